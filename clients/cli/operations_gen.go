@@ -123,7 +123,7 @@ var groups = []group{
 			match: true,
 		},
 	}},
-	{name: "approvals", doc: "Request changes of a content item", operations: []operation{
+	{name: "approvals", doc: "Approve a content item", operations: []operation{
 		{
 			id: "approveContentItem", name: "approve", method: "POST", path: "/v1/approvals/{content_item_id}/approve",
 			summary: "Approve a content item", doc: "Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are refused and say by whom it was.\n\nNeeds the scope `content:publish`.",
@@ -332,6 +332,7 @@ var groups = []group{
 				{"promotion_id", "string", "Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id"},
 				{"prompt", "string", "What the content is about. Required unless source is provided"},
 				{"publish_at", "string", "Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish"},
+				{"quality", "string", "Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most a tenth of the other parts, often by a better model, and for videos with a second look that may have them written again. best: the best model, always with a second look. The price includes the second look. A text model of the factory writes in each quality. Absent: the factory's"},
 				{"script", "string", "What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the lyrics, for a model that requires them. Absent: generated"},
 				{"social_account_ids", "list", "Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot publish it"},
 				{"source", "string", "Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is generated at once, at no cost. Default: generated"},
@@ -405,7 +406,8 @@ var groups = []group{
 				{"model", "string", "Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"},
 				{"music", "string", "What is heard under the voice of a video; generated makes new music. Absent: unchanged"},
 				{"prompt", "string", "Absent: unchanged"},
-				{"reuse", "boolean", "Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt. Default: false"},
+				{"quality", "string", "Quality of the texts, as of a new item. Absent: unchanged"},
+				{"reuse", "boolean", "Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an attempt. Default: false"},
 				{"script", "string", "What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with reuse, otherwise generated"},
 				{"title", "string", "Absent: unchanged if it is yours or with reuse, otherwise generated"},
 				{"visuals", "string", "What is seen in a video. Absent: unchanged"},
@@ -473,6 +475,7 @@ var groups = []group{
 				{"description", "string", "Subject of the factory"},
 				{"language", "string", "Language of its content (BCP 47). Default: en"},
 				{"profile_id", "string", "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
+				{"quality", "string", "Quality of the texts of items and plans that name none. Absent: standard"},
 				{"tone", "string", "Tone of the content"},
 				{"topics", "list", "Topics of the content"},
 			},
@@ -495,6 +498,7 @@ var groups = []group{
 				{"description", "string", "Subject of the factory"},
 				{"language", "string", "Language of its content (BCP 47)"},
 				{"name", "string", "Name of the factory"},
+				{"quality", "string", "Quality of the texts of items and plans that name none. Null: standard"},
 				{"state", "string", "paused: it makes nothing new, and what is queued waits. active: it goes on"},
 				{"tone", "string", "Tone of the content"},
 				{"topics", "list", "Topics of the content"},
@@ -520,13 +524,13 @@ var groups = []group{
 		},
 		{
 			id: "getContentPlan", name: "get-content-plan", method: "GET", path: "/v1/factories/{factory_id}/content-plan",
-			summary: "Get the latest content plan", doc: "Returns the plan of the factory that was created last, with its progress. `GET /v1/content-items` lists its items by `content_plan_id`.\n\nNeeds the scope `factories:read`.",
+			summary: "Get the latest content plan", doc: "Returns the plan of the factory that was created last, with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.\n\nNeeds the scope `factories:read`.",
 			args: []string{"factory_id"},
 			ends: &ends{"wait-for-content-plan", "state", []string{"completed"}, []string{"failed", "canceled"}},
 		},
 		{
 			id: "createContentPlan", name: "create-content-plan", method: "POST", path: "/v1/factories/{factory_id}/content-plan",
-			summary: "Create a content plan", doc: "Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic for each, unlike those of the factory's last 90 days, and the items are made as by `POST /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of the factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is found are left out: they count as failed, and their credits are released. The event `content_plan.completed` reports that all items have ended. A plan with days of another one needs `replace`. With a test key nothing is spent, and `sandbox` selects the result of each item.\n\nNeeds the scope `factories:write`.",
+			summary: "Create a content plan", doc: "Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic, an angle and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of the factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is found are left out: they count as failed, and their credits are released. The event `content_plan.completed` reports that all items have ended. A plan with days of another one needs `replace`. With a test key nothing is spent, and `sandbox` selects the result of each item.\n\nNeeds the scope `factories:write`.",
 			args:      []string{"factory_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -535,6 +539,7 @@ var groups = []group{
 				{"brief", "string", "What the plan is about, beyond the settings of the factory"},
 				{"content_types", "list", "Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story"},
 				{"product_ids", "list", "Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"},
+				{"quality", "string", "Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's"},
 				{"replace", "boolean", "Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call. Default: false"},
 				{"starts_on", "string", "First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow"},
 			},
@@ -880,7 +885,7 @@ var groups = []group{
 			match: true,
 		},
 	}},
-	{name: "publications", doc: "List all publications", operations: []operation{
+	{name: "publications", doc: "Delete a published post", operations: []operation{
 		{
 			id: "listAllPublications", name: "list", method: "GET", path: "/v1/publications",
 			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than 1,000 content items is refused: name a shorter one.\n\nNeeds the scope `content:read`.",
@@ -952,7 +957,7 @@ var groups = []group{
 			},
 		},
 	}},
-	{name: "review-links", doc: "List the review links", operations: []operation{
+	{name: "review-links", doc: "Delete a review link", operations: []operation{
 		{
 			id: "listReviewLinks", name: "list", method: "GET", path: "/v1/review-links",
 			summary: "List the review links", doc: "Newest first. Links that have ended stay for 30 days.\n\nNeeds the scope `content:publish`.",

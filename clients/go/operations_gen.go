@@ -19,7 +19,7 @@ type Client struct {
 	Account *AccountService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
-	// Request changes of a content item.
+	// Approve a content item.
 	Approvals *ApprovalsService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
 	Architect *ArchitectService
@@ -45,11 +45,11 @@ type Client struct {
 	Profiles *ProfilesService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// List all publications.
+	// Delete a published post.
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
-	// List the review links.
+	// Delete a review link.
 	ReviewLinks *ReviewLinksService
 	// Empty the sandbox, or move its clock.
 	Sandbox *SandboxService
@@ -347,7 +347,7 @@ func (s *APIKeysService) Rotate(ctx context.Context, aPIKeyID string, body *APIK
 	return result, nil
 }
 
-// ApprovalsService: Request changes of a content item.
+// ApprovalsService: Approve a content item.
 type ApprovalsService struct{ t *transport }
 
 // Approve: Approve a content item.
@@ -2008,7 +2008,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// PublicationsService: List all publications.
+// PublicationsService: Delete a published post.
 type PublicationsService struct{ t *transport }
 
 // ListAllPublicationsParams are the parameters of PublicationsService.List.
@@ -2174,7 +2174,7 @@ func (s *PublishingService) Validate(ctx context.Context, body PublishingValidat
 	return result, nil
 }
 
-// ReviewLinksService: List the review links.
+// ReviewLinksService: Delete a review link.
 type ReviewLinksService struct{ t *transport }
 
 // ListReviewLinksParams are the parameters of ReviewLinksService.List.

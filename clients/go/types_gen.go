@@ -820,7 +820,7 @@ type BalanceLowEvent struct {
 // BloggerFactory: Factory of a blogger.
 type BloggerFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -846,6 +846,8 @@ type BloggerFactory struct {
 	Name string `json:"name"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -929,7 +931,7 @@ type BlueskyOptions struct {
 // BrandFactory: Factory of a brand.
 type BrandFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -955,6 +957,8 @@ type BrandFactory struct {
 	Name string `json:"name"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -1182,6 +1186,23 @@ type BrandSettingsUpdateLogoPlaces struct {
 	// Place of the logo in media for YouTube.
 	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
 }
+
+// CalendarState: values of an enumeration.
+// A newer service may have more values.
+type CalendarState string
+
+// The values of CalendarState.
+const (
+	CalendarStatePlanned    CalendarState = "planned"
+	CalendarStatePending    CalendarState = "pending"
+	CalendarStatePublishing CalendarState = "publishing"
+	CalendarStatePublished  CalendarState = "published"
+	CalendarStateFailed     CalendarState = "failed"
+	CalendarStateDeleted    CalendarState = "deleted"
+)
+
+// CalendarStateInput has the values of CalendarState.
+type CalendarStateInput = CalendarState
 
 // CallingKey is a type of the API.
 type CallingKey struct {
@@ -1507,6 +1528,12 @@ const (
 	ContentFailureCodeInputSilent           ContentFailureCode = "input_silent"
 	ContentFailureCodeUnsupportedScript     ContentFailureCode = "unsupported_script"
 	ContentFailureCodeCompositionFailed     ContentFailureCode = "composition_failed"
+	ContentFailureCodeUnsupportedClaim      ContentFailureCode = "unsupported_claim"
+	ContentFailureCodeForbiddenWord         ContentFailureCode = "forbidden_word"
+	ContentFailureCodeWrongLanguage         ContentFailureCode = "wrong_language"
+	ContentFailureCodeRepetitive            ContentFailureCode = "repetitive"
+	ContentFailureCodeFlagged               ContentFailureCode = "flagged"
+	ContentFailureCodeSourcesUnavailable    ContentFailureCode = "sources_unavailable"
 	ContentFailureCodeCaptchaRequired       ContentFailureCode = "captcha_required"
 	ContentFailureCodeContentRefused        ContentFailureCode = "content_refused"
 	ContentFailureCodeInvalidHandle         ContentFailureCode = "invalid_handle"
@@ -1627,6 +1654,8 @@ type ContentItem struct {
 	PublishAt *time.Time `json:"publish_at"`
 	// Time at which it was first published. Null until then.
 	PublishedAt *time.Time `json:"published_at"`
+	// Quality of the texts: draft, standard or best. Empty if the item is older than the member.
+	Quality string `json:"quality"`
 	// Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
 	// The script in scenes, of videos. Empty until generated, unless you gave it.
@@ -1643,6 +1672,8 @@ type ContentItem struct {
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// Where its media and texts come from: models, or you.
 	Source ContentItemSource `json:"source"`
+	// Articles of the factory's sources that its texts quote. Empty until generated, and without sources.
+	Sources []ContentQuoted `json:"sources"`
 	// State of the item.
 	State ContentState `json:"state"`
 	// Title, in one line. Empty until generated.
@@ -1687,6 +1718,9 @@ type ContentItemCreate struct {
 	FactoryID string `json:"factory_id"`
 	// Kind of content.
 	Kind ContentKindInput `json:"kind"`
+	// Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+	// factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+	Adapt *bool `json:"adapt,omitzero"`
 	// Whether your media were made by AI, with source provided: it is declared where a platform asks.
 	AiGenerated *bool `json:"ai_generated,omitzero"`
 	// Absent: generated.
@@ -1732,6 +1766,11 @@ type ContentItemCreate struct {
 	// published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the
 	// scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
 	PublishAt *string `json:"publish_at,omitzero"`
+	// Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most
+	// a tenth of the other parts, often by a better model, and for videos with a second look that may have them written
+	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
+	// factory writes in each quality. Absent: the factory's.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// The script in scenes of your own, instead of script. For kind video only.
@@ -1757,6 +1796,16 @@ type ContentItemCreate struct {
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 }
 
+// ContentItemCreateQuality: values of an enumeration.
+type ContentItemCreateQuality string
+
+// The values of ContentItemCreateQuality.
+const (
+	ContentItemCreateQualityDraft    ContentItemCreateQuality = "draft"
+	ContentItemCreateQualityStandard ContentItemCreateQuality = "standard"
+	ContentItemCreateQualityBest     ContentItemCreateQuality = "best"
+)
+
 // ContentItemEventData is a type of the API.
 type ContentItemEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
@@ -1779,10 +1828,10 @@ type ContentItemFitInput = ContentItemFit
 
 // ContentItemProblem is a type of the API.
 type ContentItemProblem struct {
-	// Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
-	// account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are
-	// used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that;
-	// state: its state does not permit publishing; body: createContentItem would refuse it.
+	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
+	// the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
+	// slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
+	// state does not permit publishing; body: createContentItem would refuse it.
 	Code ContentItemProblemCode `json:"code"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
@@ -1796,7 +1845,7 @@ type ContentItemProblemCode string
 
 // The values of ContentItemProblemCode.
 const (
-	ContentItemProblemCodeContent   ContentItemProblemCode = "content"
+	ContentItemProblemCodePost      ContentItemProblemCode = "post"
 	ContentItemProblemCodeKind      ContentItemProblemCode = "kind"
 	ContentItemProblemCodeAccount   ContentItemProblemCode = "account"
 	ContentItemProblemCodeAttached  ContentItemProblemCode = "attached"
@@ -1831,9 +1880,11 @@ type ContentItemRegenerate struct {
 	Music *string `json:"music,omitzero"`
 	// Absent: unchanged.
 	Prompt *string `json:"prompt,omitzero"`
+	// Quality of the texts, as of a new item. Absent: unchanged.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
-	// corrected is made anew and charged. prompt, model, duration_seconds and visuals are not for such an attempt.
-	// Default: false.
+	// corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
+	// attempt. Default: false.
 	Reuse *bool `json:"reuse,omitzero"`
 	// Simulated result of the attempt. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
@@ -1899,7 +1950,7 @@ type ContentItemUpdate struct {
 	// Null: generated by the next attempt.
 	Title Nullable[string] `json:"title,omitzero"`
 	// What differs on a platform or on a social account, by its id. A null value removes that variant; null removes all.
-	Variants Nullable[map[string]ContentItemVariantCreate] `json:"variants,omitzero"`
+	Variants Nullable[map[string]*map[string]any] `json:"variants,omitzero"`
 }
 
 // ContentItemValidation is a type of the API.
@@ -1944,6 +1995,10 @@ type ContentKindInput = ContentKind
 type ContentPlan struct {
 	// What the plan is about, beyond the settings of the factory.
 	Brief string `json:"brief"`
+	// Items that were made, in the order of their times. Empty in the response of the creation and in events.
+	Calendar []ContentPlanEntry `json:"calendar"`
+	// Rows of items that build on each other.
+	Campaigns []ContentPlanCampaign `json:"campaigns"`
 	// Time at which all items had ended. Null until then, and of a canceled plan.
 	CompletedAt *time.Time `json:"completed_at"`
 	// Types of its items, which are spread evenly.
@@ -1966,11 +2021,15 @@ type ContentPlan struct {
 	Items ContentPlanItems `json:"items"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Recurring subjects with their shares. No two neighbours have the same one. Empty: none.
+	Pillars []ContentPlanPillar `json:"pillars"`
 	// Number of items on each day.
 	PostsPerDay int64 `json:"posts_per_day"`
 	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has
 	// some.
 	ProductIDs []string `json:"product_ids"`
+	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
+	Quality string `json:"quality"`
 	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
 	// First day.
@@ -1984,6 +2043,34 @@ type ContentPlan struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+}
+
+// ContentPlanCampaign is a type of the API.
+type ContentPlanCampaign struct {
+	// Number of its items.
+	Items int64 `json:"items"`
+	// Name of the campaign.
+	Name string `json:"name"`
+	// What it is about, and the step that it asks readers for.
+	About *string `json:"about,omitzero"`
+	// Last day. Absent: that of the plan.
+	EndsOn *string `json:"ends_on,omitzero"`
+	// First day. Absent: that of the plan.
+	StartsOn *string `json:"starts_on,omitzero"`
+}
+
+// ContentPlanCampaignInput is a type of the API.
+type ContentPlanCampaignInput struct {
+	// Number of its items.
+	Items int64 `json:"items"`
+	// Name of the campaign.
+	Name string `json:"name"`
+	// What it is about, and the step that it asks readers for.
+	About *string `json:"about,omitzero"`
+	// Last day. Absent: that of the plan.
+	EndsOn *string `json:"ends_on,omitzero"`
+	// First day. Absent: that of the plan.
+	StartsOn *string `json:"starts_on,omitzero"`
 }
 
 // ContentPlanCompletedEvent: All items of a content plan have ended: they were generated, have failed or were canceled.
@@ -2028,14 +2115,21 @@ type ContentPlanCreate struct {
 	PostsPerDay int64 `json:"posts_per_day"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief *string `json:"brief,omitzero"`
+	// Rows of items about one matter, which build on each other: they are spread evenly over their days.
+	Campaigns []ContentPlanCampaignInput `json:"campaigns,omitzero"`
 	// Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
 	// and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
 	ContentTypes []ContentPlanContentTypesInput `json:"content_types,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
+	// factory, in equal shares.
+	Pillars []ContentPlanPillarInput `json:"pillars,omitzero"`
 	// Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if
 	// it has some.
 	ProductIDs []string `json:"product_ids,omitzero"`
+	// Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
 	// Otherwise such a plan refuses the call. Default: false.
 	Replace *bool `json:"replace,omitzero"`
@@ -2043,6 +2137,30 @@ type ContentPlanCreate struct {
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
 	StartsOn *string `json:"starts_on,omitzero"`
+}
+
+// ContentPlanEntry is a type of the API.
+type ContentPlanEntry struct {
+	// View of the topic. Empty: none.
+	Angle string `json:"angle"`
+	// Its place in a campaign. Empty: none.
+	Campaign string `json:"campaign"`
+	// Id of the item.
+	ContentItemID string `json:"content_item_id"`
+	// Type of the item.
+	ContentType string `json:"content_type"`
+	// What it is to lead to, in English.
+	Goal string `json:"goal"`
+	// Idea of its first line. Empty: none.
+	Hook string `json:"hook"`
+	// Day that is celebrated at that time, in English. Empty: none.
+	Occasion string `json:"occasion"`
+	// Its pillar. Empty: none.
+	Pillar string `json:"pillar"`
+	// Planned time. That of the item may have been changed since.
+	PublishAt time.Time `json:"publish_at"`
+	// What it is about.
+	Topic string `json:"topic"`
 }
 
 // ContentPlanEventData is a type of the API.
@@ -2071,6 +2189,22 @@ type ContentPlanItems struct {
 	Published int64 `json:"published"`
 	// Number of items: days times posts_per_day.
 	Total int64 `json:"total"`
+}
+
+// ContentPlanPillar is a type of the API.
+type ContentPlanPillar struct {
+	// Subject.
+	Name string `json:"name"`
+	// Share of the items, beside the shares of the others. Default: 1.
+	Share *int64 `json:"share,omitzero"`
+}
+
+// ContentPlanPillarInput is a type of the API.
+type ContentPlanPillarInput struct {
+	// Subject.
+	Name string `json:"name"`
+	// Share of the items, beside the shares of the others. Default: 1.
+	Share *int64 `json:"share,omitzero"`
 }
 
 // ContentPlanState: values of an enumeration.
@@ -2123,6 +2257,16 @@ type ContentPublishedEvent struct {
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+}
+
+// ContentQuoted is a type of the API.
+type ContentQuoted struct {
+	// Time at which it was published. Null if the source does not say it.
+	PublishedAt *time.Time `json:"published_at"`
+	// Title of the article.
+	Title string `json:"title"`
+	// Address of the article.
+	URL string `json:"url"`
 }
 
 // ContentScene is a type of the API.
@@ -2281,6 +2425,40 @@ func (v CreateVoiceEstimate) MarshalJSON() ([]byte, error) {
 	type plain CreateVoiceEstimate
 	return tagged("operation", "createVoice", plain(v))
 }
+
+// CreatorInfo is a type of the API.
+type CreatorInfo struct {
+	// Whether the account may make another post now.
+	CanPost bool `json:"can_post"`
+	// Whether comments may be permitted.
+	Comments bool `json:"comments"`
+	// Whether duets may be permitted.
+	Duet bool `json:"duet"`
+	// Longest video that the account may post. Null: not known.
+	MaxVideoSeconds *int64 `json:"max_video_seconds"`
+	// Display name on the platform: show it to the person who posts.
+	Nickname string `json:"nickname"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// Values of the option privacy that the account may choose. There is no default.
+	Privacies []string `json:"privacies"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Whether stitches may be permitted.
+	Stitch bool `json:"stitch"`
+	// User name on the platform.
+	Username string `json:"username"`
+}
+
+// CrmID: values of an enumeration.
+type CrmID string
+
+// The values of CrmID.
+const (
+	CrmIDAmocrm   CrmID = "amocrm"
+	CrmIDBitrix24 CrmID = "bitrix24"
+	CrmIDHubspot  CrmID = "hubspot"
+)
 
 // DecideInputBody is a type of the API.
 type DecideInputBody struct {
@@ -2578,7 +2756,7 @@ type DraftUpdate struct {
 // EntertainmentFactory: Factory of an entertainment channel.
 type EntertainmentFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -2604,6 +2782,8 @@ type EntertainmentFactory struct {
 	Name string `json:"name"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -2709,11 +2889,12 @@ type Entry struct {
 	// HTTP method. Empty for a change by an operator.
 	Method string `json:"method"`
 	// operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such
-	// as admin.account.update. social.callback: the end of a connection by OAuth. person.sign_in and person.sign_out: a
-	// person in the account area.
+	// as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act of a
+	// person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has
+	// the set-up link.
 	OperationID string `json:"operation_id"`
-	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection, its id
-	// follows.
+	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
+	// change of sign-on, what it concerns follows.
 	Path string `json:"path"`
 	// Id of the request.
 	RequestID string `json:"request_id"`
@@ -2728,8 +2909,9 @@ type EntryActor struct {
 	// Id of the API key, person, social account or sign-on connection, or name of the operator.
 	ID string `json:"id"`
 	// Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
-	// directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account was
-	// granted or denied. review_link: a browser in which content was approved or sent back.
+	// directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
+	// in which access to a social account was granted or denied. review_link: a browser in which content was approved or
+	// sent back.
 	Kind EntryActorKind `json:"kind"`
 }
 
@@ -3063,6 +3245,15 @@ func (v Event) DiagnosisCompletedEvent() (*DiagnosisCompletedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// IntegrationNeedsReconnectEvent returns the members of this variant, and whether the object is one.
+func (v Event) IntegrationNeedsReconnectEvent() (*IntegrationNeedsReconnectEvent, bool) {
+	if v.Type != "integration.needs_reconnect" {
+		return nil, false
+	}
+	variant := &IntegrationNeedsReconnectEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ProposalAppliedEvent returns the members of this variant, and whether the object is one.
 func (v Event) ProposalAppliedEvent() (*ProposalAppliedEvent, bool) {
 	if v.Type != "proposal.applied" {
@@ -3171,6 +3362,7 @@ const (
 	EventPatternSocialAccountAll            EventPattern = "social_account.*"
 	EventPatternWebhookAll                  EventPattern = "webhook.*"
 	EventPatternAPIKeyAll                   EventPattern = "api_key.*"
+	EventPatternIntegrationAll              EventPattern = "integration.*"
 	EventPatternAutomationAll               EventPattern = "automation.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
@@ -3196,6 +3388,7 @@ const (
 	EventPatternAPIKeyCreated               EventPattern = "api_key.created"
 	EventPatternAPIKeyRotated               EventPattern = "api_key.rotated"
 	EventPatternAPIKeyRevoked               EventPattern = "api_key.revoked"
+	EventPatternIntegrationNeedsReconnect   EventPattern = "integration.needs_reconnect"
 	EventPatternAutomationFailed            EventPattern = "automation.failed"
 )
 
@@ -3232,6 +3425,7 @@ const (
 	EventTypeAPIKeyCreated               EventType = "api_key.created"
 	EventTypeAPIKeyRotated               EventType = "api_key.rotated"
 	EventTypeAPIKeyRevoked               EventType = "api_key.revoked"
+	EventTypeIntegrationNeedsReconnect   EventType = "integration.needs_reconnect"
 	EventTypeAutomationFailed            EventType = "automation.failed"
 )
 
@@ -3241,7 +3435,7 @@ type EventTypeInput = EventType
 // ExpertFactory: Factory of an expert.
 type ExpertFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3267,6 +3461,8 @@ type ExpertFactory struct {
 	Name string `json:"name"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -3292,12 +3488,16 @@ type ExpertFactory struct {
 type ExpertSettings struct {
 	// Field of expertise.
 	Field string `json:"field"`
-	// Whether content cites its sources.
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+	// with an address.
 	CiteSources *bool `json:"cite_sources,omitzero"`
 	// Credentials of the expert.
 	Credentials []string `json:"credentials,omitzero"`
 	// Prior knowledge of the readers.
 	Depth *ExpertSettingsDepth `json:"depth,omitzero"`
+	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+	// sources, which are not read.
+	Sources []any `json:"sources,omitzero"`
 }
 
 // ExpertSettingsDepth: values of an enumeration.
@@ -3318,17 +3518,22 @@ type ExpertSettingsDepthInput = ExpertSettingsDepth
 type ExpertSettingsInput struct {
 	// Field of expertise.
 	Field string `json:"field"`
-	// Whether content cites its sources.
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+	// with an address.
 	CiteSources *bool `json:"cite_sources,omitzero"`
 	// Credentials of the expert.
 	Credentials Nullable[[]string] `json:"credentials,omitzero"`
 	// Prior knowledge of the readers.
 	Depth *ExpertSettingsDepthInput `json:"depth,omitzero"`
+	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+	// sources, which are not read.
+	Sources Nullable[[]any] `json:"sources,omitzero"`
 }
 
 // ExpertSettingsUpdate is a type of the API.
 type ExpertSettingsUpdate struct {
-	// Whether content cites its sources.
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+	// with an address.
 	CiteSources Nullable[bool] `json:"cite_sources,omitzero"`
 	// Credentials of the expert.
 	Credentials Nullable[[]string] `json:"credentials,omitzero"`
@@ -3336,6 +3541,9 @@ type ExpertSettingsUpdate struct {
 	Depth Nullable[ExpertSettingsDepthInput] `json:"depth,omitzero"`
 	// Field of expertise.
 	Field *string `json:"field,omitzero"`
+	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+	// sources, which are not read.
+	Sources Nullable[[]any] `json:"sources,omitzero"`
 }
 
 // FacebookOptions is a type of the API.
@@ -3351,7 +3559,7 @@ type FacebookOptions struct {
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
 type Factory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3377,6 +3585,8 @@ type Factory struct {
 	Name string `json:"name"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Ids of the social accounts that it publishes to.
@@ -3480,18 +3690,18 @@ func (v Factory) SellerFactory() (*SellerFactory, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
-// FactoryBaseApproval: values of an enumeration.
+// FactoryApproval: values of an enumeration.
 // A newer service may have more values.
-type FactoryBaseApproval string
+type FactoryApproval string
 
-// The values of FactoryBaseApproval.
+// The values of FactoryApproval.
 const (
-	FactoryBaseApprovalNone     FactoryBaseApproval = "none"
-	FactoryBaseApprovalRequired FactoryBaseApproval = "required"
+	FactoryApprovalNone     FactoryApproval = "none"
+	FactoryApprovalRequired FactoryApproval = "required"
 )
 
-// FactoryBaseApprovalInput has the values of FactoryBaseApproval.
-type FactoryBaseApprovalInput = FactoryBaseApproval
+// FactoryApprovalInput has the values of FactoryApproval.
+type FactoryApprovalInput = FactoryApproval
 
 // FactoryCreate is a type of the API.
 //
@@ -3541,7 +3751,7 @@ const (
 type FactoryUpdate struct {
 	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
 	// content:publish as well.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience Nullable[string] `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -3560,6 +3770,8 @@ type FactoryUpdate struct {
 	Models Nullable[map[string]*string] `json:"models,omitzero"`
 	// Name of the factory.
 	Name *string `json:"name,omitzero"`
+	// Quality of the texts of items and plans that name none. Null: standard.
+	Quality Nullable[ContentItemCreateQuality] `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule Nullable[FactoryUpdateSchedule] `json:"schedule,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -3621,6 +3833,12 @@ const (
 	FailureCodeInputSilent         FailureCode = "input_silent"
 	FailureCodeUnsupportedScript   FailureCode = "unsupported_script"
 	FailureCodeCompositionFailed   FailureCode = "composition_failed"
+	FailureCodeUnsupportedClaim    FailureCode = "unsupported_claim"
+	FailureCodeForbiddenWord       FailureCode = "forbidden_word"
+	FailureCodeWrongLanguage       FailureCode = "wrong_language"
+	FailureCodeRepetitive          FailureCode = "repetitive"
+	FailureCodeFlagged             FailureCode = "flagged"
+	FailureCodeSourcesUnavailable  FailureCode = "sources_unavailable"
 )
 
 // FailureCodeInput has the values of FailureCode.
@@ -3929,6 +4147,266 @@ type InstagramOptions struct {
 	Privacy *string `json:"privacy,omitzero"`
 }
 
+// Integration is a type of the API.
+type Integration struct {
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
+	// unless the administrator is awaited.
+	AuthorizationURL *string `json:"authorization_url"`
+	// Numbers since the integration was created.
+	Counts IntegrationCounts `json:"counts"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the factory that gets the products and makes the content. Null: none.
+	FactoryID *string `json:"factory_id"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// CRM.
+	Kind string `json:"kind"`
+	// Last failure of a product, of content or of a note. Null: there was none.
+	LastFailure *IntegrationFailure `json:"last_failure"`
+	// Last complete synchronization. Null: there was none.
+	LastSync *IntegrationSync `json:"last_sync"`
+	// What the integration does with products and stages.
+	Mapping IntegrationMapping `json:"mapping"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the account in the CRM. Empty until the integration is connected.
+	Name string `json:"name"`
+	// Pipelines of the CRM with their stages, as of the last synchronization.
+	Pipelines []IntegrationPipeline `json:"pipelines"`
+	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+	// has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
+	// days.
+	State SocialAccountState `json:"state"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// IntegrationConnect is a type of the API.
+type IntegrationConnect struct {
+	// bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url.
+	ApplicationToken *string `json:"application_token,omitzero"`
+	// Factory that gets the products and makes the content.
+	FactoryID *string `json:"factory_id,omitzero"`
+	// Id of an integration to connect again. Send this or kind.
+	IntegrationID *string `json:"integration_id,omitzero"`
+	// CRM. Send this or integration_id.
+	Kind *CrmID `json:"kind,omitzero"`
+	// What the integration does with products and stages. Absent: nothing, until it is changed.
+	Mapping *IntegrationMappingCreate `json:"mapping,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com.
+	Portal *string `json:"portal,omitzero"`
+	// bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret.
+	WebhookURL *string `json:"webhook_url,omitzero"`
+}
+
+// IntegrationConnecting is a type of the API.
+type IntegrationConnecting struct {
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
+	// unless the administrator is awaited.
+	AuthorizationURL *string `json:"authorization_url"`
+	// Numbers since the integration was created.
+	Counts IntegrationCounts `json:"counts"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the factory that gets the products and makes the content. Null: none.
+	FactoryID *string `json:"factory_id"`
+	// Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
+	// itself where it can. Null: the CRM sends all webhooks to the operator's application.
+	HookURL *string `json:"hook_url"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// CRM.
+	Kind string `json:"kind"`
+	// Last failure of a product, of content or of a note. Null: there was none.
+	LastFailure *IntegrationFailure `json:"last_failure"`
+	// Last complete synchronization. Null: there was none.
+	LastSync *IntegrationSync `json:"last_sync"`
+	// What the integration does with products and stages.
+	Mapping IntegrationMapping `json:"mapping"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the account in the CRM. Empty until the integration is connected.
+	Name string `json:"name"`
+	// Pipelines of the CRM with their stages, as of the last synchronization.
+	Pipelines []IntegrationPipeline `json:"pipelines"`
+	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+	// has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
+	// days.
+	State SocialAccountState `json:"state"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Time at which the address was made and shown. Only in a repeat that leaves it out.
+	HookShownAt *time.Time `json:"hook_shown_at,omitzero"`
+}
+
+// IntegrationContentKind: values of an enumeration.
+// A newer service may have more values.
+type IntegrationContentKind string
+
+// The values of IntegrationContentKind.
+const (
+	IntegrationContentKindPost     IntegrationContentKind = "post"
+	IntegrationContentKindVideo    IntegrationContentKind = "video"
+	IntegrationContentKindCarousel IntegrationContentKind = "carousel"
+	IntegrationContentKindStory    IntegrationContentKind = "story"
+)
+
+// IntegrationContentKindInput has the values of IntegrationContentKind.
+type IntegrationContentKindInput = IntegrationContentKind
+
+// IntegrationCounts is a type of the API.
+type IntegrationCounts struct {
+	// Content items that it has created.
+	Items int64 `json:"items"`
+	// Notes that it has written to deals.
+	Notes int64 `json:"notes"`
+	// Products that it has created.
+	Products int64 `json:"products"`
+}
+
+// IntegrationEventData is a type of the API.
+type IntegrationEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object Integration `json:"object"`
+}
+
+// IntegrationFailure is a type of the API.
+type IntegrationFailure struct {
+	// Time of the failure.
+	At time.Time `json:"at"`
+	// Code of the error.
+	Code string `json:"code"`
+	// What happened.
+	Message string `json:"message"`
+}
+
+// IntegrationMapping is a type of the API.
+type IntegrationMapping struct {
+	// What is done with products.
+	Products IntegrationProducts `json:"products"`
+	// Stages that make content. A deal makes one item in each of them, once.
+	Stages []IntegrationMappingStage `json:"stages"`
+}
+
+// IntegrationMappingCreate is a type of the API.
+type IntegrationMappingCreate struct {
+	// What is done with products. Absent: nothing.
+	Products *IntegrationProductsCreate `json:"products,omitzero"`
+	// All stages that make content. A deal makes one item in each of them, once.
+	Stages []IntegrationMappingStageInput `json:"stages,omitzero"`
+}
+
+// IntegrationMappingStage is a type of the API.
+type IntegrationMappingStage struct {
+	// Kind of content.
+	Kind IntegrationContentKind `json:"kind"`
+	// Id of the pipeline in the CRM.
+	Pipeline string `json:"pipeline"`
+	// Id of the stage in the CRM.
+	Stage string `json:"stage"`
+	// Prompt of the content. The facts of the deal are added to it as data.
+	Template string `json:"template"`
+}
+
+// IntegrationMappingStageInput is a type of the API.
+type IntegrationMappingStageInput struct {
+	// Kind of content.
+	Kind IntegrationContentKindInput `json:"kind"`
+	// Id of the pipeline in the CRM.
+	Pipeline string `json:"pipeline"`
+	// Id of the stage in the CRM.
+	Stage string `json:"stage"`
+	// Prompt of the content. The facts of the deal are added to it as data.
+	Template string `json:"template"`
+}
+
+// IntegrationNeedsReconnectEvent: A CRM has ended the access of an integration: connect it again.
+type IntegrationNeedsReconnectEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Data of the event.
+	Data IntegrationEventData `json:"data"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+}
+
+// IntegrationPipeline is a type of the API.
+type IntegrationPipeline struct {
+	// Id in the CRM.
+	ID string `json:"id"`
+	// Name in the CRM.
+	Name string `json:"name"`
+	// Its stages, in order.
+	Stages []IntegrationStage `json:"stages"`
+}
+
+// IntegrationProducts is a type of the API.
+type IntegrationProducts struct {
+	// Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
+	// in the CRM is archived.
+	Import bool `json:"import"`
+	// Kind of the content that is made of a product that is added to the CRM later. Null: none is made.
+	Kind *IntegrationContentKind `json:"kind"`
+	// Prompt of that content, which presents the product. Null: none is made.
+	Template *string `json:"template"`
+}
+
+// IntegrationProductsCreate is a type of the API.
+type IntegrationProductsCreate struct {
+	// Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
+	// in the CRM is archived.
+	Import *bool `json:"import,omitzero"`
+	// Kind of the content that is made of a product that is added to the CRM later. Null: none is made.
+	Kind Nullable[IntegrationContentKindInput] `json:"kind,omitzero"`
+	// Prompt of that content, which presents the product.
+	Template Nullable[string] `json:"template,omitzero"`
+}
+
+// IntegrationStage is a type of the API.
+type IntegrationStage struct {
+	// Id in the CRM.
+	ID string `json:"id"`
+	// Name in the CRM.
+	Name string `json:"name"`
+}
+
+// IntegrationSync is a type of the API.
+type IntegrationSync struct {
+	// Time at which it ended.
+	At time.Time `json:"at"`
+	// Number of products that could not be imported. last_failure has the reason of the last one.
+	Failed int64 `json:"failed"`
+	// Number of products that it created, changed or archived.
+	Made int64 `json:"made"`
+	// Number of products and deals that it read.
+	Read int64 `json:"read"`
+}
+
+// IntegrationUpdate is a type of the API.
+type IntegrationUpdate struct {
+	// Factory that gets the products and makes the content. It cannot change after products were imported.
+	FactoryID Nullable[string] `json:"factory_id,omitzero"`
+	// What the integration does with products and stages.
+	Mapping *IntegrationMappingCreate `json:"mapping,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+}
+
 // LinkedinOptions is a type of the API.
 type LinkedinOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
@@ -4217,7 +4695,7 @@ type ModelTraining struct {
 // MusicianFactory: Factory of a musician.
 type MusicianFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4243,6 +4721,8 @@ type MusicianFactory struct {
 	Name string `json:"name"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -4311,7 +4791,7 @@ type NewBloggerFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4330,6 +4810,8 @@ type NewBloggerFactory struct {
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -4353,7 +4835,7 @@ type NewBrandFactory struct {
 	// Settings of the factory's type.
 	Settings BrandSettingsInput `json:"settings"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4372,6 +4854,8 @@ type NewBrandFactory struct {
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4391,7 +4875,7 @@ type NewEntertainmentFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4410,6 +4894,8 @@ type NewEntertainmentFactory struct {
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -4433,7 +4919,7 @@ type NewExpertFactory struct {
 	// Settings of the factory's type.
 	Settings ExpertSettingsInput `json:"settings"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4452,6 +4938,8 @@ type NewExpertFactory struct {
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4473,7 +4961,7 @@ type NewMusicianFactory struct {
 	// Settings of the factory's type.
 	Settings MusicianSettingsInput `json:"settings"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4492,6 +4980,8 @@ type NewMusicianFactory struct {
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4511,7 +5001,7 @@ type NewNewsFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4530,6 +5020,8 @@ type NewNewsFactory struct {
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -4553,7 +5045,7 @@ type NewSellerFactory struct {
 	// Settings of the factory's type.
 	Settings SellerSettingsInput `json:"settings"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
-	Approval *FactoryBaseApprovalInput `json:"approval,omitzero"`
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
 	Audience *string `json:"audience,omitzero"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4572,6 +5064,8 @@ type NewSellerFactory struct {
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4589,7 +5083,7 @@ func (v NewSellerFactory) MarshalJSON() ([]byte, error) {
 // NewsFactory: Factory of a news channel.
 type NewsFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -4615,6 +5109,8 @@ type NewsFactory struct {
 	Name string `json:"name"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -4638,44 +5134,51 @@ type NewsFactory struct {
 
 // NewsSettings is a type of the API.
 type NewsSettings struct {
-	// Whether claims are checked before use.
+	// Whether content states only what its sources say, and names them: an item that names none fails with
+	// unsupported_claim. It needs a source with an address.
 	FactCheck *bool `json:"fact_check,omitzero"`
-	// Maximum age of news in hours.
+	// Maximum age of news in hours. Older articles of the sources are left out.
 	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
-	// Sources of the news.
-	Sources []string `json:"sources,omitzero"`
+	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+	// which are not read.
+	Sources []any `json:"sources,omitzero"`
 }
 
 // NewsSettingsInput is a type of the API.
 type NewsSettingsInput struct {
-	// Whether claims are checked before use.
+	// Whether content states only what its sources say, and names them: an item that names none fails with
+	// unsupported_claim. It needs a source with an address.
 	FactCheck *bool `json:"fact_check,omitzero"`
-	// Maximum age of news in hours.
+	// Maximum age of news in hours. Older articles of the sources are left out.
 	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
-	// Sources of the news.
-	Sources Nullable[[]string] `json:"sources,omitzero"`
+	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+	// which are not read.
+	Sources Nullable[[]any] `json:"sources,omitzero"`
 }
 
 // NewsSettingsUpdate is a type of the API.
 type NewsSettingsUpdate struct {
-	// Whether claims are checked before use.
+	// Whether content states only what its sources say, and names them: an item that names none fails with
+	// unsupported_claim. It needs a source with an address.
 	FactCheck Nullable[bool] `json:"fact_check,omitzero"`
-	// Maximum age of news in hours.
+	// Maximum age of news in hours. Older articles of the sources are left out.
 	MaxAgeHours Nullable[int64] `json:"max_age_hours,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region Nullable[string] `json:"region,omitzero"`
-	// Sources of the news.
-	Sources Nullable[[]string] `json:"sources,omitzero"`
+	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+	// which are not read.
+	Sources Nullable[[]any] `json:"sources,omitzero"`
 }
 
 // OmittedAccount is a type of the API.
 type OmittedAccount struct {
 	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
-	// platform does not take the kind of the item.
+	// platform does not take the kind of the item; choices_required: its platform asks for choices of the person who
+	// posts.
 	Code OmittedAccountCode `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -4693,6 +5196,7 @@ const (
 	OmittedAccountCodePending         OmittedAccountCode = "pending"
 	OmittedAccountCodeDisconnected    OmittedAccountCode = "disconnected"
 	OmittedAccountCodeUnsupportedKind OmittedAccountCode = "unsupported_kind"
+	OmittedAccountCodeChoicesRequired OmittedAccountCode = "choices_required"
 )
 
 // OperationServiceLevels is a type of the API.
@@ -5528,8 +6032,6 @@ const (
 type Publication struct {
 	// The last change of the published post. Null if there was none.
 	Change *PublicationChange `json:"change"`
-	// What was published. Null until then.
-	Content *ContentPreview `json:"content"`
 	// Content item that is published.
 	ContentItemID string `json:"content_item_id"`
 	// Time of creation, UTC.
@@ -5549,6 +6051,8 @@ type Publication struct {
 	Platform Platform `json:"platform"`
 	// Id of the post on the platform. Null until published, and where the platform does not say.
 	PlatformPostID *string `json:"platform_post_id"`
+	// What was published. Null until then.
+	Posted *ContentPreview `json:"posted"`
 	// Time at which it was published. Null until then.
 	PublishedAt *time.Time `json:"published_at"`
 	// Social account that it is published to.
@@ -5703,6 +6207,11 @@ type PublicationWarning struct {
 type PublishOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
+	// Whether comments are permitted. Required unless mode is inbox.
+	Comments *bool `json:"comments,omitzero"`
+	// Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+	// branded content policy. Must be true.
+	Consent *bool `json:"consent,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
 	// Permits no comments.
@@ -5711,8 +6220,12 @@ type PublishOptions struct {
 	DisableDuet *bool `json:"disable_duet,omitzero"`
 	// Permits no stitches.
 	DisableStitch *bool `json:"disable_stitch,omitzero"`
+	// What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox.
+	Disclosure *TiktokDisclosure `json:"disclosure,omitzero"`
 	// Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the content.
 	Document *bool `json:"document,omitzero"`
+	// Whether duets are permitted. Required for videos, unless mode is inbox.
+	Duet *bool `json:"duet,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
@@ -5721,6 +6234,9 @@ type PublishOptions struct {
 	Link *string `json:"link,omitzero"`
 	// Declares that the content is made for children.
 	MadeForKids *bool `json:"made_for_kids,omitzero"`
+	// direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+	// direct.
+	Mode *TiktokMode `json:"mode,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Who can see the post. Absent: the platform's default.
@@ -5729,6 +6245,8 @@ type PublishOptions struct {
 	Replies *Replies `json:"replies,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
+	// Whether stitches are permitted. Required for videos, unless mode is inbox.
+	Stitch *bool `json:"stitch,omitzero"`
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
 	// is refused.
 	Thread *bool `json:"thread,omitzero"`
@@ -5740,8 +6258,6 @@ type PublishOptions struct {
 type PublishedPost struct {
 	// The last change of the published post. Null if there was none.
 	Change *PublicationChange `json:"change"`
-	// What was published. Null until then.
-	Content *ContentPreview `json:"content"`
 	// Content item that is published.
 	ContentItemID string `json:"content_item_id"`
 	// Time of creation, UTC.
@@ -5769,6 +6285,8 @@ type PublishedPost struct {
 	Platform Platform `json:"platform"`
 	// Id of the post on the platform. Null until published, and where the platform does not say.
 	PlatformPostID *string `json:"platform_post_id"`
+	// What was published. Null until then.
+	Posted *ContentPreview `json:"posted"`
 	// Time at which it was published. Null until then.
 	PublishedAt *time.Time `json:"published_at"`
 	// Social account that it is published to.
@@ -5820,29 +6338,12 @@ type PublishingEntry struct {
 	// Social account. Null while it is planned for those of the factory.
 	SocialAccountID *string `json:"social_account_id"`
 	// State of the publication. planned: its item is not generated, or waits for its approval.
-	State PublishingEntryState `json:"state"`
+	State CalendarState `json:"state"`
 	// Title of the item.
 	Title string `json:"title"`
 	// Address of the post. Null if there is none.
 	URL *string `json:"url"`
 }
-
-// PublishingEntryState: values of an enumeration.
-// A newer service may have more values.
-type PublishingEntryState string
-
-// The values of PublishingEntryState.
-const (
-	PublishingEntryStatePlanned    PublishingEntryState = "planned"
-	PublishingEntryStatePending    PublishingEntryState = "pending"
-	PublishingEntryStatePublishing PublishingEntryState = "publishing"
-	PublishingEntryStatePublished  PublishingEntryState = "published"
-	PublishingEntryStateFailed     PublishingEntryState = "failed"
-	PublishingEntryStateDeleted    PublishingEntryState = "deleted"
-)
-
-// PublishingEntryStateInput has the values of PublishingEntryState.
-type PublishingEntryStateInput = PublishingEntryState
 
 // PublishingLinkCreate is a type of the API.
 type PublishingLinkCreate struct {
@@ -5853,25 +6354,12 @@ type PublishingLinkCreate struct {
 	// Factory whose generated and scheduled items to show, up to 50, the newest first.
 	FactoryID *string `json:"factory_id,omitzero"`
 	// What people may do: view, or also decide. Default: view.
-	May *PublishingLinkCreateMayInput `json:"may,omitzero"`
+	May *ReviewPermissionInput `json:"may,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Name for your own use.
 	Name *string `json:"name,omitzero"`
 }
-
-// PublishingLinkCreateMay: values of an enumeration.
-// A newer service may have more values.
-type PublishingLinkCreateMay string
-
-// The values of PublishingLinkCreateMay.
-const (
-	PublishingLinkCreateMayView   PublishingLinkCreateMay = "view"
-	PublishingLinkCreateMayDecide PublishingLinkCreateMay = "decide"
-)
-
-// PublishingLinkCreateMayInput has the values of PublishingLinkCreateMay.
-type PublishingLinkCreateMayInput = PublishingLinkCreateMay
 
 // PublishingSlot is a type of the API.
 type PublishingSlot struct {
@@ -5964,7 +6452,7 @@ type ReviewLink struct {
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// What people may do on the page: view the items, or also approve them and request changes.
-	May PublishingLinkCreateMay `json:"may"`
+	May ReviewPermission `json:"may"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// Name for your own use.
@@ -5990,6 +6478,19 @@ const (
 	ReviewLinkStateActive  ReviewLinkState = "active"
 	ReviewLinkStateExpired ReviewLinkState = "expired"
 )
+
+// ReviewPermission: values of an enumeration.
+// A newer service may have more values.
+type ReviewPermission string
+
+// The values of ReviewPermission.
+const (
+	ReviewPermissionView   ReviewPermission = "view"
+	ReviewPermissionDecide ReviewPermission = "decide"
+)
+
+// ReviewPermissionInput has the values of ReviewPermission.
+type ReviewPermissionInput = ReviewPermission
 
 // Role: values of an enumeration.
 // A newer service may have more values.
@@ -6123,7 +6624,7 @@ type ScopeInput = Scope
 // SellerFactory: Factory of a seller.
 type SellerFactory struct {
 	// Whether its content waits for an approval before it is scheduled or published.
-	Approval FactoryBaseApproval `json:"approval"`
+	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
 	Audience string `json:"audience"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -6149,6 +6650,8 @@ type SellerFactory struct {
 	Name string `json:"name"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -6610,6 +7113,10 @@ type SocialPlatform struct {
 	Connect SocialPlatformConnect `json:"connect"`
 	// Maximum number of posts of an account in 24 hours. Null: no known limit.
 	DailyLimit *int64 `json:"daily_limit"`
+	// Whether published posts can be deleted.
+	DeletesPosts bool `json:"deletes_posts"`
+	// Whether the text of published posts can be changed.
+	EditsPosts bool `json:"edits_posts"`
 	// Id of the platform.
 	ID Platform `json:"id"`
 	// Maximum number of hashtags. 0: none.
@@ -6927,8 +7434,40 @@ type ThreadsOptions struct {
 	TopicTag *string `json:"topic_tag,omitzero"`
 }
 
+// TiktokDisclosure: values of an enumeration.
+// A newer service may have more values.
+type TiktokDisclosure string
+
+// The values of TiktokDisclosure.
+const (
+	TiktokDisclosureNone            TiktokDisclosure = "none"
+	TiktokDisclosureOwnBrand        TiktokDisclosure = "own_brand"
+	TiktokDisclosurePaidPartnership TiktokDisclosure = "paid_partnership"
+)
+
+// TiktokDisclosureInput has the values of TiktokDisclosure.
+type TiktokDisclosureInput = TiktokDisclosure
+
+// TiktokMode: values of an enumeration.
+// A newer service may have more values.
+type TiktokMode string
+
+// The values of TiktokMode.
+const (
+	TiktokModeDirect TiktokMode = "direct"
+	TiktokModeInbox  TiktokMode = "inbox"
+)
+
+// TiktokModeInput has the values of TiktokMode.
+type TiktokModeInput = TiktokMode
+
 // TiktokOptions is a type of the API.
 type TiktokOptions struct {
+	// Whether comments are permitted. Required unless mode is inbox.
+	Comments *bool `json:"comments,omitzero"`
+	// Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+	// branded content policy. Must be true.
+	Consent *bool `json:"consent,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
 	// Permits no comments.
@@ -6937,10 +7476,19 @@ type TiktokOptions struct {
 	DisableDuet *bool `json:"disable_duet,omitzero"`
 	// Permits no stitches.
 	DisableStitch *bool `json:"disable_stitch,omitzero"`
+	// What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox.
+	Disclosure *TiktokDisclosureInput `json:"disclosure,omitzero"`
+	// Whether duets are permitted. Required for videos, unless mode is inbox.
+	Duet *bool `json:"duet,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
+	// direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+	// direct.
+	Mode *TiktokModeInput `json:"mode,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *TiktokOptionsPrivacy `json:"privacy,omitzero"`
+	// Whether stitches are permitted. Required for videos, unless mode is inbox.
+	Stitch *bool `json:"stitch,omitzero"`
 }
 
 // TiktokOptionsPrivacy: values of an enumeration.

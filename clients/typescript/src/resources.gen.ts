@@ -231,7 +231,7 @@ export class ApiKeysResource {
   }
 }
 
-/** Request changes of a content item. */
+/** Approve a content item. */
 export class ApprovalsResource {
   readonly #core: Core;
 
@@ -1590,7 +1590,7 @@ export interface ListAllPublicationsParams {
   order?: T.ListOrder | undefined;
 }
 
-/** List all publications. */
+/** Delete a published post. */
 export class PublicationsResource {
   readonly #core: Core;
 
@@ -1725,7 +1725,7 @@ export interface ListReviewLinksParams {
   order?: T.ListOrder | undefined;
 }
 
-/** List the review links. */
+/** Delete a review link. */
 export class ReviewLinksResource {
   readonly #core: Core;
 
@@ -2299,7 +2299,7 @@ export class Client {
   readonly account: AccountResource;
   /** Keys, their scopes, addresses, expiry and rotation. */
   readonly apiKeys: ApiKeysResource;
-  /** Request changes of a content item. */
+  /** Approve a content item. */
   readonly approvals: ApprovalsResource;
   /** Chats with an assistant that makes drafts of factories, content plans and content items. */
   readonly architect: ArchitectResource;
@@ -2325,11 +2325,11 @@ export class Client {
   readonly profiles: ProfilesResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
-  /** List all publications. */
+  /** Delete a published post. */
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;
-  /** List the review links. */
+  /** Delete a review link. */
   readonly reviewLinks: ReviewLinksResource;
   /** Empty the sandbox, or move its clock. */
   readonly sandbox: SandboxResource;

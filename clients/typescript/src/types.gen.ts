@@ -173,6 +173,8 @@ export interface ApiKey {
   old_secrets: ApiKeyOldSecret[];
   /** The first 13 characters of the secret. */
   prefix: string;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
   /** Scopes of the key. */
   scopes: Scope[];
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
@@ -213,6 +215,11 @@ export interface ApiKeyCreate {
   ip_allow_list?: string[];
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
+  /**
+   * Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
+   * Absent or empty: the whole account.
+   */
+  profile_ids?: string[];
   /**
    * Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
    * spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
@@ -279,6 +286,8 @@ export interface ApiKeyDetails {
   old_secrets: ApiKeyOldSecret[];
   /** The first 13 characters of the secret. */
   prefix: string;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
   /** Scopes of the key. */
   scopes: Scope[];
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
@@ -357,6 +366,8 @@ export interface ApiKeyRevoked {
   old_secrets: ApiKeyOldSecret[];
   /** The first 13 characters of the secret. */
   prefix: string;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
   /**
    * Number of keys that it created, directly or through others: all of them are revoked now. Null without
    * include_created.
@@ -474,6 +485,8 @@ export interface ApiKeyWithSecret {
   old_secrets: ApiKeyOldSecret[];
   /** The first 13 characters of the secret. */
   prefix: string;
+  /** Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account. */
+  profile_ids: string[];
   /** Scopes of the key. */
   scopes: Scope[];
   /**
@@ -490,6 +503,220 @@ export interface ApiKeyWithSecret {
   version: number;
   /** Time at which the secret was made and shown. Only in a repeat that leaves it out. */
   secret_shown_at?: string;
+}
+
+/** A type of the API. */
+export interface Automation {
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Factory that makes the items. */
+  factory_id: string;
+  /** The last failure since the last success. Null: none. */
+  failure: AutomationFailure | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** The last run. Null: none yet. */
+  last_run: AutomationRun | null;
+  /** Most items that it makes in a day of the factory's time zone. */
+  max_per_day: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile of its factory. Null: the account as a whole. */
+  profile_id: string | null;
+  /** paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on. */
+  state: AutomationState;
+  /** Body of createContentItem without factory_id. */
+  template: Record<string, unknown>;
+  /** What makes it run. */
+  trigger: AutomationTrigger;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Parameters that are added to {{url}}. Null: none. */
+  utm: Utm | null;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface AutomationCreate {
+  /** Factory that makes the items. It cannot be changed. */
+  factory_id: string;
+  /**
+   * Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of
+   * an entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
+   */
+  template: Record<string, unknown>;
+  /** What makes it run. */
+  trigger: AutomationTriggerInput;
+  /**
+   * Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is
+   * left over is skipped. Default: 5.
+   */
+  max_per_day?: number;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string>;
+  /** Parameters that are added to {{url}}, unless the address has them. */
+  utm?: Utminput;
+}
+
+/** A type of the API. */
+export interface AutomationDetails {
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Factory that makes the items. */
+  factory_id: string;
+  /** The last failure since the last success. Null: none. */
+  failure: AutomationFailure | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** The last run. Null: none yet. */
+  last_run: AutomationRun | null;
+  /** Most items that it makes in a day of the factory's time zone. */
+  max_per_day: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile of its factory. Null: the account as a whole. */
+  profile_id: string | null;
+  /** The last 10 runs, newest first. */
+  runs: AutomationRun[];
+  /** paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on. */
+  state: AutomationState;
+  /** Body of createContentItem without factory_id. */
+  template: Record<string, unknown>;
+  /** What makes it run. */
+  trigger: AutomationTrigger;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Parameters that are added to {{url}}. Null: none. */
+  utm: Utm | null;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface AutomationEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: Automation;
+}
+
+/** An automation has failed five times in a row, and makes nothing until it is set to active. */
+export interface AutomationFailedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Data of the event. */
+  data: AutomationEventData;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'automation.failed';
+}
+
+/** A type of the API. */
+export interface AutomationFailure {
+  /** Time of the failure. */
+  at: string;
+  /** Code of the error, as a call would get it, or feed_unreadable. */
+  code: string;
+  /** What happened and what to do about it. */
+  message: string;
+}
+
+/** A type of the API. */
+export interface AutomationRun {
+  /** Time of the run. */
+  at: string;
+  /** Content item that it has made. Null: none. */
+  content_item_id: string | null;
+  /** What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone. */
+  entry: string;
+  /** Why it has made none. Null if it has. */
+  failure: AutomationFailure | null;
+}
+
+/** Values of an enumeration. */
+export type AutomationState = 'active' | 'paused' | 'failed' | (string & {});
+
+/** Values of an enumeration. */
+export type AutomationStateInput = 'active' | 'paused' | 'failed';
+
+/** A type of the API. */
+export interface AutomationTrigger {
+  /**
+   * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+   * cron.
+   */
+  kind: AutomationTriggerKind;
+  /**
+   * For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+   * clock skips is left out, and one that it repeats counts once.
+   */
+  cron?: string;
+  /**
+   * For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+   * nothing.
+   */
+  url?: string;
+}
+
+/** A type of the API. */
+export interface AutomationTriggerInput {
+  /**
+   * feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+   * cron.
+   */
+  kind: AutomationTriggerKindInput;
+  /**
+   * For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
+   * clock skips is left out, and one that it repeats counts once.
+   */
+  cron?: string;
+  /**
+   * For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+   * nothing.
+   */
+  url?: string;
+}
+
+/** Values of an enumeration. */
+export type AutomationTriggerKind = 'feed' | 'product' | 'time' | (string & {});
+
+/** Values of an enumeration. */
+export type AutomationTriggerKindInput = 'feed' | 'product' | 'time';
+
+/** A type of the API. */
+export interface AutomationUpdate {
+  /** Most items that it makes in a day of the factory's time zone. */
+  max_per_day?: number;
+  /** Pairs to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null;
+  /** paused: it makes nothing. active: it goes on with what is new from now on. */
+  state?: FactoryUpdateState;
+  /** Members of the template to set. A null value removes one. */
+  template?: Record<string, unknown>;
+  /** What makes it run. It replaces the former one as a whole, and the automation begins afresh. */
+  trigger?: AutomationTriggerInput;
+  /** Parameters to set. Null removes all. */
+  utm?: AutomationUpdateUtm;
+}
+
+/** Parameters to set. Null removes all. */
+export interface AutomationUpdateUtm {
+  /** Value of utm_campaign. */
+  campaign?: string;
+  /** Value of utm_content. */
+  content?: string;
+  /** Value of utm_medium. */
+  medium?: string;
+  /** Value of utm_source. */
+  source?: string;
+  /** Value of utm_term. */
+  term?: string;
 }
 
 /** A type of the API. */
@@ -515,7 +742,10 @@ export type AvatarProvider = 'fal' | 'heygen' | (string & {});
 
 /** A type of the API. */
 export interface Balance {
-  /** Credits that can be spent. Reserved credits are not included. */
+  /**
+   * Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
+   * their limits leave.
+   */
   credits: number;
   /** Threshold of the event balance.low, which is sent when the balance falls below it. */
   low_threshold: number;
@@ -583,7 +813,7 @@ export interface BalanceLowEvent {
 /** Factory of a blogger. */
 export interface BloggerFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -609,6 +839,8 @@ export interface BloggerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
@@ -686,7 +918,7 @@ export interface BlueskyOptions {
 /** Factory of a brand. */
 export interface BrandFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -712,6 +944,8 @@ export interface BrandFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
@@ -980,6 +1214,12 @@ export interface BrandSettingsUpdateLogoPlaces {
   youtube?: LogoPlaceInput | null;
 }
 
+/** Values of an enumeration. */
+export type CalendarState = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted' | (string & {});
+
+/** Values of an enumeration. */
+export type CalendarStateInput = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted';
+
 /** A type of the API. */
 export interface CallingKey {
   /** Time at which the key expires. Null: never. */
@@ -990,6 +1230,8 @@ export interface CallingKey {
   kind: Mode;
   /** Name of the key. */
   name: string;
+  /** Profiles that the key is bound to. Empty: the whole account. */
+  profile_ids: string[];
   /** Scopes of the key. */
   scopes: Scope[];
 }
@@ -1023,6 +1265,8 @@ export interface Chat {
   messages: ChatMessage[];
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /** Title, in one line. Empty until the first message, whose beginning it is where none was given. */
   title: string;
   /** Time of the last change, UTC. */
@@ -1037,6 +1281,11 @@ export interface ChatCreate {
   factory_id?: string;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Title. Absent: the beginning of the first message. */
   title?: string;
 }
@@ -1220,7 +1469,7 @@ export interface ContentFailure {
 }
 
 /** Values of an enumeration. */
-export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** A content item was generated: its media are ready. */
 export interface ContentGeneratedEvent {
@@ -1359,6 +1608,8 @@ export interface ContentItem {
   social_account_ids: string[];
   /** Where its media and texts come from: models, or you. */
   source: ContentItemSource;
+  /** Articles of the factory's sources that its texts quote. Empty until generated, and without sources. */
+  sources: ContentQuoted[];
   /** State of the item. */
   state: ContentState;
   /** Title, in one line. Empty until generated. */
@@ -1403,6 +1654,11 @@ export interface ContentItemCreate {
   factory_id: string;
   /** Kind of content. */
   kind: ContentKindInput;
+  /**
+   * Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+   * factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+   */
+  adapt?: boolean;
   /** Whether your media were made by AI, with source provided: it is declared where a platform asks. */
   ai_generated?: boolean;
   /** Absent: generated. */
@@ -1526,10 +1782,10 @@ export type ContentItemFitInput = 'none' | 'pad' | 'crop';
 /** A type of the API. */
 export interface ContentItemProblem {
   /**
-   * Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
-   * account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are
-   * used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that;
-   * state: its state does not permit publishing; body: createContentItem would refuse it.
+   * Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
+   * the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
+   * slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
+   * state does not permit publishing; body: createContentItem would refuse it.
    */
   code: ContentItemProblemCode;
   /** What is wrong, and what to do about it. */
@@ -1539,7 +1795,7 @@ export interface ContentItemProblem {
 }
 
 /** Values of an enumeration. */
-export type ContentItemProblemCode = 'content' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'body' | (string & {});
+export type ContentItemProblemCode = 'post' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'body' | (string & {});
 
 /** A type of the API. */
 export interface ContentItemPublish {
@@ -1639,7 +1895,7 @@ export interface ContentItemUpdate {
   /**
    * What differs on a platform or on a social account, by its id. A null value removes that variant; null removes all.
    */
-  variants?: Record<string, ContentItemVariantCreate> | null;
+  variants?: Record<string, Record<string, unknown> | null> | null;
 }
 
 /** A type of the API. */
@@ -1930,6 +2186,16 @@ export interface ContentPublishedEvent {
 }
 
 /** A type of the API. */
+export interface ContentQuoted {
+  /** Time at which it was published. Null if the source does not say it. */
+  published_at: string | null;
+  /** Title of the article. */
+  title: string;
+  /** Address of the article. */
+  url: string;
+}
+
+/** A type of the API. */
 export interface ContentScene {
   /** Short text that is meant to be seen with the scene. It may be empty. */
   on_screen: string;
@@ -2040,6 +2306,33 @@ export interface CreateVoiceEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createVoice';
 }
+
+/** A type of the API. */
+export interface CreatorInfo {
+  /** Whether the account may make another post now. */
+  can_post: boolean;
+  /** Whether comments may be permitted. */
+  comments: boolean;
+  /** Whether duets may be permitted. */
+  duet: boolean;
+  /** Longest video that the account may post. Null: not known. */
+  max_video_seconds: number | null;
+  /** Display name on the platform: show it to the person who posts. */
+  nickname: string;
+  /** Platform of the account. */
+  platform: Platform;
+  /** Values of the option privacy that the account may choose. There is no default. */
+  privacies: string[];
+  /** Social account. */
+  social_account_id: string;
+  /** Whether stitches may be permitted. */
+  stitch: boolean;
+  /** User name on the platform. */
+  username: string;
+}
+
+/** Values of an enumeration. */
+export type CrmId = 'amocrm' | 'bitrix24' | 'hubspot';
 
 /** A type of the API. */
 export interface DecideInputBody {
@@ -2277,7 +2570,7 @@ export interface DraftUpdate {
 /** Factory of an entertainment channel. */
 export interface EntertainmentFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -2303,6 +2596,8 @@ export interface EntertainmentFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
@@ -2398,13 +2693,14 @@ export interface Entry {
   method: string;
   /**
    * operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-   * such as admin.account.update. social.callback: the end of a connection by OAuth. person.sign_in and
-   * person.sign_out: a person in the account area.
+   * such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act
+   * of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever
+   * has the set-up link.
    */
   operation_id: string;
   /**
-   * Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection, its id
-   * follows.
+   * Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
+   * change of sign-on, what it concerns follows.
    */
   path: string;
   /** Id of the request. */
@@ -2421,8 +2717,9 @@ export interface EntryActor {
   id: string;
   /**
    * Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
-   * directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account
-   * was granted or denied. review_link: a browser in which content was approved or sent back.
+   * directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
+   * in which access to a social account was granted or denied. review_link: a browser in which content was approved or
+   * sent back.
    */
   kind: EntryActorKind;
 }
@@ -2447,7 +2744,7 @@ export interface ErrorBody {
 }
 
 /** Values of an enumeration. */
-export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
+export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'profile_not_allowed' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
 
 /** A type of the API. */
 export interface ErrorDetail {
@@ -2499,6 +2796,7 @@ export type Event =
   | ApiKeyExpiringEvent
   | ApiKeyRevokedEvent
   | ApiKeyRotatedEvent
+  | AutomationFailedEvent
   | BalanceLowEvent
   | ContentApprovedEvent
   | ContentCanceledEvent
@@ -2509,6 +2807,7 @@ export type Event =
   | ContentPublishedEvent
   | ContentPlanCompletedEvent
   | DiagnosisCompletedEvent
+  | IntegrationNeedsReconnectEvent
   | ProposalAppliedEvent
   | ProposalCreatedEvent
   | PublicationDeletedEvent
@@ -2521,21 +2820,21 @@ export type Event =
   | WebhookDisabledEvent;
 
 /** Values of an enumeration. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | (string & {});
 
 /** Values of an enumeration. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed';
 
 /** Values of an enumeration. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | (string & {});
 
 /** Values of an enumeration. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed';
 
 /** Factory of an expert. */
 export interface ExpertFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -2561,6 +2860,8 @@ export interface ExpertFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
@@ -2590,12 +2891,20 @@ export interface ExpertFactory {
 export interface ExpertSettings {
   /** Field of expertise. */
   field: string;
-  /** Whether content cites its sources. */
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
   cite_sources?: boolean;
   /** Credentials of the expert. */
   credentials?: string[] | null;
   /** Prior knowledge of the readers. */
   depth?: ExpertSettingsDepth;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** Values of an enumeration. */
@@ -2608,17 +2917,28 @@ export type ExpertSettingsDepthInput = 'beginner' | 'intermediate' | 'advanced';
 export interface ExpertSettingsInput {
   /** Field of expertise. */
   field: string;
-  /** Whether content cites its sources. */
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
   cite_sources?: boolean;
   /** Credentials of the expert. */
   credentials?: string[] | null;
   /** Prior knowledge of the readers. */
   depth?: ExpertSettingsDepthInput;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
 export interface ExpertSettingsUpdate {
-  /** Whether content cites its sources. */
+  /**
+   * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+   * with an address.
+   */
   cite_sources?: boolean | null;
   /** Credentials of the expert. */
   credentials?: string[] | null;
@@ -2626,6 +2946,11 @@ export interface ExpertSettingsUpdate {
   depth?: ExpertSettingsDepthInput | null;
   /** Field of expertise. */
   field?: string;
+  /**
+   * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
+   * sources, which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
@@ -2647,10 +2972,10 @@ export type Factory =
   | SellerFactory;
 
 /** Values of an enumeration. */
-export type FactoryBaseApproval = 'none' | 'required' | (string & {});
+export type FactoryApproval = 'none' | 'required' | (string & {});
 
 /** Values of an enumeration. */
-export type FactoryBaseApprovalInput = 'none' | 'required';
+export type FactoryApprovalInput = 'none' | 'required';
 
 /** One of several shapes. */
 export type FactoryCreate =
@@ -2674,7 +2999,7 @@ export interface FactoryUpdate {
    * Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
    * content:publish as well.
    */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string | null;
   /**
@@ -2721,10 +3046,10 @@ export interface FactoryUpdateSchedule {
 export type FactoryUpdateState = 'active' | 'paused';
 
 /** Values of an enumeration. */
-export type FailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | (string & {});
+export type FailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | (string & {});
 
 /** Values of an enumeration. */
-export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed';
+export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable';
 
 /** Values of an enumeration. */
 export type FailureStage = 'generate' | 'compose' | 'publish' | (string & {});
@@ -2806,6 +3131,8 @@ export interface Generation {
   metadata: Record<string, string>;
   /** Id of the model. */
   model: string;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /** Progress in percent, as reported by the provider. */
   progress: number;
   /** Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox. */
@@ -2951,6 +3278,274 @@ export interface InstagramOptions {
   is_aigc?: boolean;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public';
+}
+
+/** A type of the API. */
+export interface Integration {
+  /**
+   * URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
+   * unless the administrator is awaited.
+   */
+  authorization_url: string | null;
+  /** Numbers since the integration was created. */
+  counts: IntegrationCounts;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Id of the factory that gets the products and makes the content. Null: none. */
+  factory_id: string | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** CRM. */
+  kind: string;
+  /** Last failure of a product, of content or of a note. Null: there was none. */
+  last_failure: IntegrationFailure | null;
+  /** Last complete synchronization. Null: there was none. */
+  last_sync: IntegrationSync | null;
+  /** What the integration does with products and stages. */
+  mapping: IntegrationMapping;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the account in the CRM. Empty until the integration is connected. */
+  name: string;
+  /** Pipelines of the CRM with their stages, as of the last synchronization. */
+  pipelines: IntegrationPipeline[];
+  /**
+   * State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+   * has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
+   * days.
+   */
+  state: SocialAccountState;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface IntegrationConnect {
+  /** bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url. */
+  application_token?: string;
+  /** Factory that gets the products and makes the content. */
+  factory_id?: string;
+  /** Id of an integration to connect again. Send this or kind. */
+  integration_id?: string;
+  /** CRM. Send this or integration_id. */
+  kind?: CrmId;
+  /** What the integration does with products and stages. Absent: nothing, until it is changed. */
+  mapping?: IntegrationMappingCreate;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string>;
+  /**
+   * bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+   * kommo.com.
+   */
+  portal?: string;
+  /** bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret. */
+  webhook_url?: string;
+}
+
+/** A type of the API. */
+export interface IntegrationConnecting {
+  /**
+   * URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
+   * unless the administrator is awaited.
+   */
+  authorization_url: string | null;
+  /** Numbers since the integration was created. */
+  counts: IntegrationCounts;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Id of the factory that gets the products and makes the content. Null: none. */
+  factory_id: string | null;
+  /**
+   * Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
+   * itself where it can. Null: the CRM sends all webhooks to the operator's application.
+   */
+  hook_url: string | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** CRM. */
+  kind: string;
+  /** Last failure of a product, of content or of a note. Null: there was none. */
+  last_failure: IntegrationFailure | null;
+  /** Last complete synchronization. Null: there was none. */
+  last_sync: IntegrationSync | null;
+  /** What the integration does with products and stages. */
+  mapping: IntegrationMapping;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the account in the CRM. Empty until the integration is connected. */
+  name: string;
+  /** Pipelines of the CRM with their stages, as of the last synchronization. */
+  pipelines: IntegrationPipeline[];
+  /**
+   * State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+   * has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
+   * days.
+   */
+  state: SocialAccountState;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Time at which the address was made and shown. Only in a repeat that leaves it out. */
+  hook_shown_at?: string;
+}
+
+/** Values of an enumeration. */
+export type IntegrationContentKind = 'post' | 'video' | 'carousel' | 'story' | (string & {});
+
+/** Values of an enumeration. */
+export type IntegrationContentKindInput = 'post' | 'video' | 'carousel' | 'story';
+
+/** A type of the API. */
+export interface IntegrationCounts {
+  /** Content items that it has created. */
+  items: number;
+  /** Notes that it has written to deals. */
+  notes: number;
+  /** Products that it has created. */
+  products: number;
+}
+
+/** A type of the API. */
+export interface IntegrationEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: Integration;
+}
+
+/** A type of the API. */
+export interface IntegrationFailure {
+  /** Time of the failure. */
+  at: string;
+  /** Code of the error. */
+  code: string;
+  /** What happened. */
+  message: string;
+}
+
+/** A type of the API. */
+export interface IntegrationMapping {
+  /** What is done with products. */
+  products: IntegrationProducts;
+  /** Stages that make content. A deal makes one item in each of them, once. */
+  stages: IntegrationMappingStage[];
+}
+
+/** A type of the API. */
+export interface IntegrationMappingCreate {
+  /** What is done with products. Absent: nothing. */
+  products?: IntegrationProductsCreate;
+  /** All stages that make content. A deal makes one item in each of them, once. */
+  stages?: IntegrationMappingStageInput[];
+}
+
+/** A type of the API. */
+export interface IntegrationMappingStage {
+  /** Kind of content. */
+  kind: IntegrationContentKind;
+  /** Id of the pipeline in the CRM. */
+  pipeline: string;
+  /** Id of the stage in the CRM. */
+  stage: string;
+  /** Prompt of the content. The facts of the deal are added to it as data. */
+  template: string;
+}
+
+/** A type of the API. */
+export interface IntegrationMappingStageInput {
+  /** Kind of content. */
+  kind: IntegrationContentKindInput;
+  /** Id of the pipeline in the CRM. */
+  pipeline: string;
+  /** Id of the stage in the CRM. */
+  stage: string;
+  /** Prompt of the content. The facts of the deal are added to it as data. */
+  template: string;
+}
+
+/** A CRM has ended the access of an integration: connect it again. */
+export interface IntegrationNeedsReconnectEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Data of the event. */
+  data: IntegrationEventData;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'integration.needs_reconnect';
+}
+
+/** A type of the API. */
+export interface IntegrationPipeline {
+  /** Id in the CRM. */
+  id: string;
+  /** Name in the CRM. */
+  name: string;
+  /** Its stages, in order. */
+  stages: IntegrationStage[];
+}
+
+/** A type of the API. */
+export interface IntegrationProducts {
+  /**
+   * Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
+   * in the CRM is archived.
+   */
+  import: boolean;
+  /** Kind of the content that is made of a product that is added to the CRM later. Null: none is made. */
+  kind: IntegrationContentKind | null;
+  /** Prompt of that content, which presents the product. Null: none is made. */
+  template: string | null;
+}
+
+/** A type of the API. */
+export interface IntegrationProductsCreate {
+  /**
+   * Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
+   * in the CRM is archived.
+   */
+  import?: boolean;
+  /** Kind of the content that is made of a product that is added to the CRM later. Null: none is made. */
+  kind?: IntegrationContentKindInput | null;
+  /** Prompt of that content, which presents the product. */
+  template?: string | null;
+}
+
+/** A type of the API. */
+export interface IntegrationStage {
+  /** Id in the CRM. */
+  id: string;
+  /** Name in the CRM. */
+  name: string;
+}
+
+/** A type of the API. */
+export interface IntegrationSync {
+  /** Time at which it ended. */
+  at: string;
+  /** Number of products that could not be imported. last_failure has the reason of the last one. */
+  failed: number;
+  /** Number of products that it created, changed or archived. */
+  made: number;
+  /** Number of products and deals that it read. */
+  read: number;
+}
+
+/** A type of the API. */
+export interface IntegrationUpdate {
+  /** Factory that gets the products and makes the content. It cannot change after products were imported. */
+  factory_id?: string | null;
+  /** What the integration does with products and stages. */
+  mapping?: IntegrationMappingCreate;
+  /** Pairs to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null;
 }
 
 /** A type of the API. */
@@ -3163,7 +3758,7 @@ export interface ModelTraining {
 /** Factory of a musician. */
 export interface MusicianFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -3189,6 +3784,8 @@ export interface MusicianFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
@@ -3263,7 +3860,7 @@ export interface NewBloggerFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'blogger';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3281,6 +3878,11 @@ export interface NewBloggerFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
@@ -3302,7 +3904,7 @@ export interface NewBrandFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'brand';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3320,6 +3922,11 @@ export interface NewBrandFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
@@ -3337,7 +3944,7 @@ export interface NewEntertainmentFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'entertainment';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3355,6 +3962,11 @@ export interface NewEntertainmentFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
@@ -3376,7 +3988,7 @@ export interface NewExpertFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'expert';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3394,6 +4006,11 @@ export interface NewExpertFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
@@ -3413,7 +4030,7 @@ export interface NewMusicianFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'musician';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3431,6 +4048,11 @@ export interface NewMusicianFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
@@ -3448,7 +4070,7 @@ export interface NewNewsFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'news';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3466,6 +4088,11 @@ export interface NewNewsFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
@@ -3487,7 +4114,7 @@ export interface NewSellerFactory {
   /** Type of the factory. It cannot be changed. */
   type: 'seller';
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryBaseApprovalInput;
+  approval?: FactoryApprovalInput;
   /** Audience of the content. */
   audience?: string;
   /**
@@ -3505,6 +4132,11 @@ export interface NewSellerFactory {
   metadata?: Record<string, string>;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: ContentItemCreateQuality;
   /** Time zone and times of day at which content plans publish. */
@@ -3518,7 +4150,7 @@ export interface NewSellerFactory {
 /** Factory of a news channel. */
 export interface NewsFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -3544,6 +4176,8 @@ export interface NewsFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
@@ -3571,45 +4205,64 @@ export interface NewsFactory {
 
 /** A type of the API. */
 export interface NewsSettings {
-  /** Whether claims are checked before use. */
+  /**
+   * Whether content states only what its sources say, and names them: an item that names none fails with
+   * unsupported_claim. It needs a source with an address.
+   */
   fact_check?: boolean;
-  /** Maximum age of news in hours. */
+  /** Maximum age of news in hours. Older articles of the sources are left out. */
   max_age_hours?: number;
   /** Country to report on (ISO 3166-1). */
   region?: string;
-  /** Sources of the news. */
-  sources?: string[] | null;
+  /**
+   * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+   * which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
 export interface NewsSettingsInput {
-  /** Whether claims are checked before use. */
+  /**
+   * Whether content states only what its sources say, and names them: an item that names none fails with
+   * unsupported_claim. It needs a source with an address.
+   */
   fact_check?: boolean;
-  /** Maximum age of news in hours. */
+  /** Maximum age of news in hours. Older articles of the sources are left out. */
   max_age_hours?: number;
   /** Country to report on (ISO 3166-1). */
   region?: string;
-  /** Sources of the news. */
-  sources?: string[] | null;
+  /**
+   * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+   * which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
 export interface NewsSettingsUpdate {
-  /** Whether claims are checked before use. */
+  /**
+   * Whether content states only what its sources say, and names them: an item that names none fails with
+   * unsupported_claim. It needs a source with an address.
+   */
   fact_check?: boolean | null;
-  /** Maximum age of news in hours. */
+  /** Maximum age of news in hours. Older articles of the sources are left out. */
   max_age_hours?: number | null;
   /** Country to report on (ISO 3166-1). */
   region?: string | null;
-  /** Sources of the news. */
-  sources?: string[] | null;
+  /**
+   * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+   * which are not read.
+   */
+  sources?: unknown[] | null;
 }
 
 /** A type of the API. */
 export interface OmittedAccount {
   /**
    * Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
-   * platform does not take the kind of the item.
+   * platform does not take the kind of the item; choices_required: its platform asks for choices of the person who
+   * posts.
    */
   code: OmittedAccountCode;
   /** What happened and what to do about it. */
@@ -3619,7 +4272,7 @@ export interface OmittedAccount {
 }
 
 /** Values of an enumeration. */
-export type OmittedAccountCode = 'needs_reconnect' | 'pending' | 'disconnected' | 'unsupported_kind' | (string & {});
+export type OmittedAccountCode = 'needs_reconnect' | 'pending' | 'disconnected' | 'unsupported_kind' | 'choices_required' | (string & {});
 
 /** A type of the API. */
 export interface OperationServiceLevels {
@@ -3657,6 +4310,8 @@ export interface OwnMedia {
   id: string;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /** Why it was rejected. Null otherwise. */
   reason: MediaReason | null;
   /** Where the service fetches the file. Null if it is uploaded. */
@@ -3698,6 +4353,11 @@ export interface OwnMediaCreate {
   metadata?: Record<string, string>;
   /** MIME type. Required for an upload. The file must be what it says. */
   mime_type?: OwnMediaCreateMimeType;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** SHA-256 of the file in hexadecimal. Required for an upload. */
   sha256?: string;
   /** Public https URL of a file that the service fetches. Absent: the answer has a signed upload. */
@@ -4066,6 +4726,91 @@ export interface ProductUpdate {
 }
 
 /** A type of the API. */
+export interface Profile {
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Id of the media with its logo, a picture, which that page shows. Null: none. */
+  logo: string | null;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the client. The page by which its social accounts are connected shows it. */
+  name: string;
+  /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
+  spend_limit_credits: number | null;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface ProfileCreate {
+  /** Name of the client. The page by which its social accounts are connected shows it. */
+  name: string;
+  /**
+   * Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
+   * keeps a copy for that page.
+   */
+  logo?: string | null;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string>;
+  /**
+   * Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
+   * 402 spend_limit_reached. Absent or null: no limit of its own.
+   */
+  spend_limit_credits?: number | null;
+}
+
+/** A type of the API. */
+export interface ProfileDetails {
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Id of the media with its logo, a picture, which that page shows. Null: none. */
+  logo: string | null;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Name of the client. The page by which its social accounts are connected shows it. */
+  name: string;
+  /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
+  spend_limit_credits: number | null;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** What the work for the profile has cost in this calendar month (UTC). */
+  usage: ProfileUsage;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface ProfileUpdate {
+  /** Id of a media with its logo. Null removes it. */
+  logo?: string | null;
+  /** Pairs to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null;
+  /** Name of the client. */
+  name?: string;
+  /**
+   * Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
+   * Null: no limit of its own.
+   */
+  spend_limit_credits?: number | null;
+}
+
+/** A type of the API. */
+export interface ProfileUsage {
+  /** The month. */
+  month: string;
+  /** Credits that spend_limit_credits leaves. Null: no limit. */
+  remaining_credits: number | null;
+  /** Credits that were spent and reserved. Always 0 in the sandbox. */
+  spent_credits: number;
+}
+
+/** A type of the API. */
 export interface Promotion {
   /** Time of creation, UTC. */
   created_at: string;
@@ -4266,8 +5011,6 @@ export type Provider = 'bedrock' | 'polly' | 'fal' | 'replicate' | 'elevenlabs' 
 export interface Publication {
   /** The last change of the published post. Null if there was none. */
   change: PublicationChange | null;
-  /** What was published. Null until then. */
-  content: ContentPreview | null;
   /** Content item that is published. */
   content_item_id: string;
   /** Time of creation, UTC. */
@@ -4289,6 +5032,8 @@ export interface Publication {
   platform: Platform;
   /** Id of the post on the platform. Null until published, and where the platform does not say. */
   platform_post_id: string | null;
+  /** What was published. Null until then. */
+  posted: ContentPreview | null;
   /** Time at which it was published. Null until then. */
   published_at: string | null;
   /** Social account that it is published to. */
@@ -4395,6 +5140,13 @@ export interface PublicationWarning {
 export interface PublishOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
   alt_text?: string[];
+  /** Whether comments are permitted. Required unless mode is inbox. */
+  comments?: boolean;
+  /**
+   * Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+   * branded content policy. Must be true.
+   */
+  consent?: boolean;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number;
   /** Permits no comments. */
@@ -4403,11 +5155,15 @@ export interface PublishOptions {
   disable_duet?: boolean;
   /** Permits no stitches. */
   disable_stitch?: boolean;
+  /** What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox. */
+  disclosure?: TiktokDisclosure;
   /**
    * Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
    * content.
    */
   document?: boolean;
+  /** Whether duets are permitted. Required for videos, unless mode is inbox. */
+  duet?: boolean;
   /** Comment to write below the post. */
   first_comment?: string;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
@@ -4416,6 +5172,11 @@ export interface PublishOptions {
   link?: string;
   /** Declares that the content is made for children. */
   made_for_kids?: boolean;
+  /**
+   * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+   * direct.
+   */
+  mode?: TiktokMode;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean;
   /** Who can see the post. Absent: the platform's default. */
@@ -4424,6 +5185,8 @@ export interface PublishOptions {
   replies?: Replies;
   /** Notifies no followers. */
   silent?: boolean;
+  /** Whether stitches are permitted. Required for videos, unless mode is inbox. */
+  stitch?: boolean;
   /**
    * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
    * caption is refused.
@@ -4437,8 +5200,6 @@ export interface PublishOptions {
 export interface PublishedPost {
   /** The last change of the published post. Null if there was none. */
   change: PublicationChange | null;
-  /** What was published. Null until then. */
-  content: ContentPreview | null;
   /** Content item that is published. */
   content_item_id: string;
   /** Time of creation, UTC. */
@@ -4468,6 +5229,8 @@ export interface PublishedPost {
   platform: Platform;
   /** Id of the post on the platform. Null until published, and where the platform does not say. */
   platform_post_id: string | null;
+  /** What was published. Null until then. */
+  posted: ContentPreview | null;
   /** Time at which it was published. Null until then. */
   published_at: string | null;
   /** Social account that it is published to. */
@@ -4519,18 +5282,12 @@ export interface PublishingEntry {
   /** Social account. Null while it is planned for those of the factory. */
   social_account_id: string | null;
   /** State of the publication. planned: its item is not generated, or waits for its approval. */
-  state: PublishingEntryState;
+  state: CalendarState;
   /** Title of the item. */
   title: string;
   /** Address of the post. Null if there is none. */
   url: string | null;
 }
-
-/** Values of an enumeration. */
-export type PublishingEntryState = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted' | (string & {});
-
-/** Values of an enumeration. */
-export type PublishingEntryStateInput = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted';
 
 /** A type of the API. */
 export interface PublishingLinkCreate {
@@ -4541,18 +5298,12 @@ export interface PublishingLinkCreate {
   /** Factory whose generated and scheduled items to show, up to 50, the newest first. */
   factory_id?: string;
   /** What people may do: view, or also decide. Default: view. */
-  may?: PublishingLinkCreateMayInput;
+  may?: ReviewPermissionInput;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
   /** Name for your own use. */
   name?: string;
 }
-
-/** Values of an enumeration. */
-export type PublishingLinkCreateMay = 'view' | 'decide' | (string & {});
-
-/** Values of an enumeration. */
-export type PublishingLinkCreateMayInput = 'view' | 'decide';
 
 /** A type of the API. */
 export interface PublishingSlot {
@@ -4624,7 +5375,7 @@ export interface ReviewLink {
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** What people may do on the page: view the items, or also approve them and request changes. */
-  may: PublishingLinkCreateMay;
+  may: ReviewPermission;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
   /** Name for your own use. */
@@ -4643,6 +5394,12 @@ export interface ReviewLink {
 
 /** Values of an enumeration. */
 export type ReviewLinkState = 'active' | 'expired' | (string & {});
+
+/** Values of an enumeration. */
+export type ReviewPermission = 'view' | 'decide' | (string & {});
+
+/** Values of an enumeration. */
+export type ReviewPermissionInput = 'view' | 'decide';
 
 /** Values of an enumeration. */
 export type Role = 'owner' | 'admin' | 'developer' | 'auditor' | (string & {});
@@ -4730,7 +5487,7 @@ export type ScopeInput = 'account:read' | 'account:manage' | 'factories:read' | 
 /** Factory of a seller. */
 export interface SellerFactory {
   /** Whether its content waits for an approval before it is scheduled or published. */
-  approval: FactoryBaseApproval;
+  approval: FactoryApproval;
   /** Audience of the content. */
   audience: string;
   /**
@@ -4756,6 +5513,8 @@ export interface SellerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
+  profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
@@ -5151,6 +5910,8 @@ export interface SocialAccount {
   metadata: Record<string, string>;
   /** Platform of the account. */
   platform: Platform;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /**
    * Time before which its owner has to connect it again, because the platform ends the access then. The event
    * social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
@@ -5195,6 +5956,11 @@ export interface SocialAccountConnect {
   password?: string;
   /** Platform of the account. Send this or social_account_id. */
   platform?: PlatformInput;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /**
    * Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
    * where it failed, in its query. The operator of the service lists the pages that are allowed.
@@ -5269,6 +6035,10 @@ export interface SocialPlatform {
   connect: SocialPlatformConnect;
   /** Maximum number of posts of an account in 24 hours. Null: no known limit. */
   daily_limit: number | null;
+  /** Whether published posts can be deleted. */
+  deletes_posts: boolean;
+  /** Whether the text of published posts can be changed. */
+  edits_posts: boolean;
   /** Id of the platform. */
   id: Platform;
   /** Maximum number of hashtags. 0: none. */
@@ -5346,6 +6116,11 @@ export interface StudioAvatarCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
   /** Text to speak. Send this or audio_url. */
@@ -5428,6 +6203,11 @@ export interface StudioImageCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
 }
@@ -5442,6 +6222,11 @@ export interface StudioMusicCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
   /** Length, within the limits of the model. Absent: the default of the model. */
@@ -5478,6 +6263,11 @@ export interface StudioVideoCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
   /** Length, within the limits of the model. Absent: the default of the model. */
@@ -5498,6 +6288,11 @@ export interface StudioVoiceCreate {
   metadata?: Record<string, string>;
   /** Id of a model of this kind. Absent: the default of the catalog. */
   model?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** Simulated result. For test keys only. */
   sandbox?: StudioRehearsal;
   /** The provider's id of a voice. Absent: a suitable one. */
@@ -5553,8 +6348,27 @@ export interface ThreadsOptions {
   topic_tag?: string;
 }
 
+/** Values of an enumeration. */
+export type TiktokDisclosure = 'none' | 'own_brand' | 'paid_partnership' | (string & {});
+
+/** Values of an enumeration. */
+export type TiktokDisclosureInput = 'none' | 'own_brand' | 'paid_partnership';
+
+/** Values of an enumeration. */
+export type TiktokMode = 'direct' | 'inbox' | (string & {});
+
+/** Values of an enumeration. */
+export type TiktokModeInput = 'direct' | 'inbox';
+
 /** A type of the API. */
 export interface TiktokOptions {
+  /** Whether comments are permitted. Required unless mode is inbox. */
+  comments?: boolean;
+  /**
+   * Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+   * branded content policy. Must be true.
+   */
+  consent?: boolean;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number;
   /** Permits no comments. */
@@ -5563,10 +6377,21 @@ export interface TiktokOptions {
   disable_duet?: boolean;
   /** Permits no stitches. */
   disable_stitch?: boolean;
+  /** What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox. */
+  disclosure?: TiktokDisclosureInput;
+  /** Whether duets are permitted. Required for videos, unless mode is inbox. */
+  duet?: boolean;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean;
+  /**
+   * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+   * direct.
+   */
+  mode?: TiktokModeInput;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: TiktokOptionsPrivacy;
+  /** Whether stitches are permitted. Required for videos, unless mode is inbox. */
+  stitch?: boolean;
 }
 
 /** Values of an enumeration. */
@@ -5694,6 +6519,34 @@ export type TrainingRehearsalOutcome = 'completed' | 'failed' | 'insufficient_ba
 /** Values of an enumeration. */
 export type TrainingState = 'queued' | 'running' | 'completed' | 'failed' | 'canceled' | (string & {});
 
+/** A type of the API. */
+export interface Utm {
+  /** Value of utm_campaign. */
+  campaign?: string;
+  /** Value of utm_content. */
+  content?: string;
+  /** Value of utm_medium. */
+  medium?: string;
+  /** Value of utm_source. */
+  source?: string;
+  /** Value of utm_term. */
+  term?: string;
+}
+
+/** A type of the API. */
+export interface Utminput {
+  /** Value of utm_campaign. */
+  campaign?: string;
+  /** Value of utm_content. */
+  content?: string;
+  /** Value of utm_medium. */
+  medium?: string;
+  /** Value of utm_source. */
+  source?: string;
+  /** Value of utm_term. */
+  term?: string;
+}
+
 /** Values of an enumeration. */
 export type VideoFormat = 'short' | 'long' | (string & {});
 
@@ -5788,6 +6641,8 @@ export interface Webhook {
   latency_ms: WebhookLatency | null;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile that it belongs to: it receives only events of this profile. Null: the account as a whole. */
+  profile_id: string | null;
   /** State of the webhook. A disabled webhook receives no events. */
   state: WebhookState;
   /** Time of the last change, UTC. */
@@ -5812,6 +6667,11 @@ export interface WebhookCreate {
   factory_ids?: string[] | null;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** URL that receives the events: https on port 443 with a public address. Send this or destination. */
   url?: string;
 }
@@ -5980,6 +6840,8 @@ export interface WebhookWithSecret {
   latency_ms: WebhookLatency | null;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile that it belongs to: it receives only events of this profile. Null: the account as a whole. */
+  profile_id: string | null;
   /** Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes. */
   secret: string | null;
   /** State of the webhook. A disabled webhook receives no events. */

@@ -78,13 +78,3 @@ func (w *World) connectCreator(ctx context.Context, state *store.DB) (string, er
 	}
 	return r.ID, state.Commit(ctx, tx)
 }
-
-// connect connects a channel, or returns its account if it is already connected.
-func (w *World) connect(ctx context.Context, channel string) (string, error) {
-	a, err := w.Call(ctx, Request{Operation: "connectSocialAccount",
-		Body: Object{"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": channel}})
-	if err != nil {
-		return "", err
-	}
-	return a.ID()
-}

@@ -200,7 +200,7 @@ func TestWhatCannotBeShownIsTakenOut(t *testing.T) {
 	want := Text{Title: "a[31mb c", Caption: "x\nмир 👩\u200d👧", Hashtags: []string{"сказка", "कहानी"},
 		Hooks: []string{"a", "b", "c"}, Hook: 2}
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+q, %v; want %+q", got, err, want)
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 }
 

@@ -3,22 +3,29 @@ import { load, search } from './lists';
 
 export const listSearch = {
   searchApiKey: search('/v1/api-keys'),
+  searchAutomation: search('/v1/automations'),
   searchContentItem: search('/v1/content-items'),
   searchDelivery: search('/v1/webhooks/{webhook_id}/deliveries'),
   searchDraft: search('/v1/architect/drafts'),
   searchEvent: search('/v1/events'),
   searchFactory: search('/v1/factories'),
   searchGeneration: search('/v1/studio/generations'),
+  searchIntegration: search('/v1/integrations'),
   searchMedia: search('/v1/media'),
   searchProduct: search('/v1/products'),
+  searchProfile: search('/v1/profiles'),
   searchPromotion: search('/v1/promotions'),
   searchProposal: search('/v1/factories/{factory_id}/proposals'),
+  searchPublication: search('/v1/publications'),
+  searchReviewLink: search('/v1/review-links'),
   searchSocialAccount: search('/v1/social/accounts'),
   searchWebhook: search('/v1/webhooks'),
 };
 
 export const loadOptions = {
+  loadContentItem: load('/v1/content-items'),
   loadFactory: load('/v1/factories'),
   loadProduct: load('/v1/products'),
+  loadProfile: load('/v1/profiles'),
   loadSocialAccount: load('/v1/social/accounts'),
 };

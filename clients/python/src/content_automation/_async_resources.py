@@ -197,7 +197,7 @@ class AsyncApiKeysResource:
 
 
 class AsyncApprovalsResource:
-    """Request changes of a content item."""
+    """Approve a content item."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1430,7 +1430,7 @@ class AsyncPromotionsResource:
 
 
 class AsyncPublicationsResource:
-    """List all publications."""
+    """Delete a published post."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1544,7 +1544,7 @@ class AsyncPublishingResource:
 
 
 class AsyncReviewLinksResource:
-    """List the review links."""
+    """Delete a review link."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

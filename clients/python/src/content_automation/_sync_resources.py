@@ -197,7 +197,7 @@ class ApiKeysResource:
 
 
 class ApprovalsResource:
-    """Request changes of a content item."""
+    """Approve a content item."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1430,7 +1430,7 @@ class PromotionsResource:
 
 
 class PublicationsResource:
-    """List all publications."""
+    """Delete a published post."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1544,7 +1544,7 @@ class PublishingResource:
 
 
 class ReviewLinksResource:
-    """List the review links."""
+    """Delete a review link."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

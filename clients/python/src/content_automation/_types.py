@@ -179,6 +179,8 @@ class ApiKey(TypedDict):
     """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
     prefix: str
     """The first 13 characters of the secret."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     scopes: List["Scope"]
     """Scopes of the key."""
     spend_limit_credits: Optional[int]
@@ -221,6 +223,10 @@ class ApiKeyCreate(TypedDict):
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    profile_ids: NotRequired[List[str]]
+    """Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
+    Absent or empty: the whole account.
+    """
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
     spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
@@ -291,6 +297,8 @@ class ApiKeyDetails(TypedDict):
     """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
     prefix: str
     """The first 13 characters of the secret."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     scopes: List["Scope"]
     """Scopes of the key."""
     spend_limit_credits: Optional[int]
@@ -377,6 +385,8 @@ class ApiKeyRevoked(TypedDict):
     """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
     prefix: str
     """The first 13 characters of the secret."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     revoked_keys: Optional[int]
     """Number of keys that it created, directly or through others: all of them are revoked now. Null without
     include_created.
@@ -503,6 +513,8 @@ class ApiKeyWithSecret(TypedDict):
     """Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys."""
     prefix: str
     """The first 13 characters of the secret."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account."""
     scopes: List["Scope"]
     """Scopes of the key."""
     secret: Optional[str]
@@ -519,6 +531,230 @@ class ApiKeyWithSecret(TypedDict):
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
     secret_shown_at: NotRequired[str]
     """Time at which the secret was made and shown. Only in a repeat that leaves it out."""
+
+
+
+class Automation(TypedDict):
+    """A type of the API."""
+
+    created_at: str
+    """Time of creation, UTC."""
+    factory_id: str
+    """Factory that makes the items."""
+    failure: Optional["AutomationFailure"]
+    """The last failure since the last success. Null: none."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    last_run: Optional["AutomationRun"]
+    """The last run. Null: none yet."""
+    max_per_day: int
+    """Most items that it makes in a day of the factory's time zone."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile of its factory. Null: the account as a whole."""
+    state: "AutomationState"
+    """paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on."""
+    template: Dict[str, Any]
+    """Body of createContentItem without factory_id."""
+    trigger: "AutomationTrigger"
+    """What makes it run."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    utm: Optional["Utm"]
+    """Parameters that are added to {{url}}. Null: none."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class AutomationCreate(TypedDict):
+    """A type of the API."""
+
+    factory_id: str
+    """Factory that makes the items. It cannot be changed."""
+    template: Dict[str, Any]
+    """Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of
+    an entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
+    """
+    trigger: "AutomationTriggerInput"
+    """What makes it run."""
+    max_per_day: NotRequired[int]
+    """Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that
+    is left over is skipped. Default: 5.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    utm: NotRequired["Utminput"]
+    """Parameters that are added to {{url}}, unless the address has them."""
+
+
+
+class AutomationDetails(TypedDict):
+    """A type of the API."""
+
+    created_at: str
+    """Time of creation, UTC."""
+    factory_id: str
+    """Factory that makes the items."""
+    failure: Optional["AutomationFailure"]
+    """The last failure since the last success. Null: none."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    last_run: Optional["AutomationRun"]
+    """The last run. Null: none yet."""
+    max_per_day: int
+    """Most items that it makes in a day of the factory's time zone."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile of its factory. Null: the account as a whole."""
+    runs: List["AutomationRun"]
+    """The last 10 runs, newest first."""
+    state: "AutomationState"
+    """paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on."""
+    template: Dict[str, Any]
+    """Body of createContentItem without factory_id."""
+    trigger: "AutomationTrigger"
+    """What makes it run."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    utm: Optional["Utm"]
+    """Parameters that are added to {{url}}. Null: none."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class AutomationEventData(TypedDict):
+    """A type of the API."""
+
+    object: "Automation"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+
+class AutomationFailedEvent(TypedDict):
+    """An automation has failed five times in a row, and makes nothing until it is set to active."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    data: "AutomationEventData"
+    """Data of the event."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["automation.failed"]
+    """Type of the event."""
+
+
+
+class AutomationFailure(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time of the failure."""
+    code: str
+    """Code of the error, as a call would get it, or feed_unreadable."""
+    message: str
+    """What happened and what to do about it."""
+
+
+
+class AutomationRun(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time of the run."""
+    content_item_id: Optional[str]
+    """Content item that it has made. Null: none."""
+    entry: str
+    """What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone."""
+    failure: Optional["AutomationFailure"]
+    """Why it has made none. Null if it has."""
+
+
+AutomationState = Union[Literal["active", "paused", "failed"], str]
+
+AutomationStateInput = Literal["active", "paused", "failed"]
+
+
+class AutomationTrigger(TypedDict):
+    """A type of the API."""
+
+    kind: "AutomationTriggerKind"
+    """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+    cron.
+    """
+    cron: NotRequired[str]
+    """For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that
+    the clock skips is left out, and one that it repeats counts once.
+    """
+    url: NotRequired[str]
+    """For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+    nothing.
+    """
+
+
+
+class AutomationTriggerInput(TypedDict):
+    """A type of the API."""
+
+    kind: "AutomationTriggerKindInput"
+    """feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+    cron.
+    """
+    cron: NotRequired[str]
+    """For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that
+    the clock skips is left out, and one that it repeats counts once.
+    """
+    url: NotRequired[str]
+    """For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+    nothing.
+    """
+
+
+AutomationTriggerKind = Union[Literal["feed", "product", "time"], str]
+
+AutomationTriggerKindInput = Literal["feed", "product", "time"]
+
+
+class AutomationUpdate(TypedDict):
+    """A type of the API."""
+
+    max_per_day: NotRequired[int]
+    """Most items that it makes in a day of the factory's time zone."""
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Pairs to set. A null value removes that pair; null removes all."""
+    state: NotRequired["FactoryUpdateState"]
+    """paused: it makes nothing. active: it goes on with what is new from now on."""
+    template: NotRequired[Dict[str, Any]]
+    """Members of the template to set. A null value removes one."""
+    trigger: NotRequired["AutomationTriggerInput"]
+    """What makes it run. It replaces the former one as a whole, and the automation begins afresh."""
+    utm: NotRequired["AutomationUpdateUtm"]
+    """Parameters to set. Null removes all."""
+
+
+
+class AutomationUpdateUtm(TypedDict):
+    """Parameters to set. Null removes all."""
+
+    campaign: NotRequired[str]
+    """Value of utm_campaign."""
+    content: NotRequired[str]
+    """Value of utm_content."""
+    medium: NotRequired[str]
+    """Value of utm_medium."""
+    source: NotRequired[str]
+    """Value of utm_source."""
+    term: NotRequired[str]
+    """Value of utm_term."""
 
 
 
@@ -548,7 +784,9 @@ class Balance(TypedDict):
     """A type of the API."""
 
     credits: int
-    """Credits that can be spent. Reserved credits are not included."""
+    """Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
+    their limits leave.
+    """
     low_threshold: int
     """Threshold of the event balance.low, which is sent when the balance falls below it."""
 
@@ -615,7 +853,7 @@ class BalanceLowEvent(TypedDict):
 class BloggerFactory(TypedDict):
     """Factory of a blogger."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -641,6 +879,8 @@ class BloggerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
@@ -723,7 +963,7 @@ class BlueskyOptions(TypedDict):
 class BrandFactory(TypedDict):
     """Factory of a brand."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -749,6 +989,8 @@ class BrandFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
@@ -1010,6 +1252,10 @@ class BrandSettingsUpdateLogoPlaces(TypedDict):
     """Place of the logo in media for YouTube."""
 
 
+CalendarState = Union[Literal["planned", "pending", "publishing", "published", "failed", "deleted"], str]
+
+CalendarStateInput = Literal["planned", "pending", "publishing", "published", "failed", "deleted"]
+
 
 class CallingKey(TypedDict):
     """A type of the API."""
@@ -1022,6 +1268,8 @@ class CallingKey(TypedDict):
     """live: spends credits. test: uses the sandbox."""
     name: str
     """Name of the key."""
+    profile_ids: List[str]
+    """Profiles that the key is bound to. Empty: the whole account."""
     scopes: List["Scope"]
     """Scopes of the key."""
 
@@ -1055,6 +1303,8 @@ class Chat(TypedDict):
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     title: str
     """Title, in one line. Empty until the first message, whose beginning it is where none was given."""
     updated_at: str
@@ -1071,6 +1321,10 @@ class ChatCreate(TypedDict):
     """Factory that the chat is about. Absent: none yet."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     title: NotRequired[str]
     """Title. Absent: the beginning of the first message."""
 
@@ -1269,7 +1523,7 @@ class ContentFailure(TypedDict):
     """Stage that failed: a model's part, finished media, or publishing."""
 
 
-ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "token_expired", "too_late", "unsupported"], str]
+ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "token_expired", "too_late", "unsupported"], str]
 
 
 class ContentGeneratedEvent(TypedDict):
@@ -1403,6 +1657,8 @@ class ContentItem(TypedDict):
     """Ids of the social accounts to publish to."""
     source: "ContentItemSource"
     """Where its media and texts come from: models, or you."""
+    sources: List["ContentQuoted"]
+    """Articles of the factory's sources that its texts quote. Empty until generated, and without sources."""
     state: "ContentState"
     """State of the item."""
     title: str
@@ -1453,6 +1709,10 @@ class ContentItemCreate(TypedDict):
     """Factory that makes the item. It sets the voice."""
     kind: "ContentKindInput"
     """Kind of content."""
+    adapt: NotRequired[bool]
+    """Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+    factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+    """
     ai_generated: NotRequired[bool]
     """Whether your media were made by AI, with source provided: it is declared where a platform asks."""
     caption: NotRequired[str]
@@ -1562,7 +1822,7 @@ class ContentItemProblem(TypedDict):
     """A type of the API."""
 
     code: "ContentItemProblemCode"
-    """Machine-readable reason. content: its platform does not take a text, a file or an option; kind: nor the kind;
+    """Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
     account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
     are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
     that; state: its state does not permit publishing; body: createContentItem would refuse it.
@@ -1573,7 +1833,7 @@ class ContentItemProblem(TypedDict):
     """Pointer of the member at fault, empty if there is none."""
 
 
-ContentItemProblemCode = Union[Literal["content", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "body"], str]
+ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "body"], str]
 
 
 class ContentItemPublish(TypedDict):
@@ -1673,7 +1933,7 @@ class ContentItemUpdate(TypedDict):
     """Pairs to set. A null value removes that pair; null removes all."""
     title: NotRequired[Optional[str]]
     """Null: generated by the next attempt."""
-    variants: NotRequired[Optional[Dict[str, "ContentItemVariantCreate"]]]
+    variants: NotRequired[Optional[Dict[str, Optional[Dict[str, Any]]]]]
     """What differs on a platform or on a social account, by its id. A null value removes that variant; null removes
     all.
     """
@@ -1987,6 +2247,18 @@ class ContentPublishedEvent(TypedDict):
 
 
 
+class ContentQuoted(TypedDict):
+    """A type of the API."""
+
+    published_at: Optional[str]
+    """Time at which it was published. Null if the source does not say it."""
+    title: str
+    """Title of the article."""
+    url: str
+    """Address of the article."""
+
+
+
 class ContentScene(TypedDict):
     """A type of the API."""
 
@@ -2119,6 +2391,34 @@ class CreateVoiceEstimate(TypedDict):
     operation: Literal["createVoice"]
     """Id of the operation that the body is for."""
 
+
+
+class CreatorInfo(TypedDict):
+    """A type of the API."""
+
+    can_post: bool
+    """Whether the account may make another post now."""
+    comments: bool
+    """Whether comments may be permitted."""
+    duet: bool
+    """Whether duets may be permitted."""
+    max_video_seconds: Optional[int]
+    """Longest video that the account may post. Null: not known."""
+    nickname: str
+    """Display name on the platform: show it to the person who posts."""
+    platform: "Platform"
+    """Platform of the account."""
+    privacies: List[str]
+    """Values of the option privacy that the account may choose. There is no default."""
+    social_account_id: str
+    """Social account."""
+    stitch: bool
+    """Whether stitches may be permitted."""
+    username: str
+    """User name on the platform."""
+
+
+CrmId = Literal["amocrm", "bitrix24", "hubspot"]
 
 
 class DecideInputBody(TypedDict):
@@ -2364,7 +2664,7 @@ class DraftUpdate(TypedDict):
 class EntertainmentFactory(TypedDict):
     """Factory of an entertainment channel."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -2390,6 +2690,8 @@ class EntertainmentFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
@@ -2486,12 +2788,13 @@ class Entry(TypedDict):
     """HTTP method. Empty for a change by an operator."""
     operation_id: str
     """operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-    such as admin.account.update. social.callback: the end of a connection by OAuth. person.sign_in and
-    person.sign_out: a person in the account area.
+    such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an
+    act of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by
+    whoever has the set-up link.
     """
     path: str
-    """Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection, its id
-    follows.
+    """Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for
+    a change of sign-on, what it concerns follows.
     """
     request_id: str
     """Id of the request."""
@@ -2509,8 +2812,9 @@ class EntryActor(TypedDict):
     """Id of the API key, person, social account or sign-on connection, or name of the operator."""
     kind: "EntryActorKind"
     """Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
-    directory calls SCIM or somebody was not admitted. social_account: a browser in which access to a social account
-    was granted or denied. review_link: a browser in which content was approved or sent back.
+    directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a
+    browser in which access to a social account was granted or denied. review_link: a browser in which content was
+    approved or sent back.
     """
 
 
@@ -2534,7 +2838,7 @@ class ErrorBody(TypedDict):
     """JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header."""
 
 
-ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
+ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
 
 
 class ErrorDetail(TypedDict):
@@ -2572,21 +2876,21 @@ class EstimateItem(TypedDict):
 
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining"], str]
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "BalanceLowEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed"], str]
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed"]
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed"], str]
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed"]
 
 
 class ExpertFactory(TypedDict):
     """Factory of an expert."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -2612,6 +2916,8 @@ class ExpertFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
@@ -2643,11 +2949,17 @@ class ExpertSettings(TypedDict):
     field: str
     """Field of expertise."""
     cite_sources: NotRequired[bool]
-    """Whether content cites its sources."""
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
+    """
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired["ExpertSettingsDepth"]
     """Prior knowledge of the readers."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
 
 
 ExpertSettingsDepth = Union[Literal["beginner", "intermediate", "advanced"], str]
@@ -2661,11 +2973,17 @@ class ExpertSettingsInput(TypedDict):
     field: str
     """Field of expertise."""
     cite_sources: NotRequired[bool]
-    """Whether content cites its sources."""
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
+    """
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired["ExpertSettingsDepthInput"]
     """Prior knowledge of the readers."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
 
 
 
@@ -2673,13 +2991,19 @@ class ExpertSettingsUpdate(TypedDict):
     """A type of the API."""
 
     cite_sources: NotRequired[Optional[bool]]
-    """Whether content cites its sources."""
+    """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+    source with an address.
+    """
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired[Optional["ExpertSettingsDepthInput"]]
     """Prior knowledge of the readers."""
     field: NotRequired[str]
     """Field of expertise."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+    of sources, which are not read.
+    """
 
 
 
@@ -2694,9 +3018,9 @@ class FacebookOptions(TypedDict):
 
 Factory = Union["BloggerFactory", "BrandFactory", "EntertainmentFactory", "ExpertFactory", "MusicianFactory", "NewsFactory", "SellerFactory"]
 
-FactoryBaseApproval = Union[Literal["none", "required"], str]
+FactoryApproval = Union[Literal["none", "required"], str]
 
-FactoryBaseApprovalInput = Literal["none", "required"]
+FactoryApprovalInput = Literal["none", "required"]
 
 FactoryCreate = Union["NewBloggerFactory", "NewBrandFactory", "NewEntertainmentFactory", "NewExpertFactory", "NewMusicianFactory", "NewNewsFactory", "NewSellerFactory"]
 
@@ -2708,7 +3032,7 @@ FactoryTypeInput = Literal["blogger", "seller", "expert", "brand", "news", "ente
 class FactoryUpdate(TypedDict):
     """A type of the API."""
 
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
     content:publish as well.
     """
@@ -2757,9 +3081,9 @@ class FactoryUpdateSchedule(TypedDict):
 
 FactoryUpdateState = Literal["active", "paused"]
 
-FailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed"], str]
+FailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable"], str]
 
-FailureCodeInput = Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed"]
+FailureCodeInput = Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable"]
 
 FailureStage = Union[Literal["generate", "compose", "publish"], str]
 
@@ -2839,6 +3163,8 @@ class Generation(TypedDict):
     """Your own key-value pairs."""
     model: str
     """Id of the model."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     progress: int
     """Progress in percent, as reported by the provider."""
     reserved_credits: int
@@ -2988,6 +3314,288 @@ class InstagramOptions(TypedDict):
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
+
+
+
+class Integration(TypedDict):
+    """A type of the API."""
+
+    authorization_url: Optional[str]
+    """URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes.
+    Null unless the administrator is awaited.
+    """
+    counts: "IntegrationCounts"
+    """Numbers since the integration was created."""
+    created_at: str
+    """Time of creation, UTC."""
+    factory_id: Optional[str]
+    """Id of the factory that gets the products and makes the content. Null: none."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    kind: str
+    """CRM."""
+    last_failure: Optional["IntegrationFailure"]
+    """Last failure of a product, of content or of a note. Null: there was none."""
+    last_sync: Optional["IntegrationSync"]
+    """Last complete synchronization. Null: there was none."""
+    mapping: "IntegrationMapping"
+    """What the integration does with products and stages."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the account in the CRM. Empty until the integration is connected."""
+    pipelines: List["IntegrationPipeline"]
+    """Pipelines of the CRM with their stages, as of the last synchronization."""
+    state: "SocialAccountState"
+    """State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
+    CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after
+    90 days.
+    """
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class IntegrationConnect(TypedDict):
+    """A type of the API."""
+
+    application_token: NotRequired[str]
+    """bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url."""
+    factory_id: NotRequired[str]
+    """Factory that gets the products and makes the content."""
+    integration_id: NotRequired[str]
+    """Id of an integration to connect again. Send this or kind."""
+    kind: NotRequired["CrmId"]
+    """CRM. Send this or integration_id."""
+    mapping: NotRequired["IntegrationMappingCreate"]
+    """What the integration does with products and stages. Absent: nothing, until it is changed."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    portal: NotRequired[str]
+    """bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+    kommo.com.
+    """
+    webhook_url: NotRequired[str]
+    """bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret."""
+
+
+
+class IntegrationConnecting(TypedDict):
+    """A type of the API."""
+
+    authorization_url: Optional[str]
+    """URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes.
+    Null unless the administrator is awaited.
+    """
+    counts: "IntegrationCounts"
+    """Numbers since the integration was created."""
+    created_at: str
+    """Time of creation, UTC."""
+    factory_id: Optional[str]
+    """Id of the factory that gets the products and makes the content. Null: none."""
+    hook_url: Optional[str]
+    """Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
+    itself where it can. Null: the CRM sends all webhooks to the operator's application.
+    """
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    kind: str
+    """CRM."""
+    last_failure: Optional["IntegrationFailure"]
+    """Last failure of a product, of content or of a note. Null: there was none."""
+    last_sync: Optional["IntegrationSync"]
+    """Last complete synchronization. Null: there was none."""
+    mapping: "IntegrationMapping"
+    """What the integration does with products and stages."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the account in the CRM. Empty until the integration is connected."""
+    pipelines: List["IntegrationPipeline"]
+    """Pipelines of the CRM with their stages, as of the last synchronization."""
+    state: "SocialAccountState"
+    """State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
+    CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after
+    90 days.
+    """
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    hook_shown_at: NotRequired[str]
+    """Time at which the address was made and shown. Only in a repeat that leaves it out."""
+
+
+IntegrationContentKind = Union[Literal["post", "video", "carousel", "story"], str]
+
+IntegrationContentKindInput = Literal["post", "video", "carousel", "story"]
+
+
+class IntegrationCounts(TypedDict):
+    """A type of the API."""
+
+    items: int
+    """Content items that it has created."""
+    notes: int
+    """Notes that it has written to deals."""
+    products: int
+    """Products that it has created."""
+
+
+
+class IntegrationEventData(TypedDict):
+    """A type of the API."""
+
+    object: "Integration"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+
+class IntegrationFailure(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time of the failure."""
+    code: str
+    """Code of the error."""
+    message: str
+    """What happened."""
+
+
+
+class IntegrationMapping(TypedDict):
+    """A type of the API."""
+
+    products: "IntegrationProducts"
+    """What is done with products."""
+    stages: List["IntegrationMappingStage"]
+    """Stages that make content. A deal makes one item in each of them, once."""
+
+
+
+class IntegrationMappingCreate(TypedDict):
+    """A type of the API."""
+
+    products: NotRequired["IntegrationProductsCreate"]
+    """What is done with products. Absent: nothing."""
+    stages: NotRequired[List["IntegrationMappingStageInput"]]
+    """All stages that make content. A deal makes one item in each of them, once."""
+
+
+
+class IntegrationMappingStage(TypedDict):
+    """A type of the API."""
+
+    kind: "IntegrationContentKind"
+    """Kind of content."""
+    pipeline: str
+    """Id of the pipeline in the CRM."""
+    stage: str
+    """Id of the stage in the CRM."""
+    template: str
+    """Prompt of the content. The facts of the deal are added to it as data."""
+
+
+
+class IntegrationMappingStageInput(TypedDict):
+    """A type of the API."""
+
+    kind: "IntegrationContentKindInput"
+    """Kind of content."""
+    pipeline: str
+    """Id of the pipeline in the CRM."""
+    stage: str
+    """Id of the stage in the CRM."""
+    template: str
+    """Prompt of the content. The facts of the deal are added to it as data."""
+
+
+
+class IntegrationNeedsReconnectEvent(TypedDict):
+    """A CRM has ended the access of an integration: connect it again."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    data: "IntegrationEventData"
+    """Data of the event."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["integration.needs_reconnect"]
+    """Type of the event."""
+
+
+
+class IntegrationPipeline(TypedDict):
+    """A type of the API."""
+
+    id: str
+    """Id in the CRM."""
+    name: str
+    """Name in the CRM."""
+    stages: List["IntegrationStage"]
+    """Its stages, in order."""
+
+
+IntegrationProducts = TypedDict(
+    "IntegrationProducts",
+    {
+        "import": bool,
+        "kind": Optional["IntegrationContentKind"],
+        "template": Optional[str],
+    },
+)
+
+IntegrationProductsCreate = TypedDict(
+    "IntegrationProductsCreate",
+    {
+        "import": NotRequired[bool],
+        "kind": NotRequired[Optional["IntegrationContentKindInput"]],
+        "template": NotRequired[Optional[str]],
+    },
+)
+
+
+class IntegrationStage(TypedDict):
+    """A type of the API."""
+
+    id: str
+    """Id in the CRM."""
+    name: str
+    """Name in the CRM."""
+
+
+
+class IntegrationSync(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time at which it ended."""
+    failed: int
+    """Number of products that could not be imported. last_failure has the reason of the last one."""
+    made: int
+    """Number of products that it created, changed or archived."""
+    read: int
+    """Number of products and deals that it read."""
+
+
+
+class IntegrationUpdate(TypedDict):
+    """A type of the API."""
+
+    factory_id: NotRequired[Optional[str]]
+    """Factory that gets the products and makes the content. It cannot change after products were imported."""
+    mapping: NotRequired["IntegrationMappingCreate"]
+    """What the integration does with products and stages."""
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Pairs to set. A null value removes that pair; null removes all."""
 
 
 
@@ -3198,7 +3806,7 @@ class ModelTraining(TypedDict):
 class MusicianFactory(TypedDict):
     """Factory of a musician."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -3224,6 +3832,8 @@ class MusicianFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
@@ -3304,7 +3914,7 @@ class NewBloggerFactory(TypedDict):
     """Name of the factory."""
     type: Literal["blogger"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3322,6 +3932,10 @@ class NewBloggerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     quality: NotRequired["ContentItemCreateQuality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
@@ -3344,7 +3958,7 @@ class NewBrandFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["brand"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3362,6 +3976,10 @@ class NewBrandFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     quality: NotRequired["ContentItemCreateQuality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
@@ -3380,7 +3998,7 @@ class NewEntertainmentFactory(TypedDict):
     """Name of the factory."""
     type: Literal["entertainment"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3398,6 +4016,10 @@ class NewEntertainmentFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     quality: NotRequired["ContentItemCreateQuality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
@@ -3420,7 +4042,7 @@ class NewExpertFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["expert"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3438,6 +4060,10 @@ class NewExpertFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     quality: NotRequired["ContentItemCreateQuality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
@@ -3458,7 +4084,7 @@ class NewMusicianFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["musician"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3476,6 +4102,10 @@ class NewMusicianFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     quality: NotRequired["ContentItemCreateQuality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
@@ -3494,7 +4124,7 @@ class NewNewsFactory(TypedDict):
     """Name of the factory."""
     type: Literal["news"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3512,6 +4142,10 @@ class NewNewsFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     quality: NotRequired["ContentItemCreateQuality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
@@ -3534,7 +4168,7 @@ class NewSellerFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["seller"]
     """Type of the factory. It cannot be changed."""
-    approval: NotRequired["FactoryBaseApprovalInput"]
+    approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
     """Audience of the content."""
@@ -3552,6 +4186,10 @@ class NewSellerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     quality: NotRequired["ContentItemCreateQuality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
@@ -3566,7 +4204,7 @@ class NewSellerFactory(TypedDict):
 class NewsFactory(TypedDict):
     """Factory of a news channel."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -3592,6 +4230,8 @@ class NewsFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
@@ -3621,13 +4261,17 @@ class NewsSettings(TypedDict):
     """A type of the API."""
 
     fact_check: NotRequired[bool]
-    """Whether claims are checked before use."""
+    """Whether content states only what its sources say, and names them: an item that names none fails with
+    unsupported_claim. It needs a source with an address.
+    """
     max_age_hours: NotRequired[int]
-    """Maximum age of news in hours."""
+    """Maximum age of news in hours. Older articles of the sources are left out."""
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
-    sources: NotRequired[Optional[List[str]]]
-    """Sources of the news."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+    which are not read.
+    """
 
 
 
@@ -3635,13 +4279,17 @@ class NewsSettingsInput(TypedDict):
     """A type of the API."""
 
     fact_check: NotRequired[bool]
-    """Whether claims are checked before use."""
+    """Whether content states only what its sources say, and names them: an item that names none fails with
+    unsupported_claim. It needs a source with an address.
+    """
     max_age_hours: NotRequired[int]
-    """Maximum age of news in hours."""
+    """Maximum age of news in hours. Older articles of the sources are left out."""
     region: NotRequired[str]
     """Country to report on (ISO 3166-1)."""
-    sources: NotRequired[Optional[List[str]]]
-    """Sources of the news."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+    which are not read.
+    """
 
 
 
@@ -3649,13 +4297,17 @@ class NewsSettingsUpdate(TypedDict):
     """A type of the API."""
 
     fact_check: NotRequired[Optional[bool]]
-    """Whether claims are checked before use."""
+    """Whether content states only what its sources say, and names them: an item that names none fails with
+    unsupported_claim. It needs a source with an address.
+    """
     max_age_hours: NotRequired[Optional[int]]
-    """Maximum age of news in hours."""
+    """Maximum age of news in hours. Older articles of the sources are left out."""
     region: NotRequired[Optional[str]]
     """Country to report on (ISO 3166-1)."""
-    sources: NotRequired[Optional[List[str]]]
-    """Sources of the news."""
+    sources: NotRequired[Optional[List[Any]]]
+    """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+    which are not read.
+    """
 
 
 
@@ -3664,7 +4316,8 @@ class OmittedAccount(TypedDict):
 
     code: "OmittedAccountCode"
     """Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
-    its platform does not take the kind of the item.
+    its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
+    who posts.
     """
     message: str
     """What happened and what to do about it."""
@@ -3672,7 +4325,7 @@ class OmittedAccount(TypedDict):
     """Social account that was left out."""
 
 
-OmittedAccountCode = Union[Literal["needs_reconnect", "pending", "disconnected", "unsupported_kind"], str]
+OmittedAccountCode = Union[Literal["needs_reconnect", "pending", "disconnected", "unsupported_kind", "choices_required"], str]
 
 
 class OperationServiceLevels(TypedDict):
@@ -3712,6 +4365,8 @@ class OwnMedia(TypedDict):
     """Unique id (TypeID). Ids sort by creation time."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     reason: Optional["MediaReason"]
     """Why it was rejected. Null otherwise."""
     source_url: Optional[str]
@@ -3754,6 +4409,10 @@ class OwnMediaCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     mime_type: NotRequired["OwnMediaCreateMimeType"]
     """MIME type. Required for an upload. The file must be what it says."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sha256: NotRequired[str]
     """SHA-256 of the file in hexadecimal. Required for an upload."""
     source_url: NotRequired[str]
@@ -4133,6 +4792,98 @@ class ProductUpdate(TypedDict):
 
 
 
+class Profile(TypedDict):
+    """A type of the API."""
+
+    created_at: str
+    """Time of creation, UTC."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    logo: Optional[str]
+    """Id of the media with its logo, a picture, which that page shows. Null: none."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the client. The page by which its social accounts are connected shows it."""
+    spend_limit_credits: Optional[int]
+    """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class ProfileCreate(TypedDict):
+    """A type of the API."""
+
+    name: str
+    """Name of the client. The page by which its social accounts are connected shows it."""
+    logo: NotRequired[Optional[str]]
+    """Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
+    keeps a copy for that page.
+    """
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    spend_limit_credits: NotRequired[Optional[int]]
+    """Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
+    402 spend_limit_reached. Absent or null: no limit of its own.
+    """
+
+
+
+class ProfileDetails(TypedDict):
+    """A type of the API."""
+
+    created_at: str
+    """Time of creation, UTC."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    logo: Optional[str]
+    """Id of the media with its logo, a picture, which that page shows. Null: none."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    name: str
+    """Name of the client. The page by which its social accounts are connected shows it."""
+    spend_limit_credits: Optional[int]
+    """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    usage: "ProfileUsage"
+    """What the work for the profile has cost in this calendar month (UTC)."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class ProfileUpdate(TypedDict):
+    """A type of the API."""
+
+    logo: NotRequired[Optional[str]]
+    """Id of a media with its logo. Null removes it."""
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Pairs to set. A null value removes that pair; null removes all."""
+    name: NotRequired[str]
+    """Name of the client."""
+    spend_limit_credits: NotRequired[Optional[int]]
+    """Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
+    once. Null: no limit of its own.
+    """
+
+
+
+class ProfileUsage(TypedDict):
+    """A type of the API."""
+
+    month: str
+    """The month."""
+    remaining_credits: Optional[int]
+    """Credits that spend_limit_credits leaves. Null: no limit."""
+    spent_credits: int
+    """Credits that were spent and reserved. Always 0 in the sandbox."""
+
+
+
 class Promotion(TypedDict):
     """A type of the API."""
 
@@ -4346,8 +5097,6 @@ class Publication(TypedDict):
 
     change: Optional["PublicationChange"]
     """The last change of the published post. Null if there was none."""
-    content: Optional["ContentPreview"]
-    """What was published. Null until then."""
     content_item_id: str
     """Content item that is published."""
     created_at: str
@@ -4368,6 +5117,8 @@ class Publication(TypedDict):
     """Platform of the account."""
     platform_post_id: Optional[str]
     """Id of the post on the platform. Null until published, and where the platform does not say."""
+    posted: Optional["ContentPreview"]
+    """What was published. Null until then."""
     published_at: Optional[str]
     """Time at which it was published. Null until then."""
     social_account_id: str
@@ -4480,6 +5231,12 @@ class PublishOptions(TypedDict):
 
     alt_text: NotRequired[List[str]]
     """Descriptions of the images for people who cannot see them, in the order of the images."""
+    comments: NotRequired[bool]
+    """Whether comments are permitted. Required unless mode is inbox."""
+    consent: NotRequired[bool]
+    """Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+    branded content policy. Must be true.
+    """
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
     disable_comments: NotRequired[bool]
@@ -4488,10 +5245,14 @@ class PublishOptions(TypedDict):
     """Permits no duets."""
     disable_stitch: NotRequired[bool]
     """Permits no stitches."""
+    disclosure: NotRequired["TiktokDisclosure"]
+    """What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox."""
     document: NotRequired[bool]
     """Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
     content.
     """
+    duet: NotRequired[bool]
+    """Whether duets are permitted. Required for videos, unless mode is inbox."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     is_aigc: NotRequired[bool]
@@ -4500,6 +5261,10 @@ class PublishOptions(TypedDict):
     """Page that the pin leads to. Absent: the first link in the caption."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
+    mode: NotRequired["TiktokMode"]
+    """direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+    direct.
+    """
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
     privacy: NotRequired["Privacy"]
@@ -4508,6 +5273,8 @@ class PublishOptions(TypedDict):
     """Who may reply. Absent: everyone."""
     silent: NotRequired[bool]
     """Notifies no followers."""
+    stitch: NotRequired[bool]
+    """Whether stitches are permitted. Required for videos, unless mode is inbox."""
     thread: NotRequired[bool]
     """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
     caption is refused.
@@ -4522,8 +5289,6 @@ class PublishedPost(TypedDict):
 
     change: Optional["PublicationChange"]
     """The last change of the published post. Null if there was none."""
-    content: Optional["ContentPreview"]
-    """What was published. Null until then."""
     content_item_id: str
     """Content item that is published."""
     created_at: str
@@ -4552,6 +5317,8 @@ class PublishedPost(TypedDict):
     """Platform of the account."""
     platform_post_id: Optional[str]
     """Id of the post on the platform. Null until published, and where the platform does not say."""
+    posted: Optional["ContentPreview"]
+    """What was published. Null until then."""
     published_at: Optional[str]
     """Time at which it was published. Null until then."""
     social_account_id: str
@@ -4606,17 +5373,13 @@ class PublishingEntry(TypedDict):
     """Time at which it was published. Null until then."""
     social_account_id: Optional[str]
     """Social account. Null while it is planned for those of the factory."""
-    state: "PublishingEntryState"
+    state: "CalendarState"
     """State of the publication. planned: its item is not generated, or waits for its approval."""
     title: str
     """Title of the item."""
     url: Optional[str]
     """Address of the post. Null if there is none."""
 
-
-PublishingEntryState = Union[Literal["planned", "pending", "publishing", "published", "failed", "deleted"], str]
-
-PublishingEntryStateInput = Literal["planned", "pending", "publishing", "published", "failed", "deleted"]
 
 
 class PublishingLinkCreate(TypedDict):
@@ -4628,17 +5391,13 @@ class PublishingLinkCreate(TypedDict):
     """Time at which the page ends: within 30 days. Absent: in 7 days."""
     factory_id: NotRequired[str]
     """Factory whose generated and scheduled items to show, up to 50, the newest first."""
-    may: NotRequired["PublishingLinkCreateMayInput"]
+    may: NotRequired["ReviewPermissionInput"]
     """What people may do: view, or also decide. Default: view."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
     name: NotRequired[str]
     """Name for your own use."""
 
-
-PublishingLinkCreateMay = Union[Literal["view", "decide"], str]
-
-PublishingLinkCreateMayInput = Literal["view", "decide"]
 
 
 class PublishingSlot(TypedDict):
@@ -4718,7 +5477,7 @@ class ReviewLink(TypedDict):
     """Factory whose generated and scheduled items the page shows. Null: content_item_ids."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
-    may: "PublishingLinkCreateMay"
+    may: "ReviewPermission"
     """What people may do on the page: view the items, or also approve them and request changes."""
     metadata: Dict[str, str]
     """Your own key-value pairs."""
@@ -4737,6 +5496,10 @@ class ReviewLink(TypedDict):
 
 
 ReviewLinkState = Union[Literal["active", "expired"], str]
+
+ReviewPermission = Union[Literal["view", "decide"], str]
+
+ReviewPermissionInput = Literal["view", "decide"]
 
 Role = Union[Literal["owner", "admin", "developer", "auditor"], str]
 
@@ -4830,7 +5593,7 @@ ScopeInput = Literal["account:read", "account:manage", "factories:read", "factor
 class SellerFactory(TypedDict):
     """Factory of a seller."""
 
-    approval: "FactoryBaseApproval"
+    approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
     """Audience of the content."""
@@ -4856,6 +5619,8 @@ class SellerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    profile_id: Optional[str]
+    """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     schedule: Optional["Schedule"]
@@ -5248,6 +6013,8 @@ class SocialAccount(TypedDict):
     """Your own key-value pairs."""
     platform: "Platform"
     """Platform of the account."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     reconnect_before: Optional[str]
     """Time before which its owner has to connect it again, because the platform ends the access then. The event
     social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
@@ -5289,6 +6056,10 @@ class SocialAccountConnect(TypedDict):
     """Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored."""
     platform: NotRequired["PlatformInput"]
     """Platform of the account. Send this or social_account_id."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     return_url: NotRequired[str]
     """Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
     error where it failed, in its query. The operator of the service lists the pages that are allowed.
@@ -5367,6 +6138,10 @@ class SocialPlatform(TypedDict):
     """How an account is connected: see connectSocialAccount."""
     daily_limit: Optional[int]
     """Maximum number of posts of an account in 24 hours. Null: no known limit."""
+    deletes_posts: bool
+    """Whether published posts can be deleted."""
+    edits_posts: bool
+    """Whether the text of published posts can be changed."""
     id: "Platform"
     """Id of the platform."""
     max_hashtags: int
@@ -5447,6 +6222,10 @@ class StudioAvatarCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
     text: NotRequired[str]
@@ -5539,6 +6318,10 @@ class StudioImageCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
 
@@ -5555,6 +6338,10 @@ class StudioMusicCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
     seconds: NotRequired[int]
@@ -5592,6 +6379,10 @@ class StudioVideoCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
     seconds: NotRequired[int]
@@ -5614,6 +6405,10 @@ class StudioVoiceCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     model: NotRequired[str]
     """Id of a model of this kind. Absent: the default of the catalog."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     sandbox: NotRequired["StudioRehearsal"]
     """Simulated result. For test keys only."""
     voice: NotRequired[str]
@@ -5674,10 +6469,24 @@ class ThreadsOptions(TypedDict):
     """Topic of the post. Absent: the first hashtag."""
 
 
+TiktokDisclosure = Union[Literal["none", "own_brand", "paid_partnership"], str]
+
+TiktokDisclosureInput = Literal["none", "own_brand", "paid_partnership"]
+
+TiktokMode = Union[Literal["direct", "inbox"], str]
+
+TiktokModeInput = Literal["direct", "inbox"]
+
 
 class TiktokOptions(TypedDict):
     """A type of the API."""
 
+    comments: NotRequired[bool]
+    """Whether comments are permitted. Required unless mode is inbox."""
+    consent: NotRequired[bool]
+    """Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+    branded content policy. Must be true.
+    """
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
     disable_comments: NotRequired[bool]
@@ -5686,10 +6495,20 @@ class TiktokOptions(TypedDict):
     """Permits no duets."""
     disable_stitch: NotRequired[bool]
     """Permits no stitches."""
+    disclosure: NotRequired["TiktokDisclosureInput"]
+    """What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox."""
+    duet: NotRequired[bool]
+    """Whether duets are permitted. Required for videos, unless mode is inbox."""
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
+    mode: NotRequired["TiktokModeInput"]
+    """direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+    direct.
+    """
     privacy: NotRequired["TiktokOptionsPrivacy"]
     """Who can see the post. Absent: the platform's default."""
+    stitch: NotRequired[bool]
+    """Whether stitches are permitted. Required for videos, unless mode is inbox."""
 
 
 TiktokOptionsPrivacy = Literal["public", "friends", "private"]
@@ -5825,6 +6644,38 @@ TrainingRehearsalOutcome = Literal["completed", "failed", "insufficient_balance"
 
 TrainingState = Union[Literal["queued", "running", "completed", "failed", "canceled"], str]
 
+
+class Utm(TypedDict):
+    """A type of the API."""
+
+    campaign: NotRequired[str]
+    """Value of utm_campaign."""
+    content: NotRequired[str]
+    """Value of utm_content."""
+    medium: NotRequired[str]
+    """Value of utm_medium."""
+    source: NotRequired[str]
+    """Value of utm_source."""
+    term: NotRequired[str]
+    """Value of utm_term."""
+
+
+
+class Utminput(TypedDict):
+    """A type of the API."""
+
+    campaign: NotRequired[str]
+    """Value of utm_campaign."""
+    content: NotRequired[str]
+    """Value of utm_content."""
+    medium: NotRequired[str]
+    """Value of utm_medium."""
+    source: NotRequired[str]
+    """Value of utm_source."""
+    term: NotRequired[str]
+    """Value of utm_term."""
+
+
 VideoFormat = Union[Literal["short", "long"], str]
 
 VideoFormatInput = Literal["short", "long"]
@@ -5917,6 +6768,8 @@ class Webhook(TypedDict):
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile that it belongs to: it receives only events of this profile. Null: the account as a whole."""
     state: "WebhookState"
     """State of the webhook. A disabled webhook receives no events."""
     updated_at: str
@@ -5943,6 +6796,10 @@ class WebhookCreate(TypedDict):
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
+    """
     url: NotRequired[str]
     """URL that receives the events: https on port 443 with a public address. Send this or destination."""
 
@@ -6124,6 +6981,8 @@ class WebhookWithSecret(TypedDict):
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile that it belongs to: it receives only events of this profile. Null: the account as a whole."""
     secret: Optional[str]
     """Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes.
     """
@@ -6202,6 +7061,7 @@ ListBalanceEntriesParams = TypedDict(
         "order": "ListOrder",
         "from": Union[str, datetime],
         "to": Union[str, datetime],
+        "profile_id": str,
         "kind": List["BalanceEntryKindInput"],
         "factory_id": str,
         "subject": str,
@@ -6253,6 +7113,24 @@ class ListDraftsParams(TypedDict, total=False):
     """Only drafts of these kinds, separated by commas."""
     state: List["DraftStateInput"]
     """Only drafts in these states, separated by commas."""
+
+
+
+class ListAutomationsParams(TypedDict, total=False):
+    """The parameters of listAutomations."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
+    factory_id: str
+    """Only automations of this factory."""
+    state: List["AutomationStateInput"]
+    """Only automations in these states, separated by commas."""
 
 
 
@@ -6358,6 +7236,8 @@ class ListFactoriesParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
     type: List["FactoryTypeInput"]
     """Only factories of these types, separated by commas."""
     state: List["FactoryUpdateState"]
@@ -6390,6 +7270,22 @@ class ListProposalsParams(TypedDict, total=False):
 
 
 
+class ListIntegrationsParams(TypedDict, total=False):
+    """The parameters of listIntegrations."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    kind: List["CrmId"]
+    """Only integrations with these CRMs, separated by commas."""
+    state: List["SocialAccountStateInput"]
+    """Only integrations in these states, separated by commas."""
+
+
+
 class ListMediaParams(TypedDict, total=False):
     """The parameters of listMedia."""
 
@@ -6399,6 +7295,8 @@ class ListMediaParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
     type: List["OwnMediaTypeInput"]
     """Only media of these types, separated by commas."""
     state: List["OwnMediaStateInput"]
@@ -6437,6 +7335,18 @@ ListProductsParams = TypedDict(
 )
 
 
+class ListProfilesParams(TypedDict, total=False):
+    """The parameters of listProfiles."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+
+
+
 class ListPromotionsParams(TypedDict, total=False):
     """The parameters of listPromotions."""
 
@@ -6459,7 +7369,7 @@ ListAllPublicationsParams = TypedDict(
         "cursor": str,
         "from": Union[str, datetime],
         "to": Union[str, datetime],
-        "state": List["PublishingEntryStateInput"],
+        "state": List["CalendarStateInput"],
         "platform": List["PlatformInput"],
         "social_account_id": str,
         "factory_id": str,
@@ -6468,6 +7378,14 @@ ListAllPublicationsParams = TypedDict(
     },
     total=False,
 )
+
+
+class GetCreatorInfoParams(TypedDict, total=False):
+    """The parameters of getCreatorInfo."""
+
+    social_account_id: str
+    """Social account."""
+
 
 ListSlotsParams = TypedDict(
     "ListSlotsParams",
@@ -6504,6 +7422,8 @@ class ListSocialAccountsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
     platform: List["PlatformInput"]
     """Only accounts of these platforms, separated by commas."""
     state: List["SocialAccountStateInput"]
@@ -6538,6 +7458,7 @@ ListGenerationsParams = TypedDict(
         "limit": int,
         "cursor": str,
         "order": "ListOrder",
+        "profile_id": str,
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "kind": List["GenerationKindInput"],
@@ -6557,6 +7478,8 @@ class ListWebhooksParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
 
 
 ListDeliveriesParams = TypedDict(

@@ -234,6 +234,23 @@ export const accountDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'order' } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only those of this profile',
+        routing: { send: { type: 'query', property: 'profile_id' } },
+      },
+      {
         displayName: 'Subject',
         name: 'subject',
         type: 'string',
@@ -287,7 +304,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createAvatar'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: aspect_ratio, audio_url, avatar, image_url, language, metadata, model, sandbox, text, video_url, voice.',
+    description: 'Body of that operation, as it would be sent there. Members: aspect_ratio, audio_url, avatar, image_url, language, metadata, model, profile_id, sandbox, text, video_url, voice.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -299,7 +316,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), prompt (required), caption, cover, duration_seconds, format, hashtags, language, metadata, model, music, options, product_id, promotion_id, publish_at, sandbox, scenes, script, slides, social_account_ids, title, visuals.',
+    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, hashtags, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, sandbox, scenes, script, slides, social_account_ids, source, title, variants, visuals.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -323,7 +340,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: days (required), posts_per_day (required), brief, content_types, metadata, product_ids, replace, sandbox, starts_on.',
+    description: 'Body of that operation, as it would be sent there. Members: days (required), posts_per_day (required), brief, campaigns, content_types, metadata, pillars, product_ids, quality, replace, sandbox, starts_on.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -358,7 +375,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createImage'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: prompt (required), aspect_ratio, count, image_url, metadata, model, sandbox.',
+    description: 'Body of that operation, as it would be sent there. Members: prompt (required), aspect_ratio, count, image_url, metadata, model, profile_id, sandbox.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -368,7 +385,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createMusic'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: prompt (required), lyrics, metadata, model, sandbox, seconds.',
+    description: 'Body of that operation, as it would be sent there. Members: prompt (required), lyrics, metadata, model, profile_id, sandbox, seconds.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -378,7 +395,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createVideo'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: prompt (required), aspect_ratio, image_url, metadata, model, sandbox, seconds.',
+    description: 'Body of that operation, as it would be sent there. Members: prompt (required), aspect_ratio, image_url, metadata, model, profile_id, sandbox, seconds.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -388,7 +405,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createVoice'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: text (required), audio_url, language, metadata, model, sandbox, voice.',
+    description: 'Body of that operation, as it would be sent there. Members: text (required), audio_url, language, metadata, model, profile_id, sandbox, voice.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -400,7 +417,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: cover, duration_seconds, model, music, prompt, reuse, sandbox, scenes, script, slides, title, visuals.',
+    description: 'Body of that operation, as it would be sent there. Members: cover, duration_seconds, model, music, prompt, quality, reuse, sandbox, scenes, script, slides, title, visuals.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {

@@ -188,6 +188,15 @@ export const apiKeysDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'metadata', preSend: [json('metadata')] } },
       },
       {
+        displayName: 'Profile Names or IDs',
+        name: 'profile_ids',
+        type: 'multiOptions',
+        typeOptions: { loadOptionsMethod: 'loadProfile' },
+        default: [],
+        description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+        routing: { send: { type: 'body', property: 'profile_ids', preSend: [list('profile_ids')] } },
+      },
+      {
         displayName: 'Spend Limit Credits',
         name: 'spend_limit_credits',
         type: 'number',

@@ -96,6 +96,23 @@ export const architectDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'metadata', preSend: [json('metadata')] } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
+      },
+      {
         displayName: 'Title',
         name: 'title',
         type: 'string',

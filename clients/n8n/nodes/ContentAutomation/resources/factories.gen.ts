@@ -65,7 +65,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'Get Content Plan',
         value: 'getContentPlan',
         action: 'Get the latest content plan',
-        description: 'Returns the plan of the factory that was created last, with its progress',
+        description: 'Returns the plan of the factory that was created last, with its progress and the calendar of its items: pillar, angle and hook',
         routing: { request: { method: 'GET', url: '/v1/factories/{factory_id}/content-plan' } },
       },
       {
@@ -151,6 +151,23 @@ export const factoriesDescription: INodeProperties[] = [
         default: 'asc',
         description: 'Order of the results: desc is newest first, asc oldest first',
         routing: { send: { type: 'query', property: 'order' } },
+      },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only those of this profile',
+        routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {
         displayName: 'State',
@@ -268,6 +285,15 @@ export const factoriesDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Approval',
+        name: 'approval',
+        type: 'options',
+        options: [{ name: 'None', value: 'none' }, { name: 'Required', value: 'required' }],
+        default: 'none',
+        description: 'Whether its content waits for an approval before it is scheduled or published. Default: none.',
+        routing: { send: { type: 'body', property: 'approval' } },
+      },
+      {
         displayName: 'Audience',
         name: 'audience',
         type: 'string',
@@ -339,21 +365,42 @@ export const factoriesDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'models', preSend: [json('models')] } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
+      },
+      {
+        displayName: 'Quality',
+        name: 'quality',
+        type: 'options',
+        options: [
+          { name: 'Best', value: 'best' },
+          { name: 'Draft', value: 'draft' },
+          { name: 'Standard', value: 'standard' },
+        ],
+        default: 'best',
+        description: 'Quality of the texts of items and plans that name none. Absent: standard.',
+        routing: { send: { type: 'body', property: 'quality' } },
+      },
+      {
         displayName: 'Schedule',
         name: 'schedule',
         type: 'json',
         default: '{}',
         description: 'Time zone and times of day at which content plans publish. Members: times (required), timezone (required).',
         routing: { send: { type: 'body', property: 'schedule', preSend: [json('schedule')] } },
-      },
-      {
-        displayName: 'Settings',
-        name: 'settings',
-        type: 'json',
-        displayOptions: { show: { '/type': ['blogger'] } },
-        default: '{}',
-        description: "Settings of the factory's type. Members: first_person, persona, style.",
-        routing: { send: { type: 'body', property: 'settings', preSend: [json('settings')] } },
       },
       {
         displayName: 'Settings',
@@ -371,6 +418,15 @@ export const factoriesDescription: INodeProperties[] = [
         displayOptions: { show: { '/type': ['news'] } },
         default: '{}',
         description: "Settings of the factory's type. Members: fact_check, max_age_hours, region, sources.",
+        routing: { send: { type: 'body', property: 'settings', preSend: [json('settings')] } },
+      },
+      {
+        displayName: 'Settings',
+        name: 'settings',
+        type: 'json',
+        displayOptions: { show: { '/type': ['blogger'] } },
+        default: '{}',
+        description: "Settings of the factory's type. Members: first_person, persona, style.",
         routing: { send: { type: 'body', property: 'settings', preSend: [json('settings')] } },
       },
       {
@@ -402,17 +458,8 @@ export const factoriesDescription: INodeProperties[] = [
         type: 'boolean',
         displayOptions: { show: { '/type': ['expert'] } },
         default: false,
-        description: 'Whether content cites its sources',
+        description: 'Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source with an address.',
         routing: { send: { type: 'body', property: 'settings.cite_sources' } },
-      },
-      {
-        displayName: 'Settings Colors',
-        name: 'settings__colors',
-        type: 'json',
-        displayOptions: { show: { '/type': ['brand'] } },
-        default: '[]',
-        description: 'Colors of the brand in finished media: the main one first, then those of accents',
-        routing: { send: { type: 'body', property: 'settings.colors', preSend: [json('settings.colors')] } },
       },
       {
         displayName: 'Settings Colors',
@@ -421,6 +468,15 @@ export const factoriesDescription: INodeProperties[] = [
         displayOptions: { show: { '/type': ['seller'] } },
         default: '[]',
         description: 'Colors of the shop in finished media: the main one first, then those of accents',
+        routing: { send: { type: 'body', property: 'settings.colors', preSend: [json('settings.colors')] } },
+      },
+      {
+        displayName: 'Settings Colors',
+        name: 'settings__colors',
+        type: 'json',
+        displayOptions: { show: { '/type': ['brand'] } },
+        default: '[]',
+        description: 'Colors of the brand in finished media: the main one first, then those of accents',
         routing: { send: { type: 'body', property: 'settings.colors', preSend: [json('settings.colors')] } },
       },
       {
@@ -529,7 +585,7 @@ export const factoriesDescription: INodeProperties[] = [
         type: 'json',
         displayOptions: { show: { '/type': ['brand', 'seller'] } },
         default: '{}',
-        description: 'Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show the brand, and the platform refuses them. Members: instagram, rutube, telegram, tiktok, vk, youtube.',
+        description: 'Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show the brand, and the platform refuses them. Members: bluesky, facebook, instagram, linkedin, pinterest, rutube, telegram, threads, tiktok, vk, x, youtube.',
         routing: {
           send: {
             type: 'body',
@@ -600,6 +656,17 @@ export const factoriesDescription: INodeProperties[] = [
         default: '',
         description: 'Slogan of the brand',
         routing: { send: { type: 'body', property: 'settings.slogan' } },
+      },
+      {
+        displayName: 'Settings Sources',
+        name: 'settings__sources',
+        type: 'json',
+        displayOptions: { show: { '/type': ['expert'] } },
+        default: '[]',
+        description: 'Sources that content may quote: objects with URL and kind are read before each item is written. Texts are names of sources, which are not read.',
+        routing: {
+          send: { type: 'body', property: 'settings.sources', preSend: [json('settings.sources')] },
+        },
       },
       {
         displayName: 'Settings Voice Rules',
@@ -679,6 +746,15 @@ export const factoriesDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Approval',
+        name: 'approval',
+        type: 'options',
+        options: [{ name: 'None', value: 'none' }, { name: 'Required', value: 'required' }],
+        default: 'none',
+        description: 'Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope content:publish as well.',
+        routing: { send: { type: 'body', property: 'approval' } },
+      },
+      {
         displayName: 'Audience',
         name: 'audience',
         type: 'string',
@@ -756,6 +832,19 @@ export const factoriesDescription: INodeProperties[] = [
         default: '',
         description: 'Name of the factory',
         routing: { send: { type: 'body', property: 'name' } },
+      },
+      {
+        displayName: 'Quality',
+        name: 'quality',
+        type: 'options',
+        options: [
+          { name: 'Best', value: 'best' },
+          { name: 'Draft', value: 'draft' },
+          { name: 'Standard', value: 'standard' },
+        ],
+        default: 'best',
+        description: 'Quality of the texts of items and plans that name none. Null: standard.',
+        routing: { send: { type: 'body', property: 'quality' } },
       },
       {
         displayName: 'Schedule',
@@ -974,6 +1063,14 @@ export const factoriesDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'brief' } },
       },
       {
+        displayName: 'Campaigns',
+        name: 'campaigns',
+        type: 'json',
+        default: '[]',
+        description: 'Rows of items about one matter, which build on each other: they are spread evenly over their days. Members: items (required), name (required), about, ends_on, starts_on.',
+        routing: { send: { type: 'body', property: 'campaigns', preSend: [json('campaigns')] } },
+      },
+      {
         displayName: 'Content Types',
         name: 'content_types',
         type: 'multiOptions',
@@ -1004,6 +1101,14 @@ export const factoriesDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'metadata', preSend: [json('metadata')] } },
       },
       {
+        displayName: 'Pillars',
+        name: 'pillars',
+        type: 'json',
+        default: '[]',
+        description: 'Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the factory, in equal shares. Members: name (required), share.',
+        routing: { send: { type: 'body', property: 'pillars', preSend: [json('pillars')] } },
+      },
+      {
         displayName: 'Product Names or IDs',
         name: 'product_ids',
         type: 'multiOptions',
@@ -1011,6 +1116,19 @@ export const factoriesDescription: INodeProperties[] = [
         default: [],
         description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
         routing: { send: { type: 'body', property: 'product_ids', preSend: [list('product_ids')] } },
+      },
+      {
+        displayName: 'Quality',
+        name: 'quality',
+        type: 'options',
+        options: [
+          { name: 'Best', value: 'best' },
+          { name: 'Draft', value: 'draft' },
+          { name: 'Standard', value: 'standard' },
+        ],
+        default: 'best',
+        description: "Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's.",
+        routing: { send: { type: 'body', property: 'quality' } },
       },
       {
         displayName: 'Replace',

@@ -2,14 +2,21 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { accountDescription } from './account.gen';
 import { apiKeysDescription } from './apiKeys.gen';
+import { approvalsDescription } from './approvals.gen';
 import { architectDescription } from './architect.gen';
+import { automationsDescription } from './automations.gen';
 import { catalogDescription } from './catalog.gen';
 import { contentDescription } from './content.gen';
 import { eventsDescription } from './events.gen';
 import { factoriesDescription } from './factories.gen';
+import { integrationsDescription } from './integrations.gen';
 import { mediaDescription } from './media.gen';
 import { productsDescription } from './products.gen';
+import { profilesDescription } from './profiles.gen';
 import { promotionsDescription } from './promotions.gen';
+import { publicationsDescription } from './publications.gen';
+import { publishingDescription } from './publishing.gen';
+import { reviewLinksDescription } from './reviewLinks.gen';
 import { sandboxDescription } from './sandbox.gen';
 import { socialAccountsDescription } from './socialAccounts.gen';
 import { studioDescription } from './studio.gen';
@@ -18,14 +25,21 @@ import { webhooksDescription } from './webhooks.gen';
 export const resources: INodePropertyOptions[] = [
   { name: 'Account', value: 'account' },
   { name: 'API Key', value: 'apiKeys' },
+  { name: 'Approval', value: 'approvals' },
   { name: 'Architect', value: 'architect' },
+  { name: 'Automation', value: 'automations' },
   { name: 'Catalog', value: 'catalog' },
   { name: 'Content Item', value: 'content' },
   { name: 'Event', value: 'events' },
   { name: 'Factory', value: 'factories' },
+  { name: 'Integration', value: 'integrations' },
   { name: 'Media', value: 'media' },
   { name: 'Product', value: 'products' },
+  { name: 'Profile', value: 'profiles' },
   { name: 'Promotion', value: 'promotions' },
+  { name: 'Publication', value: 'publications' },
+  { name: 'Publishing', value: 'publishing' },
+  { name: 'Review Link', value: 'reviewLinks' },
   { name: 'Sandbox', value: 'sandbox' },
   { name: 'Social Account', value: 'socialAccounts' },
   { name: 'Studio', value: 'studio' },
@@ -35,14 +49,21 @@ export const resources: INodePropertyOptions[] = [
 export const descriptions: INodeProperties[] = [
   ...accountDescription,
   ...apiKeysDescription,
+  ...approvalsDescription,
   ...architectDescription,
+  ...automationsDescription,
   ...catalogDescription,
   ...contentDescription,
   ...eventsDescription,
   ...factoriesDescription,
+  ...integrationsDescription,
   ...mediaDescription,
   ...productsDescription,
+  ...profilesDescription,
   ...promotionsDescription,
+  ...publicationsDescription,
+  ...publishingDescription,
+  ...reviewLinksDescription,
   ...sandboxDescription,
   ...socialAccountsDescription,
   ...studioDescription,

@@ -99,6 +99,23 @@ export const mediaDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'order' } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only those of this profile',
+        routing: { send: { type: 'query', property: 'profile_id' } },
+      },
+      {
         displayName: 'State',
         name: 'state',
         type: 'multiOptions',
@@ -174,6 +191,23 @@ export const mediaDescription: INodeProperties[] = [
         default: 'audio/aac',
         description: 'MIME type. Required for an upload. The file must be what it says.',
         routing: { send: { type: 'body', property: 'mime_type' } },
+      },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
       },
       {
         displayName: 'SHA256',

@@ -159,6 +159,23 @@ export const studioDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'model' } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
+      },
+      {
         displayName: 'Sandbox',
         name: 'sandbox',
         type: 'json',
@@ -408,6 +425,23 @@ export const studioDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'order' } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only those of this profile',
+        routing: { send: { type: 'query', property: 'profile_id' } },
+      },
+      {
         displayName: 'State',
         name: 'state',
         type: 'multiOptions',
@@ -558,6 +592,23 @@ export const studioDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'model' } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
+      },
+      {
         displayName: 'Sandbox',
         name: 'sandbox',
         type: 'json',
@@ -616,6 +667,23 @@ export const studioDescription: INodeProperties[] = [
         default: '',
         description: 'ID of a model of this kind. Absent: the default of the catalog.',
         routing: { send: { type: 'body', property: 'model' } },
+      },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
       },
       {
         displayName: 'Sandbox',
@@ -694,6 +762,23 @@ export const studioDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'model' } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
+      },
+      {
         displayName: 'Sandbox',
         name: 'sandbox',
         type: 'json',
@@ -768,6 +853,23 @@ export const studioDescription: INodeProperties[] = [
         default: '',
         description: 'ID of a model of this kind. Absent: the default of the catalog.',
         routing: { send: { type: 'body', property: 'model' } },
+      },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
       },
       {
         displayName: 'Sandbox',
