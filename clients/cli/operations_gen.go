@@ -885,7 +885,7 @@ var groups = []group{
 			match: true,
 		},
 	}},
-	{name: "publications", doc: "Delete a published post", operations: []operation{
+	{name: "publications", doc: "List all publications", operations: []operation{
 		{
 			id: "listAllPublications", name: "list", method: "GET", path: "/v1/publications",
 			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than 1,000 content items is refused: name a shorter one.\n\nNeeds the scope `content:read`.",
@@ -957,7 +957,7 @@ var groups = []group{
 			},
 		},
 	}},
-	{name: "review-links", doc: "Delete a review link", operations: []operation{
+	{name: "review-links", doc: "List the review links", operations: []operation{
 		{
 			id: "listReviewLinks", name: "list", method: "GET", path: "/v1/review-links",
 			summary: "List the review links", doc: "Newest first. Links that have ended stay for 30 days.\n\nNeeds the scope `content:publish`.",

@@ -45,11 +45,11 @@ type Client struct {
 	Profiles *ProfilesService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// Delete a published post.
+	// List all publications.
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
-	// Delete a review link.
+	// List the review links.
 	ReviewLinks *ReviewLinksService
 	// Empty the sandbox, or move its clock.
 	Sandbox *SandboxService
@@ -2008,7 +2008,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// PublicationsService: Delete a published post.
+// PublicationsService: List all publications.
 type PublicationsService struct{ t *transport }
 
 // ListAllPublicationsParams are the parameters of PublicationsService.List.
@@ -2174,7 +2174,7 @@ func (s *PublishingService) Validate(ctx context.Context, body PublishingValidat
 	return result, nil
 }
 
-// ReviewLinksService: Delete a review link.
+// ReviewLinksService: List the review links.
 type ReviewLinksService struct{ t *transport }
 
 // ListReviewLinksParams are the parameters of ReviewLinksService.List.

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	pages := docs.New(docs.Options{JSON: clients.OpenAPIJSON, YAML: clients.OpenAPIYAML})
+	pages := docs.New(docs.Options{JSON: clients.OpenAPIJSON})
 	lambda.Start(docs.Lambda(pages))
 }

@@ -206,7 +206,6 @@ func Read(data []byte) (*Form, error) {
 					group.Doc = tag.Description
 				}
 			}
-			group.Doc = cmp.Or(group.Doc, o.Summary)
 		}
 	}
 	for _, name := range []string{"Event", "ErrorBody"} {
@@ -216,6 +215,7 @@ func Read(data []byte) (*Form, error) {
 		slices.SortFunc(group.Operations, func(a, b Operation) int {
 			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(rank(a.Method), rank(b.Method)))
 		})
+		group.Doc = cmp.Or(group.Doc, group.Operations[0].Summary)
 		f.Resources = append(f.Resources, *group)
 	}
 	slices.SortFunc(f.Resources, func(a, b Resource) int { return cmp.Compare(a.Name, b.Name) })

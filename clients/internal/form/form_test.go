@@ -46,7 +46,7 @@ func TestTheFormHasTheWholeDocument(t *testing.T) {
 }
 
 func TestAnUnnamedOperationIsRefused(t *testing.T) {
-	doc := strings.Replace(string(clients.OpenAPIJSON), `"x-sdk-method": "create",`, "", 1)
+	doc := strings.Replace(string(clients.OpenAPIJSON), `"x-sdk-method":"create",`, "", 1)
 	if _, err := form.Read([]byte(doc)); err == nil || !strings.Contains(err.Error(), "no name for clients") {
 		t.Errorf("got %v", err)
 	}

@@ -1590,7 +1590,7 @@ export interface ListAllPublicationsParams {
   order?: T.ListOrder | undefined;
 }
 
-/** Delete a published post. */
+/** List all publications. */
 export class PublicationsResource {
   readonly #core: Core;
 
@@ -1725,7 +1725,7 @@ export interface ListReviewLinksParams {
   order?: T.ListOrder | undefined;
 }
 
-/** Delete a review link. */
+/** List the review links. */
 export class ReviewLinksResource {
   readonly #core: Core;
 
@@ -2325,11 +2325,11 @@ export class Client {
   readonly profiles: ProfilesResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
-  /** Delete a published post. */
+  /** List all publications. */
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;
-  /** Delete a review link. */
+  /** List the review links. */
   readonly reviewLinks: ReviewLinksResource;
   /** Empty the sandbox, or move its clock. */
   readonly sandbox: SandboxResource;

@@ -113,7 +113,7 @@ func TestExplorerInChromium(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			var mu sync.Mutex
 			var calls []*http.Request
-			pages := docs.New(docs.Options{JSON: tc.document, YAML: clients.OpenAPIYAML})
+			pages := docs.New(docs.Options{JSON: tc.document})
 			srv := httptest.NewServer(http.StripPrefix(tc.prefix,
 				http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if !strings.HasPrefix(r.URL.Path, "/v1/") {

@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+	"github.com/danielgtaylor/huma/v2/yaml"
 
 	"github.com/content-automation/api/pkg/base/baseurl"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -67,8 +68,8 @@ const (
 
 // Options are the contents of the pages.
 type Options struct {
-	// JSON and YAML are the OpenAPI document.
-	JSON, YAML []byte
+	// JSON is the OpenAPI document.
+	JSON []byte
 	// Assets holds assets/scalar-<version>.js.gz. If it is nil, the embedded files are used.
 	Assets fs.FS
 }
@@ -98,6 +99,15 @@ func fixed(body []byte) func() ([]byte, string) {
 	return content(func() []byte { return body })
 }
 
+// yaml returns the document as YAML.
+func (o Options) yaml() []byte {
+	var b bytes.Buffer
+	if err := yaml.Convert(&b, bytes.NewReader(o.JSON)); err != nil {
+		panic(err) // the document is JSON
+	}
+	return b.Bytes()
+}
+
 // handler serves the pages by path.
 type handler map[string]*page
 
@@ -108,7 +118,7 @@ func New(o Options) http.Handler {
 	}
 	h := handler{
 		"/openapi.json": {content: fixed(o.JSON), kind: "application/json", shared: true},
-		"/openapi.yaml": {content: fixed(o.YAML), kind: "application/yaml", shared: true}, // RFC 9512
+		"/openapi.yaml": {content: content(o.yaml), kind: "application/yaml", shared: true}, // RFC 9512
 	}
 	for from, to := range map[string]string{
 		"/": "api-docs/explorer", "/docs": "api-docs/explorer", "/api-docs": "api-docs/explorer",

@@ -1430,7 +1430,7 @@ class AsyncPromotionsResource:
 
 
 class AsyncPublicationsResource:
-    """Delete a published post."""
+    """List all publications."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1544,7 +1544,7 @@ class AsyncPublishingResource:
 
 
 class AsyncReviewLinksResource:
-    """Delete a review link."""
+    """List the review links."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client

@@ -1430,7 +1430,7 @@ class PromotionsResource:
 
 
 class PublicationsResource:
-    """Delete a published post."""
+    """List all publications."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1544,7 +1544,7 @@ class PublishingResource:
 
 
 class ReviewLinksResource:
-    """Delete a review link."""
+    """List the review links."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client

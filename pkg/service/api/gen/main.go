@@ -5,7 +5,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"go/format"
@@ -52,11 +51,6 @@ func files() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, compact, "", "  "); err != nil {
-		return nil, err
-	}
-	pretty.WriteByte('\n')
 	yaml, err := doc.YAML()
 	if err != nil {
 		return nil, err
@@ -71,7 +65,7 @@ func files() (map[string][]byte, error) {
 	}
 	return map[string][]byte{
 		"pkg/httpapi/paths_gen.go":          paths,
-		"clients/openapi.json":              pretty.Bytes(),
+		"clients/openapi.json":              append(compact, '\n'),
 		"clients/openapi.yaml":              yaml,
 		"pkg/auth/authorizer/scopes_gen.go": scopes,
 	}, nil
