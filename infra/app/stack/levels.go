@@ -163,7 +163,8 @@ func (w *work) dashboard(d *data) {
 			{
 				graph("Providers", byDimension("LostSubmissions", "provider", "Sum"),
 					byDimension("DisownedGenerations", "provider", "Sum"),
-					byDimension("InterruptedCompositions", "task", "Sum")),
+					byDimension("InterruptedCompositions", "task", "Sum"),
+					byDimension("RepairedTexts", "reason", "Sum")),
 				graph("Keys refused, spending lost", ours("AuthenticationRefused", "Sum"),
 					ours("PermissionRefused", "Sum"), ours("LostSpendCredits", "Sum")),
 			},

@@ -80,7 +80,7 @@ func (m *Meter) handle(ctx context.Context, s *scale, in middleware.InitializeIn
 	// Repeats of the SDK after a broken connection do not count.
 	m.Used.Trips++
 	if m.Weigh {
-		reads, err := s.read(in.Parameters, out.Result)
+		reads, err := s.read(ctx, in.Parameters, out.Result)
 		m.err = errors.Join(m.err, err)
 		writes, written, err := s.written(ctx, changes)
 		m.err = errors.Join(m.err, err)

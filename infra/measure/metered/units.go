@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -196,7 +197,7 @@ func indexUnits(table []types.KeySchemaElement, x types.GlobalSecondaryIndexDesc
 }
 
 // read returns the units of a read that has been carried out.
-func (s *scale) read(call, result any) (float64, error) {
+func (s *scale) read(ctx context.Context, call, result any) (float64, error) {
 	switch in := call.(type) {
 	case *dynamodb.GetItemInput:
 		out, ok := result.(*dynamodb.GetItemOutput)
@@ -225,18 +226,48 @@ func (s *scale) read(call, result any) (float64, error) {
 		if !ok {
 			return 0, nil
 		}
+		items := out.Items
 		if out.ScannedCount != out.Count {
-			return 0, fmt.Errorf("units: a query read %d items and gave %d: what it read cannot be told",
-				out.ScannedCount, out.Count)
+			var err error
+			if items, err = s.scanned(ctx, *in, out.ScannedCount); err != nil {
+				return 0, err
+			}
 		}
 		total := 0
-		for _, item := range out.Items {
+		for _, item := range items {
 			total += size(item)
 		}
 		return blocks(total, readUnit) * consistency(in.ConsistentRead), nil
 	default:
 		return 0, nil
 	}
+}
+
+// scanned returns the items that a query has read, of which its filter dropped some: they count too.
+func (s *scale) scanned(ctx context.Context, in dynamodb.QueryInput, read int32) ([]attributes, error) {
+	in.FilterExpression, in.Limit = nil, &read
+	// Names and values that no expression uses are an error.
+	words := regexp.MustCompile(`[#:]\w+`).FindAllString(*in.KeyConditionExpression, -1)
+	names, values := map[string]string{}, attributes{}
+	for _, word := range words {
+		if name, ok := in.ExpressionAttributeNames[word]; ok {
+			names[word] = name
+		} else {
+			values[word] = in.ExpressionAttributeValues[word]
+		}
+	}
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names, values
+	if len(names) == 0 {
+		in.ExpressionAttributeNames = nil
+	}
+	out, err := s.client.Query(ctx, &in)
+	if err != nil {
+		return nil, err
+	}
+	if out.Count != read {
+		return nil, fmt.Errorf("units: a query read %d items, and without its filter %d", read, out.Count)
+	}
+	return out.Items, nil
 }
 
 // consistency returns the cost of a read relative to one that sees every write.

@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/tally"
 	"github.com/content-automation/api/pkg/area/crm/integration"
@@ -23,6 +24,7 @@ import (
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -67,6 +69,9 @@ var kinds = map[string]kind{
 	connection.ItemKind:   {own: true},
 	"domain":              {own: true},
 	"group":               {own: true},
+	profile.Kind:          {own: true},
+	"purse":               {own: true},
+	automation.ItemKind:   {own: true},
 
 	item.ItemKind: {
 		own: true, unfinished: []string{string(item.Queued), string(item.Generating), string(item.Scheduled),
@@ -97,6 +102,8 @@ var kinds = map[string]kind{
 	"email":              {},
 	"foreign_product":    {},
 	"inflight":           {},
+	"profile_logo":       {},
+	"profile_uses":       {},
 	"invitation":         {},
 	"publication_slot":   {},
 	"publish_slot":       {},

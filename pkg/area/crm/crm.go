@@ -53,6 +53,9 @@ func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
 // find reads an integration of the caller, with its counts.
 func (s *Service) find(ctx context.Context, integrationID string, match ...httpapi.IfMatch) (r integration.Record,
 	it store.Item, err error) {
+	if !id.Valid(id.Integration, integrationID) {
+		return r, it, errs.Missing(integration.Kind, integrationID)
+	}
 	found, counts, err := resource.FindAll(ctx, s.db, id.Integration, []string{integrationID},
 		integration.CountKeys(integrationID)...)
 	if err != nil {
