@@ -2,12 +2,12 @@ package task
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -163,5 +163,5 @@ func Outbox(tx *store.Tx, now time.Time, o tenant.Owner, id string, body any) er
 // no step. It has no effect if the task has ended.
 func Wake(tx *store.Tx, now time.Time, m Message) error {
 	m.Wake = true
-	return Outbox(tx, now, m.Owner, "wake#"+m.ID+"#"+strconv.FormatInt(now.UnixNano(), 10), m)
+	return Outbox(tx, now, m.Owner, "wake#"+m.ID+"#"+rand.Text(), m)
 }

@@ -31,9 +31,9 @@ func TestStacksAreFarBelowTheLimit(t *testing.T) {
 		for name, in := range s {
 			most := most
 			if strings.HasSuffix(name, "-api") {
-				// A path needs two or three, and more operations on it none. With the function crm and its
-				// paths, the API of hooli has 409.
-				most = 420
+				// A path needs two or three, and more operations on it none. The API of hooli, with crm, profiles,
+				// automations and publishing, has 441: room for a dozen paths more, before a second API is needed.
+				most = 460
 			}
 			if n := len(in.Resources); n == 0 || n > most {
 				t.Errorf("%s has %d resources", name, n)

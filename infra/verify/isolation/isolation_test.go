@@ -24,6 +24,8 @@ type outcome string
 const (
 	// missing: the resource in the path, or the one in the body, is refused exactly like one that does not exist.
 	missing outcome = "as if it did not exist"
+	// problem: the report names it as a problem, like one that does not exist.
+	problem outcome = "a problem, as if it did not exist"
 	// nothing: the list is empty.
 	nothing outcome = "an empty list"
 	// its: it makes something of its own profile.
@@ -51,12 +53,14 @@ var outcomes = map[string]outcome{
 	"listBalanceEntries": nothing, "listEvents": nothing, "listFactories": nothing, "listContentItems": nothing,
 	"listGenerations": nothing, "listProducts": nothing, "listPromotions": nothing, "listSocialAccounts": nothing,
 	"listWebhooks": nothing, "listMedia": nothing, "listDrafts": nothing, "listAutomations": nothing,
+	"listIntegrations": nothing, "listAllPublications": nothing, "listReviewLinks": nothing,
 
 	"createFactory": its, "createMedia": its, "createWebhook": its, "connectSocialAccount": its, "createVideo": its,
-	"createImage": its, "createMusic": its, "createVoice": its, "createAvatar": its,
+	"createImage": its, "createMusic": its, "createVoice": its, "createAvatar": its, "connectIntegration": its,
 
 	"createContentItem": missing, "createContentItems": missing, "createProduct": missing, "createPromotion": missing,
-	"createChat": missing, "createAutomation": missing,
+	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "validatePublishing": problem, "listSlots": missing,
+	"getCreatorInfo": missing,
 	// The list has the other profile alone.
 	"listProfiles": "its own profile",
 }
@@ -173,7 +177,10 @@ func (w *world) unknown(r metered.Request) (out metered.Request, ids map[string]
 		})
 	}
 	out = r
-	out.ID, out.Part = other(r.ID), other(r.Part)
+	out.ID, out.Part, out.Query = other(r.ID), other(r.Part), maps.Clone(r.Query)
+	for name, value := range r.Query {
+		out.Query[name] = other(value)
+	}
 	if r.Body != nil {
 		b, err := json.Marshal(r.Body)
 		if err != nil {
@@ -257,10 +264,14 @@ func (w *world) check(operation string, want outcome, r metered.Request, got met
 	w.t.Helper()
 	route, ok := w.Routes[operation], false
 	switch want {
-	case missing:
+	case missing, problem:
 		nowhere, ids := w.unknown(r)
 		none := w.send(nowhere, w.other)
-		ok = got.Status >= 400 && got.Status < 500 && alike(got, none, ids)
+		refusal := got.Status >= 400 && got.Status < 500
+		if want == problem {
+			refusal = got.Status == 200 && strings.Contains(got.Body, `"ok":false`)
+		}
+		ok = refusal && alike(got, none, ids)
 		if !ok {
 			w.t.Errorf("%s: of what does not exist: %d %s", operation, none.Status, none.Body)
 		}

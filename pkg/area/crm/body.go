@@ -9,10 +9,12 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
 type connectBody struct {
+	profile.Given
 	Kind             kindID            `json:"kind,omitempty" doc:"CRM. Send this or integration_id" example:"bitrix24"`
 	IntegrationID    string            `json:"integration_id,omitempty" maxLength:"64" doc:"Id of an integration to connect again. Send this or kind" example:"int_01h455vb4pex5vsknk084sn02q"`
 	FactoryID        string            `json:"factory_id,omitempty" maxLength:"64" doc:"Factory that gets the products and makes the content" example:"fac_01h455vb4pex5vsknk084sn02q"`

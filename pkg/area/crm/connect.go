@@ -48,10 +48,19 @@ func (Connecting) Grants() []auth.Scope { return nil }
 // connect connects an integration: by the address of an incoming webhook at once, and by OAuth as soon as access was
 // granted. The calls of the CRM may be repeated without harm.
 func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (out Connecting, err error) {
-	b, o, now := in.Body, auth.FromContext(ctx).Owner, s.now()
+	b, now := in.Body, s.now()
 	r, it, err := s.subject(ctx, b)
 	if err != nil {
 		return out, err
+	}
+	o := it.Owner
+	if it.Version == 0 {
+		if o, err = b.Given.Owner(ctx, tx, now); err != nil {
+			return out, err
+		}
+		r.ProfileID = o.ProfileID()
+	} else if b.ProfileID != "" && tenant.Profile(b.ProfileID) != o.Profile {
+		return out, errs.Invalid("/profile_id", "is another one than that of %s, and cannot be changed", r.ID)
 	}
 	adapter := s.systems.Of(o.Mode, r.Kind)
 	if err := b.check(adapter.Facts(), o.Mode == tenant.Test); err != nil {
@@ -67,7 +76,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if b.Metadata != nil {
 		set.Metadata = b.Metadata
 	}
-	if _, err := s.apply(ctx, &r, set); err != nil {
+	if _, err := s.apply(ctx, o, &r, set); err != nil {
 		return out, err
 	}
 	r.Base = httpapi.BaseURL(ctx)
@@ -76,7 +85,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		return out, err
 	}
 	if b.WebhookURL != "" {
-		err = s.address(ctx, tx, &r, it, b, secret)
+		err = s.address(ctx, tx, o, &r, it, b, secret)
 	} else if err = s.ask(ctx, o, &r, adapter, b, secret); err == nil {
 		err = r.Save(tx, now, o, it, "")
 	}
@@ -161,9 +170,8 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record
 }
 
 // address connects an integration by the address of an incoming webhook.
-func (s *Service) address(ctx context.Context, tx *store.Tx, r *integration.Record, it store.Item, b connectBody,
-	hook string) error {
-	o := auth.FromContext(ctx).Owner
+func (s *Service) address(ctx context.Context, tx *store.Tx, o tenant.Owner, r *integration.Record, it store.Item,
+	b connectBody, hook string) error {
 	if o.Mode == tenant.Live {
 		if err := s.urls.CheckURL(ctx, b.WebhookURL); err != nil {
 			return safehttp.InvalidURL(err, "/webhook_url")

@@ -146,7 +146,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-var wake = regexp.MustCompile(`"wake#(task#[^"]*)#\d+"`)
+var wake = regexp.MustCompile(`"wake#(task#[^"]*)#\w+"`)
 
 // relay notes the tasks that a write wakes.
 func (w *world) relay(body string) {

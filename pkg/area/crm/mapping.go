@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -19,7 +20,7 @@ import (
 
 // apply checks settings and takes them over. It reports whether the factory or the mapping has changed; then the
 // caller is the one on whose behalf content is made.
-func (s *Service) apply(ctx context.Context, r *integration.Record, set settings) (changed bool, err error) {
+func (s *Service) apply(ctx context.Context, o tenant.Owner, r *integration.Record, set settings) (changed bool, err error) {
 	moved := !reflect.DeepEqual(r.FactoryID, set.FactoryID)
 	before := r.Mapping
 	if before.Stages == nil {
@@ -34,7 +35,7 @@ func (s *Service) apply(ctx context.Context, r *integration.Record, set settings
 		return false, nil
 	}
 	p := auth.FromContext(ctx)
-	if err := s.checkFactory(ctx, r, set, moved); err != nil {
+	if err := s.checkFactory(ctx, o, r, set, moved); err != nil {
 		return false, err
 	}
 	if err := checkMapping(p, r.Pipelines, set.Mapping); err != nil {
@@ -50,7 +51,8 @@ func (s *Service) apply(ctx context.Context, r *integration.Record, set settings
 }
 
 // checkFactory refuses a factory that does not fit the mapping.
-func (s *Service) checkFactory(ctx context.Context, r *integration.Record, set settings, moved bool) error {
+func (s *Service) checkFactory(ctx context.Context, o tenant.Owner, r *integration.Record, set settings,
+	moved bool) error {
 	needed := set.Mapping.Products.Import || len(set.Mapping.Stages) > 0
 	if set.FactoryID == nil {
 		if needed {
@@ -67,6 +69,9 @@ func (s *Service) checkFactory(ctx context.Context, r *integration.Record, set s
 	it, err := resource.Find(ctx, s.db, id.Factory, factoryrecord.Kind, *set.FactoryID)
 	if err != nil || !factoryrecord.Usable(it, it.Owner) {
 		return factoryrecord.RefError(err, *set.FactoryID)
+	}
+	if it.Owner != o {
+		return errs.Invalid("/factory_id", "is of another profile than the integration")
 	}
 	if set.Mapping.Products.Import {
 		if err := factoryrecord.CheckSeller(it, "products"); err != nil {

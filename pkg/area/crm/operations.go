@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -33,6 +34,7 @@ type Path struct {
 
 type listInput struct {
 	httpapi.PageInput
+	profile.Filter
 	Kind  []kindID `query:"kind" nullable:"false" doc:"Only integrations with these CRMs, separated by commas"`
 	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false" doc:"Only integrations in these states, separated by commas"`
 }
@@ -100,8 +102,8 @@ func (s *Service) Register(r *httpapi.Router) {
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[integration.Integration], err error) {
-	q, err := httpapi.Owned(ctx, integration.Kind, id.Integration, httpapi.Period{}, map[string]string{
-		"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State)})
+	q, err := httpapi.Owned(ctx, integration.Kind, id.Integration, httpapi.Period{}, in.Filter.Into(map[string]string{
+		"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State)}))
 	if err != nil {
 		return page, err
 	}
@@ -144,7 +146,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err != nil {
 		return out, err
 	}
-	changed, err := s.apply(ctx, &r, set)
+	changed, err := s.apply(ctx, it.Owner, &r, set)
 	if err != nil {
 		return out, err
 	}

@@ -9,6 +9,7 @@ import (
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/studio/generation"
@@ -76,6 +77,9 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (string, error)
 		{"factory", listed(o, factoryrecord.Kind), nil},
 		{"social account", listed(o, social.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(social.Disconnected), nil
+		}},
+		{"integration", listed(o, integration.Kind), func(it store.Item) (bool, error) {
+			return it.Filters["state"] != string(integration.Disconnected), nil
 		}},
 		{"content item", listed(o, item.ItemKind), nil},
 		{"generation", listed(o, generation.ItemKind), nil},

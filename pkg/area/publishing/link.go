@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -37,14 +38,15 @@ const (
 // ReviewLink is a page for people without an account.
 type ReviewLink struct {
 	resource.Resource
-	Name        string         `json:"name" doc:"Name for your own use"`
-	ItemIDs     []string       `json:"content_item_ids" nullable:"false" doc:"Content items that the page shows. Empty: those of the factory"`
-	FactoryID   *string        `json:"factory_id" doc:"Factory whose generated and scheduled items the page shows. Null: content_item_ids"`
-	May         string         `json:"may" enum:"view,decide" doc:"What people may do on the page: view the items, or also approve them and request changes"`
-	ExpiresAt   resource.Time  `json:"expires_at" doc:"Time at which the page ends"`
-	State       string         `json:"state" enum:"active,expired" doc:"State of the link"`
-	URL         *string        `json:"url" format:"uri" doc:"Address of the page. It is in the response that creates the link only: null in all others"`
-	SecretShown *resource.Time `json:"secret_shown_at" doc:"Time at which the address was shown, in late repeats of the creation. Null otherwise"`
+	Name        string          `json:"name" doc:"Name for your own use"`
+	ItemIDs     []string        `json:"content_item_ids" nullable:"false" doc:"Content items that the page shows. Empty: those of the factory"`
+	ProfileID   *tenant.Profile `json:"profile_id" doc:"Profile of the content that the page shows. Null: the account as a whole"`
+	FactoryID   *string         `json:"factory_id" doc:"Factory whose generated and scheduled items the page shows. Null: content_item_ids"`
+	May         string          `json:"may" enum:"view,decide" doc:"What people may do on the page: view the items, or also approve them and request changes"`
+	ExpiresAt   resource.Time   `json:"expires_at" doc:"Time at which the page ends"`
+	State       string          `json:"state" enum:"active,expired" doc:"State of the link"`
+	URL         *string         `json:"url" format:"uri" doc:"Address of the page. It is in the response that creates the link only: null in all others"`
+	SecretShown *resource.Time  `json:"secret_shown_at" doc:"Time at which the address was shown, in late repeats of the creation. Null otherwise"`
 }
 
 var _ httpapi.Confidential = ReviewLink{}
@@ -137,7 +139,7 @@ func (s *Service) links(ctx context.Context, in *linksInput) (httpapi.Page[Revie
 }
 
 func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (out ReviewLink, err error) {
-	b, now, p := in.Body, s.now(), auth.FromContext(ctx)
+	b, now := in.Body, s.now()
 	if err := b.Rules(); err != nil {
 		return out, err
 	}
@@ -148,7 +150,8 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if !until.After(now) || until.After(now.Add(longestLink)) {
 		return out, errs.Invalid("/expires_at", "must be in the future, within 30 days")
 	}
-	if err := s.checkSubjects(ctx, b); err != nil {
+	o, err := s.ownerOf(ctx, b)
+	if err != nil {
 		return out, err
 	}
 	secret := make([]byte, secretBytes)
@@ -158,7 +161,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	sum := sha256.Sum256(secret)
 	l := linkRecord{Hash: sum[:], ReviewLink: ReviewLink{
 		Resource: resource.New(id.New(id.ReviewLink, now), now, b.Metadata), Name: b.Name,
-		ItemIDs: append([]string{}, b.ItemIDs...), May: b.May, ExpiresAt: resource.Instant(until), State: "active",
+		ProfileID: o.ProfileID(), ItemIDs: append([]string{}, b.ItemIDs...), May: b.May, ExpiresAt: resource.Instant(until), State: "active",
 	}}
 	if l.May == "" {
 		l.May = mayView
@@ -166,7 +169,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if b.FactoryID != "" {
 		l.FactoryID = &b.FactoryID
 	}
-	it, err := store.NewItem(linkKind, p.Owner, l.ID, l)
+	it, err := store.NewItem(linkKind, o, l.ID, l)
 	if err != nil {
 		return out, err
 	}
@@ -179,25 +182,31 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	return out, nil
 }
 
-// checkSubjects refuses items or a factory that the caller does not have.
-func (s *Service) checkSubjects(ctx context.Context, b linkBody) error {
+// ownerOf returns the owner of the items or of the factory. It refuses those that the caller does not have, and items
+// of several profiles: the page is one client's.
+func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, err error) {
 	if b.FactoryID != "" {
-		_, _, err := s.factories.Find(ctx, b.FactoryID)
+		_, it, err := s.factories.Find(ctx, b.FactoryID)
 		if err != nil {
-			return factoryrecord.RefError(err, b.FactoryID)
+			return o, factoryrecord.RefError(err, b.FactoryID)
 		}
-		return nil
+		return it.Owner, nil
 	}
 	found, _, err := resource.FindAll(ctx, s.db, id.ContentItem, b.ItemIDs)
 	if err != nil {
-		return err
+		return o, err
 	}
 	for i, itemID := range b.ItemIDs {
-		if it, ok := found[itemID]; !ok || it.Kind != item.ItemKind {
-			return errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is not the id of a content item")
+		it, ok := found[itemID]
+		if !ok || it.Kind != item.ItemKind {
+			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is not the id of a content item")
 		}
+		if i > 0 && it.Owner != o {
+			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is of another profile than %s", b.ItemIDs[0])
+		}
+		o = it.Owner
 	}
-	return nil
+	return o, nil
 }
 
 func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput) (out ReviewLink, err error) {

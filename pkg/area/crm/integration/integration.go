@@ -37,16 +37,17 @@ const HooksPath = "/integrations/hooks/"
 // Integration is a connection to a CRM as callers see it.
 type Integration struct {
 	resource.Resource
-	Kind             string         `json:"kind" doc:"CRM" example:"hubspot"`
-	State            State          `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90 days"`
-	Name             string         `json:"name" doc:"Name of the account in the CRM. Empty until the integration is connected" example:"acme.amocrm.ru"`
-	FactoryID        *string        `json:"factory_id" doc:"Id of the factory that gets the products and makes the content. Null: none" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Mapping          Mapping        `json:"mapping" doc:"What the integration does with products and stages"`
-	Pipelines        []crm.Pipeline `json:"pipelines" nullable:"false" doc:"Pipelines of the CRM with their stages, as of the last synchronization"`
-	LastSync         *Sync          `json:"last_sync" doc:"Last complete synchronization. Null: there was none"`
-	LastFailure      *Failure       `json:"last_failure" doc:"Last failure of a product, of content or of a note. Null: there was none"`
-	Counts           Counts         `json:"counts" doc:"Numbers since the integration was created"`
-	AuthorizationURL *string        `json:"authorization_url" doc:"URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null unless the administrator is awaited"`
+	Kind             string          `json:"kind" doc:"CRM" example:"hubspot"`
+	State            State           `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90 days"`
+	Name             string          `json:"name" doc:"Name of the account in the CRM. Empty until the integration is connected" example:"acme.amocrm.ru"`
+	ProfileID        *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
+	FactoryID        *string         `json:"factory_id" doc:"Id of the factory that gets the products and makes the content. Null: none" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	Mapping          Mapping         `json:"mapping" doc:"What the integration does with products and stages"`
+	Pipelines        []crm.Pipeline  `json:"pipelines" nullable:"false" doc:"Pipelines of the CRM with their stages, as of the last synchronization"`
+	LastSync         *Sync           `json:"last_sync" doc:"Last complete synchronization. Null: there was none"`
+	LastFailure      *Failure        `json:"last_failure" doc:"Last failure of a product, of content or of a note. Null: there was none"`
+	Counts           Counts          `json:"counts" doc:"Numbers since the integration was created"`
+	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null unless the administrator is awaited"`
 }
 
 // Pending returns the path of an integration that synchronizes, and the time to look at it.
