@@ -1410,6 +1410,8 @@ type ListIntegrationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only integrations with these CRMs, separated by commas.
 	Kind []CrmID `query:"kind"`
 	// Only integrations in these states, separated by commas.

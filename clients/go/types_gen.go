@@ -1770,7 +1770,7 @@ type ContentItemCreate struct {
 	// a tenth of the other parts, often by a better model, and for videos with a second look that may have them written
 	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
 	// factory writes in each quality. Absent: the factory's.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// The script in scenes of your own, instead of script. For kind video only.
@@ -1795,16 +1795,6 @@ type ContentItemCreate struct {
 	// For kind video only.
 	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 }
-
-// ContentItemCreateQuality: values of an enumeration.
-type ContentItemCreateQuality string
-
-// The values of ContentItemCreateQuality.
-const (
-	ContentItemCreateQualityDraft    ContentItemCreateQuality = "draft"
-	ContentItemCreateQualityStandard ContentItemCreateQuality = "standard"
-	ContentItemCreateQualityBest     ContentItemCreateQuality = "best"
-)
 
 // ContentItemEventData is a type of the API.
 type ContentItemEventData struct {
@@ -1881,7 +1871,7 @@ type ContentItemRegenerate struct {
 	// Absent: unchanged.
 	Prompt *string `json:"prompt,omitzero"`
 	// Quality of the texts, as of a new item. Absent: unchanged.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
 	// corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
 	// attempt. Default: false.
@@ -2129,7 +2119,7 @@ type ContentPlanCreate struct {
 	// it has some.
 	ProductIDs []string `json:"product_ids,omitzero"`
 	// Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
 	// Otherwise such a plan refuses the call. Default: false.
 	Replace *bool `json:"replace,omitzero"`
@@ -3771,7 +3761,7 @@ type FactoryUpdate struct {
 	// Name of the factory.
 	Name *string `json:"name,omitzero"`
 	// Quality of the texts of items and plans that name none. Null: standard.
-	Quality Nullable[ContentItemCreateQuality] `json:"quality,omitzero"`
+	Quality Nullable[Quality] `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule Nullable[FactoryUpdateSchedule] `json:"schedule,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -4174,6 +4164,8 @@ type Integration struct {
 	Name string `json:"name"`
 	// Pipelines of the CRM with their stages, as of the last synchronization.
 	Pipelines []IntegrationPipeline `json:"pipelines"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
 	// has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
 	// days.
@@ -4200,6 +4192,9 @@ type IntegrationConnect struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com.
 	Portal *string `json:"portal,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret.
 	WebhookURL *string `json:"webhook_url,omitzero"`
 }
@@ -4234,6 +4229,8 @@ type IntegrationConnecting struct {
 	Name string `json:"name"`
 	// Pipelines of the CRM with their stages, as of the last synchronization.
 	Pipelines []IntegrationPipeline `json:"pipelines"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
 	// has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
 	// days.
@@ -4811,7 +4808,7 @@ type NewBloggerFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -4855,7 +4852,7 @@ type NewBrandFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4895,7 +4892,7 @@ type NewEntertainmentFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -4939,7 +4936,7 @@ type NewExpertFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -4981,7 +4978,7 @@ type NewMusicianFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -5021,7 +5018,7 @@ type NewNewsFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -5065,7 +5062,7 @@ type NewSellerFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *ContentItemCreateQuality `json:"quality,omitzero"`
+	Quality *Quality `json:"quality,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -6391,6 +6388,16 @@ type PublishingValidateCreate struct {
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
 }
 
+// Quality: values of an enumeration.
+type Quality string
+
+// The values of Quality.
+const (
+	QualityDraft    Quality = "draft"
+	QualityStandard Quality = "standard"
+	QualityBest     Quality = "best"
+)
+
 // RateLimit is a type of the API.
 type RateLimit struct {
 	// Requests per window.
@@ -6457,6 +6464,8 @@ type ReviewLink struct {
 	Metadata map[string]string `json:"metadata"`
 	// Name for your own use.
 	Name string `json:"name"`
+	// Profile of the content that the page shows. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// Time at which the address was shown, in late repeats of the creation. Null otherwise.
 	SecretShownAt *time.Time `json:"secret_shown_at"`
 	// State of the link.

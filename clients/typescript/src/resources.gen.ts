@@ -1065,6 +1065,8 @@ export interface ListIntegrationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only integrations with these CRMs, separated by commas. */
   kind?: T.CrmId[] | undefined;
   /** Only integrations in these states, separated by commas. */

@@ -1728,7 +1728,7 @@ export interface ContentItemCreate {
    * written again. best: the best model, always with a second look. The price includes the second look. A text model of
    * the factory writes in each quality. Absent: the factory's.
    */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /** Simulated result. For test keys only. */
   sandbox?: SandboxRehearsal;
   /** The script in scenes of your own, instead of script. For kind video only. */
@@ -1763,9 +1763,6 @@ export interface ContentItemCreate {
    */
   visuals?: VideoVisualsInput;
 }
-
-/** Values of an enumeration. */
-export type ContentItemCreateQuality = 'draft' | 'standard' | 'best';
 
 /** A type of the API. */
 export interface ContentItemEventData {
@@ -1823,7 +1820,7 @@ export interface ContentItemRegenerate {
   /** Absent: unchanged. */
   prompt?: string;
   /** Quality of the texts, as of a new item. Absent: unchanged. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /**
    * Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
    * corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
@@ -2064,7 +2061,7 @@ export interface ContentPlanCreate {
    */
   product_ids?: string[];
   /** Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /**
    * Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
    * Otherwise such a plan refuses the call. Default: false.
@@ -3021,7 +3018,7 @@ export interface FactoryUpdate {
   /** Name of the factory. */
   name?: string;
   /** Quality of the texts of items and plans that name none. Null: standard. */
-  quality?: ContentItemCreateQuality | null;
+  quality?: Quality | null;
   /** Time zone and times of day at which content plans publish. */
   schedule?: FactoryUpdateSchedule | null;
   /** Settings of the factory's type. A null value removes that setting. */
@@ -3309,6 +3306,8 @@ export interface Integration {
   name: string;
   /** Pipelines of the CRM with their stages, as of the last synchronization. */
   pipelines: IntegrationPipeline[];
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /**
    * State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
    * has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
@@ -3340,6 +3339,11 @@ export interface IntegrationConnect {
    * kommo.com.
    */
   portal?: string;
+  /**
+   * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+   * profile, that one. A key that is bound to several must send it.
+   */
+  profile_id?: string;
   /** bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret. */
   webhook_url?: string;
 }
@@ -3378,6 +3382,8 @@ export interface IntegrationConnecting {
   name: string;
   /** Pipelines of the CRM with their stages, as of the last synchronization. */
   pipelines: IntegrationPipeline[];
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
   /**
    * State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
    * has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
@@ -3884,7 +3890,7 @@ export interface NewBloggerFactory {
    */
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -3928,7 +3934,7 @@ export interface NewBrandFactory {
    */
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -3968,7 +3974,7 @@ export interface NewEntertainmentFactory {
    */
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -4012,7 +4018,7 @@ export interface NewExpertFactory {
    */
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -4054,7 +4060,7 @@ export interface NewMusicianFactory {
    */
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -4094,7 +4100,7 @@ export interface NewNewsFactory {
    */
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -4138,7 +4144,7 @@ export interface NewSellerFactory {
    */
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: ContentItemCreateQuality;
+  quality?: Quality;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -5335,6 +5341,9 @@ export interface PublishingValidateCreate {
   social_account_ids?: string[];
 }
 
+/** Values of an enumeration. */
+export type Quality = 'draft' | 'standard' | 'best';
+
 /** A type of the API. */
 export interface RateLimit {
   /** Requests per window. */
@@ -5380,6 +5389,8 @@ export interface ReviewLink {
   metadata: Record<string, string>;
   /** Name for your own use. */
   name: string;
+  /** Profile of the content that the page shows. Null: the account as a whole. */
+  profile_id: string | null;
   /** Time at which the address was shown, in late repeats of the creation. Null otherwise. */
   secret_shown_at: string | null;
   /** State of the link. */

@@ -23,7 +23,7 @@ import (
 // tokens that it reads in all and writes each time.
 const (
 	maxRounds  = 6
-	maxRead    = 120_000
+	maxRead    = 144_000
 	maxWritten = 1500
 )
 

@@ -1,6 +1,7 @@
 package factory
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -59,13 +60,29 @@ func patch(object *huma.Schema) *huma.Schema {
 	s := &huma.Schema{Type: object.Type, AdditionalProperties: object.AdditionalProperties,
 		Properties: map[string]*huma.Schema{}}
 	for name, member := range object.Properties {
-		change := *member
+		change := *apart(member)
 		if len(member.Properties) > 0 {
-			change = *patch(member)
+			change = *patch(&change)
 			change.Description = member.Description
 		}
 		change.Nullable = !slices.Contains(object.Required, name)
 		s.Properties[name] = &change
 	}
 	return s
+}
+
+// apart returns a copy of a schema that shares no part with it: those of requests and of responses are changed apart.
+func apart(s *huma.Schema) *huma.Schema {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.Items, c.Properties, c.OneOf = apart(s.Items), maps.Clone(s.Properties), slices.Clone(s.OneOf)
+	for name, member := range c.Properties {
+		c.Properties[name] = apart(member)
+	}
+	for i, one := range c.OneOf {
+		c.OneOf[i] = apart(one)
+	}
+	return &c
 }

@@ -78,7 +78,6 @@ var subjects = map[string]string{
 	"area/advice":           "Diagnosis",
 	"area/apikey":           "ApiKey",
 	"area/architect":        "Chat",
-	"area/automation":       "Automation",
 	"area/content":          "ContentItem",
 	"area/crm":              "Integration",
 	"adapter/crm":           "Integration",
@@ -88,7 +87,6 @@ var subjects = map[string]string{
 	"area/plan":             "ContentPlan",
 	"area/plan/job":         "ContentPlan",
 	"area/product/record":   "Product",
-	"area/profile":          "Profile",
 	"area/social/account":   "Social",
 	"area/training/job":     "Training",
 	"area/webhook/endpoint": "Webhook",
@@ -98,7 +96,6 @@ var subjects = map[string]string{
 	"generate/catalog":      "Model",
 	"record/apikey":         "ApiKey",
 	"record/ledger":         "Balance",
-	"record/profile":        "Profile",
 }
 
 // names are the names of types that the rule would name otherwise.

@@ -79,7 +79,7 @@ func (w *world) tries() map[string]int {
 
 // most is how often one commit may be tried, and runs how often an operation may
 // be run again.
-const most, runs = 9, 8
+const most, runs = 9, 16
 
 // atOnce makes calls at once, and counts how they were answered.
 func (w *world) atOnce(calls int, price int64) (answers map[int]int, spent int64) {

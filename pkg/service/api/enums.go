@@ -43,6 +43,8 @@ var enumNames = map[string]string{
 	"BrandSettings.font":           "FontFamily",
 	"listEvents.order":             "ListOrder",
 	"ContentItem.kind":             "ContentKind",
+	"ContentItemCreate.quality":    "Quality",
+	"NewsSettings.kind":            "SourceKind",
 	"ContentItem.state":            "ContentState",
 	"Delivery.state":               "DeliveryState",
 	"Delivery.failed_reason":       "DeliveryFailedReason",

@@ -1767,7 +1767,7 @@ class ContentItemCreate(TypedDict):
     is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
     the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
     most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
     written again. best: the best model, always with a second look. The price includes the second look. A text model
@@ -1802,8 +1802,6 @@ class ContentItemCreate(TypedDict):
     clips. For kind video only.
     """
 
-
-ContentItemCreateQuality = Literal["draft", "standard", "best"]
 
 
 class ContentItemEventData(TypedDict):
@@ -1863,7 +1861,7 @@ class ContentItemRegenerate(TypedDict):
     """What is heard under the voice of a video; generated makes new music. Absent: unchanged."""
     prompt: NotRequired[str]
     """Absent: unchanged."""
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts, as of a new item. Absent: unchanged."""
     reuse: NotRequired[bool]
     """Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what
@@ -2110,7 +2108,7 @@ class ContentPlanCreate(TypedDict):
     """Active products that the items present in turn, of a factory of type seller. Absent: its newest active products,
     if it has some.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's."""
     replace: NotRequired[bool]
     """Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
@@ -3055,7 +3053,7 @@ class FactoryUpdate(TypedDict):
     """Models to set, by kind. A null value removes that model; null removes all."""
     name: NotRequired[str]
     """Name of the factory."""
-    quality: NotRequired[Optional["ContentItemCreateQuality"]]
+    quality: NotRequired[Optional["Quality"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
     schedule: NotRequired[Optional["FactoryUpdateSchedule"]]
     """Time zone and times of day at which content plans publish."""
@@ -3346,6 +3344,8 @@ class Integration(TypedDict):
     """Name of the account in the CRM. Empty until the integration is connected."""
     pipelines: List["IntegrationPipeline"]
     """Pipelines of the CRM with their stages, as of the last synchronization."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     state: "SocialAccountState"
     """State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
     CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after
@@ -3376,6 +3376,10 @@ class IntegrationConnect(TypedDict):
     portal: NotRequired[str]
     """bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
     kommo.com.
+    """
+    profile_id: NotRequired[str]
+    """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+    profile, that one. A key that is bound to several must send it.
     """
     webhook_url: NotRequired[str]
     """bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret."""
@@ -3415,6 +3419,8 @@ class IntegrationConnecting(TypedDict):
     """Name of the account in the CRM. Empty until the integration is connected."""
     pipelines: List["IntegrationPipeline"]
     """Pipelines of the CRM with their stages, as of the last synchronization."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
     state: "SocialAccountState"
     """State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
     CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after
@@ -3936,7 +3942,7 @@ class NewBloggerFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
@@ -3980,7 +3986,7 @@ class NewBrandFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
@@ -4020,7 +4026,7 @@ class NewEntertainmentFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
@@ -4064,7 +4070,7 @@ class NewExpertFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
@@ -4106,7 +4112,7 @@ class NewMusicianFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
@@ -4146,7 +4152,7 @@ class NewNewsFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
@@ -4190,7 +4196,7 @@ class NewSellerFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["ContentItemCreateQuality"]
+    quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
@@ -5435,6 +5441,8 @@ class PublishingValidateCreate(TypedDict):
     """Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory."""
 
 
+Quality = Literal["draft", "standard", "best"]
+
 
 class RateLimit(TypedDict):
     """A type of the API."""
@@ -5483,6 +5491,8 @@ class ReviewLink(TypedDict):
     """Your own key-value pairs."""
     name: str
     """Name for your own use."""
+    profile_id: Optional[str]
+    """Profile of the content that the page shows. Null: the account as a whole."""
     secret_shown_at: Optional[str]
     """Time at which the address was shown, in late repeats of the creation. Null otherwise."""
     state: "ReviewLinkState"
@@ -7279,6 +7289,8 @@ class ListIntegrationsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
     kind: List["CrmId"]
     """Only integrations with these CRMs, separated by commas."""
     state: List["SocialAccountStateInput"]

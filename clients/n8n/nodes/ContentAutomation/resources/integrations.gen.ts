@@ -108,6 +108,23 @@ export const integrationsDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'order' } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only those of this profile',
+        routing: { send: { type: 'query', property: 'profile_id' } },
+      },
+      {
         displayName: 'State',
         name: 'state',
         type: 'multiOptions',
@@ -217,6 +234,23 @@ export const integrationsDescription: INodeProperties[] = [
         default: '',
         description: 'Bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com.',
         routing: { send: { type: 'body', property: 'portal' } },
+      },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it.',
+        routing: { send: { type: 'body', property: 'profile_id' } },
       },
       {
         displayName: 'Webhook URL',
