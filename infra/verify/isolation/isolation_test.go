@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -59,8 +60,8 @@ var outcomes = map[string]outcome{
 	"createImage": its, "createMusic": its, "createVoice": its, "createAvatar": its, "connectIntegration": its,
 
 	"createContentItem": missing, "createContentItems": missing, "createProduct": missing, "createPromotion": missing,
-	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "validatePublishing": problem, "listSlots": missing,
-	"getCreatorInfo": missing,
+	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "listSlots": missing,
+	"validatePublishing": problem, "getCreatorInfo": missing,
 	// The list has the other profile alone.
 	"listProfiles": "its own profile",
 }
@@ -249,6 +250,9 @@ func TestNoOperationReachesAnotherProfile(t *testing.T) {
 			}
 		case same.Status != route.Status:
 			t.Errorf("%s of the own profile: %d %s", operation, same.Status, same.Body)
+		}
+		if whole := w.send(r, ""); route.Method == http.MethodGet && whole.Status != route.Status {
+			t.Errorf("%s with a key of the whole account: %d %s", operation, whole.Status, whole.Body)
 		}
 		own := "permitted"
 		if want == refused || want == people {

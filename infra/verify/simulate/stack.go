@@ -37,6 +37,7 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/service/worker/replay"
 	"github.com/content-automation/api/pkg/service/worker/settle"
+	"github.com/content-automation/api/pkg/service/worker/synccrm"
 	"github.com/content-automation/api/pkg/service/worker/train"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -51,8 +52,8 @@ type stack struct {
 	offer  catalog.Offer
 	// envelope seals the signing keys of webhooks.
 	envelope *seal.Envelope
-	// settle are the handlers of the function settle, which are slow to build.
-	settle worker.Handlers
+	// settle and crm are the handlers of the functions settle and sync-crm, which are slow to build.
+	settle, crm worker.Handlers
 }
 
 var build = sync.OnceValue(func() stack {
@@ -75,7 +76,7 @@ var build = sync.OnceValue(func() stack {
 	for _, f := range api.Functions {
 		f.Mount(r, e)
 	}
-	s.router, s.settle = r, settle.Handlers(e)
+	s.router, s.settle, s.crm = r, settle.Handlers(e), synccrm.Handlers(e)
 	return s
 })
 
@@ -143,6 +144,10 @@ func (s stack) start(name string) func() handler {
 	case "settle":
 		return func() handler {
 			return s.consumer("settle", s.settle)
+		}
+	case "sync-crm":
+		return func() handler {
+			return s.consumer("sync-crm", s.crm)
 		}
 	case "import-media":
 		return func() handler {

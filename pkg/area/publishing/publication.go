@@ -276,7 +276,7 @@ func (s *Service) find(ctx context.Context, publicationID string) (*item.Record,
 			return nil, store.Item{}, err
 		}
 		for _, it := range items {
-			if it.Kind != item.ItemKind || it.Owner != p.Owner {
+			if it.Kind != item.ItemKind || !p.Sees(it.Owner) {
 				continue
 			}
 			r, err := item.Decode(&it)
