@@ -95,7 +95,7 @@ var homes = map[metered.Place]home{
 	inIndex("by_owner", "balance_entry"): {ofAccount, 1, "The list of one account's ledger", fewer},
 	inIndex("by_parent", "content_item"): {ofAccount, 1, "The list of one factory's content",
 		"Several factories"},
-	inTable("content_text"):                     {ofAccount, 1, "The signatures of one factory's texts",
+	inTable("content_text"): {ofAccount, 1, "The signatures of one factory's texts",
 		"Several factories"},
 	inIndex("by_parent", endpoint.DeliveryKind): {ofAccount, 1, "The list of one webhook's deliveries", fewer},
 	inIndex("by_parent", "balance_entry"):       {},

@@ -71,10 +71,10 @@ const (
 // already connected. sendMessage commits twice, and its reply here reads the factory. A draft is read before its
 // subject. The counts of listed integrations, the factory of a changed one and the account of a disconnected one are
 // read after it. deleteProfile looks at each list of what may belong to the profile. The calendar of a plan is read
-// after the plan. The slots of an item's accounts and their posts of the day are read after the item that is scheduled or
-// published; validatePublishing reads its factory and accounts, too. A publication is found by the index of items, and
-// read from the table, because the index lags. The template of an automation is checked as an item would be, with its
-// factory and accounts.
+// after the plan. The slots of an item's accounts and their posts of the day are read after the item that is scheduled
+// or published; validatePublishing reads its factory and accounts, too. A publication is found by the index of items,
+// and read from the table, because the index lags. The template of an automation is checked as an item would be, with
+// its factory and accounts.
 var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "listIntegrations": 1,
