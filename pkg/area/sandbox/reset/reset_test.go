@@ -225,6 +225,7 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w.fill(w.Caller, 8, false)
 	w.reset()
 	w.engine.Step() // there is no plan
+	w.engine.Step() // and no automation
 	w.faults.Before("TransactWriteItems", func() {
 		// The third deletion fails for good, and the answer to a later one is lost.
 		w.faults.Before("TransactWriteItems",
