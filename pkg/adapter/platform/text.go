@@ -15,6 +15,14 @@ type Arranged struct {
 // Posts returns the texts of the post and of its replies.
 func (a Arranged) Posts() []string { return append([]string{a.Body}, a.Replies...) }
 
+// Parts returns the number of messages or posts that have the text.
+func (a Arranged) Parts() int {
+	if a.Rest != "" {
+		return 2
+	}
+	return 1 + len(a.Replies)
+}
+
 // Arrange places the caption and hashtags as the platform requires. If the caption is too long for
 // the media and the platform allows a separate message, Arrange divides it at the end of a
 // paragraph, else of a sentence, else of a word.

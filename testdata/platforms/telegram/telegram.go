@@ -45,9 +45,9 @@ type Fake struct {
 	Webhook bool
 	// Confirmed says that the bot has confirmed updates, which are then removed.
 	Confirmed bool
-	// Texts are the texts of changed messages, empty of deleted ones, and Altered counts the changes.
-	Texts   map[string]string
+	// Altered counts the changes and deletions of messages.
 	Altered int
+	media   map[string]bool // ids of the messages with media
 }
 
 // React sends the bot an update with the number of reactions to a message, if it has requested
@@ -122,7 +122,7 @@ func (f *Fake) listen(method string, in input) (any, *refusal) {
 
 // New makes a fake with the clock now.
 func New(now func() time.Time) *Fake {
-	return &Fake{Control: control.New(now, func(w http.ResponseWriter, seconds int) {
+	return &Fake{media: map[string]bool{}, Control: control.New(now, func(w http.ResponseWriter, seconds int) {
 		control.JSON(w, http.StatusTooManyRequests, map[string]any{
 			"ok": false, "error_code": 429, "description": fmt.Sprintf("Too Many Requests: retry after %d", seconds),
 			"parameters": map[string]any{"retry_after": seconds},
@@ -318,6 +318,9 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 	}
 	message := sent()
 	f.Publish(control.Post{ID: fmt.Sprint(message["message_id"]), Account: Channel, Content: content})
+	f.mu.Lock()
+	f.media[fmt.Sprint(message["message_id"])] = method != "sendMessage"
+	f.mu.Unlock()
 	f.React(message["message_id"].(int64), 7)
 	if method != "sendMediaGroup" {
 		return message, nil
@@ -333,20 +336,22 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 func (f *Fake) alter(method string, in input) (any, *refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.Texts == nil {
-		f.Texts = map[string]string{}
-	}
 	id, text := in.params["message_id"], in.params["text"]+in.params["caption"]
-	before, known := f.Texts[id]
+	post, found := f.Find(id)
 	switch {
-	case known && before == "" && method == "deleteMessage":
-		return nil, bad("message to delete not found")
 	case method == "deleteMessage":
-		text = ""
-	case known && before == text:
+		if !f.Remove(id) {
+			return nil, bad("message to delete not found")
+		}
+	case !found:
+		return nil, bad("message to edit not found")
+	case f.media[id] != (method == "editMessageCaption"):
+		return nil, bad("there is no text in the message to edit")
+	case post.Content == text:
 		return nil, bad("message is not modified: specified new message content and reply markup are exactly the same")
+	default:
+		f.Rewrite(id, text)
 	}
-	f.Texts[id] = text
 	f.Altered++
 	return true, nil
 }

@@ -77,7 +77,7 @@ func (c Chain[S]) Text(p platform.Post, w Work[S]) string {
 
 // parts returns the number of posts, without the first comment.
 func (c Chain[S]) parts(p platform.Post) int {
-	return 1 + len(platform.Arrange(p, c.Steps.Capabilities()).Replies)
+	return platform.Arrange(p, c.Steps.Capabilities()).Parts()
 }
 
 // IsComment reports whether the next post is the first comment.

@@ -86,8 +86,6 @@ type Suite struct {
 	New func() *Fixture
 	// Posts has posts that all succeed, at least one of every kind that the platform takes.
 	Posts []Named
-	// Immediate reports whether the adapter makes no calls.
-	Immediate bool
 	// Grant returns a grant that connects the account of a fixture.
 	Grant func(f *Fixture) (platform.Grant, error)
 	// BadGrants has grants that the adapter refuses as Reconnect or BadContent.

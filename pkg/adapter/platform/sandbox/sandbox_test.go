@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -22,13 +23,15 @@ var capabilities = platform.Capabilities{
 	},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views", "likes", "shares"},
+	Edits:     true, Deletes: true,
 }
 
 // recorded is the sandbox with a record of its posts: the sandbox itself keeps none.
 type recorded struct {
 	*sandbox.Platform
 	mu    sync.Mutex
-	posts []string
+	posts []string          // ids
+	texts map[string]string // of the changed posts, by their ids
 }
 
 func (r *recorded) Finalize(ctx context.Context, a platform.Account, post platform.Post,
@@ -42,11 +45,35 @@ func (r *recorded) Finalize(ctx context.Context, a platform.Account, post platfo
 	return step, err
 }
 
-// Posts implements platformtest.Fake: the ids, which only one publication has.
+func (r *recorded) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	err := r.Platform.Edit(ctx, a, post, text)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.texts[post.ID] = text
+	}
+	return err
+}
+
+func (r *recorded) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	err := r.Platform.Delete(ctx, a, post)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.posts = slices.DeleteFunc(r.posts, func(id string) bool { return id == post.ID })
+	}
+	return err
+}
+
+// Posts implements platformtest.Fake: one text for each id, which only one publication has.
 func (r *recorded) Posts() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Repeat([]string{"a post"}, len(r.posts))
+	var all []string
+	for _, id := range r.posts {
+		all = append(all, cmp.Or(r.texts[id], "a post"))
+	}
+	return all
 }
 
 func (*recorded) Calls() int                   { return 0 }
@@ -57,7 +84,7 @@ func (*recorded) Expire()                      {}
 
 func newFixture() *platformtest.Fixture {
 	clock := fixture.NewClock()
-	r := &recorded{Platform: sandbox.New("instagram", capabilities, clock.Now)}
+	r := &recorded{Platform: sandbox.New("instagram", capabilities, clock.Now), texts: map[string]string{}}
 	return &platformtest.Fixture{
 		Adapter: r, Fake: r, Now: clock.Now, Advance: clock.Advance, Close: func() {},
 		Account: platform.Account{ID: "sandbox-instagram-1", Token: platform.Token{Access: "sandbox-token"}},
@@ -83,6 +110,19 @@ func TestConformance(t *testing.T) {
 		},
 		BadGrants: []platform.Grant{{}, {Code: "sandbox-other", Verifier: "v"}},
 	})
+}
+
+// The sandbox of a platform changes and deletes no more than the platform.
+func TestPlatformsWithoutChangesRefuseThem(t *testing.T) {
+	p := sandbox.New("instagram", platform.Capabilities{Label: "Instagram"}, time.Now)
+	var a platform.Account
+	post := platform.Placed{Published: platform.Published{ID: "1"}, Parts: 1}
+	for name, err := range map[string]error{"edit": p.Edit(t.Context(), a, post, "Hello"),
+		"delete": p.Delete(t.Context(), a, post)} {
+		if platform.KindOf(err) != platform.BadContent {
+			t.Errorf("%s: %v, want %s", name, err, platform.BadContent)
+		}
+	}
 }
 
 func TestRehearsedFailures(t *testing.T) {

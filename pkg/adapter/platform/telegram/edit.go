@@ -17,14 +17,14 @@ var (
 
 // The causes of refusals that mean that nothing is left to do.
 var (
-	errUnchanged = errors.New("Bad Request: message is not modified")
-	errGone      = errors.New("Bad Request: message to delete not found")
+	errUnchanged = errors.New("message is not modified")
+	errGone      = errors.New("message to delete not found")
 )
 
 // causeOf returns the cause of a refusal. Telegram has no codes for it, only descriptions.
 func causeOf(description string) error {
 	for _, known := range []error{errUnchanged, errGone} {
-		if strings.HasPrefix(description, known.Error()) {
+		if strings.HasPrefix(description, "Bad Request: "+known.Error()) {
 			return known
 		}
 	}

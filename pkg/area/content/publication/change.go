@@ -133,7 +133,7 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err := s.Lease(ctx, nil); err != nil { // so that two workers do not send different changes
 		return o, err
 	}
-	err = alter(ctx, adapter, token, pub)
+	err = alter(ctx, adapter, token, platform.Kind(r.Kind), pub)
 	var e *platform.Error
 	switch {
 	case err == nil:
@@ -156,17 +156,38 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	return w.end(s, p, failure(string(e.Code), e.Message, e.Kind == platform.Reconnect)), nil
 }
 
-// alter makes the call of a change.
-func alter(ctx context.Context, adapter platform.Adapter, token platform.Account, pub *item.Publication) error {
+// placed returns a published post of an item of a kind, with the number of its messages or posts.
+func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilities) (platform.Placed, error) {
 	post := platform.Placed{Published: platform.Published{ID: *pub.PlatformPostID}, Parts: 1}
 	if pub.URL != nil {
 		post.URL = *pub.URL
 	}
-	if c := pub.Posted; c != nil {
-		post.Media = len(c.MediaIDs)
-		if c.Rest != "" {
-			post.Parts++
+	c := pub.Posted
+	if c == nil {
+		return post, nil
+	}
+	post.Media = len(c.MediaIDs)
+	if c.Rest != "" {
+		post.Parts = 2
+		return post, nil
+	}
+	whole := platform.Post{Kind: kind, Caption: c.Caption, Media: make([]platform.Media, len(c.MediaIDs))}
+	if pub.Options != nil {
+		var err error
+		if whole.Options, _, err = limits.Wishes(pub.Options.RawMessage); err != nil {
+			return post, err
 		}
+	}
+	post.Parts = platform.Arrange(whole, limits).Parts()
+	return post, nil
+}
+
+// alter makes the call of a change.
+func alter(ctx context.Context, adapter platform.Adapter, token platform.Account, kind platform.Kind,
+	pub *item.Publication) error {
+	post, err := placed(kind, pub, adapter.Capabilities())
+	if err != nil {
+		return err
 	}
 	if pub.Change.Kind == item.ChangeDelete {
 		if d, ok := adapter.(platform.Deleter); ok {
