@@ -174,7 +174,7 @@ func message(automationID string, o tenant.Owner) task.Message {
 // taskKey is the key of the task of an automation.
 func taskKey(automationID string) store.Key { return store.IDKey(task.ID(Kind, automationID, 1)) }
 
-// Service makes and changes automations, and takes the steps of their tasks.
+// Service makes and changes automations.
 type Service struct {
 	db        *store.DB
 	factories *factory.Service

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/craft/source/feed"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
@@ -84,8 +85,8 @@ func newWorld(t *testing.T) *world {
 	service := automation.NewService(w.db, factories, items, w.site, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, service,
 		product.NewService(w.db, nil, safehttp.New(safehttp.Options{}), w.clock.Now))
-	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(), Now: w.clock.Now, Name: rand.Text,
-		Chance: func() float64 { return 0.5 }})
+	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(feed.Parse), Now: w.clock.Now,
+		Name: rand.Text, Chance: func() float64 { return 0.5 }})
 	w.key(keyrecord.Active, auth.AllScopes()...)
 	return w
 }

@@ -6,10 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html"
-	"regexp"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -27,15 +23,23 @@ import (
 )
 
 // Handlers returns the handler of the tasks of automations.
-func (s *Service) Handlers() map[task.Kind]task.Handler { return map[task.Kind]task.Handler{Kind: s} }
+func (s *Service) Handlers(parse Parser) map[task.Kind]task.Handler {
+	return map[task.Kind]task.Handler{Kind: worker{s, parse}}
+}
 
-var _ task.Handler = (*Service)(nil)
+// worker takes the steps of the tasks.
+type worker struct {
+	*Service
+	parse Parser
+}
+
+var _ task.Handler = worker{}
 
 // Fail is not reached: there is no deadline, and no limit of failures.
-func (s *Service) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
+func (worker) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
 
 // Cancel has nothing to do: these tasks are not canceled.
-func (s *Service) Cancel(context.Context, *task.Step) error { return nil }
+func (worker) Cancel(context.Context, *task.Step) error { return nil }
 
 // most is the number of items that one step makes.
 const most = 10
@@ -48,9 +52,9 @@ var errDone = errors.New("automation: the entry is done")
 
 // Step looks for new entries, and makes their items. Each commits by itself: what a step has made before it died is
 // found again, and not made again.
-func (s *Service) Step(ctx context.Context, step *task.Step) (o task.Outcome, err error) {
+func (w worker) Step(ctx context.Context, step *task.Step) (o task.Outcome, err error) {
 	for range maxTries {
-		o, err = s.step(ctx, step)
+		o, err = w.step(ctx, step)
 		if !errors.Is(err, store.ErrConflict) {
 			break // a change at the same moment is read again
 		}
@@ -63,8 +67,8 @@ func (s *Service) Step(ctx context.Context, step *task.Step) (o task.Outcome, er
 
 const maxTries = 5
 
-func (s *Service) step(ctx context.Context, step *task.Step) (o task.Outcome, err error) {
-	it, err := s.db.Get(ctx, store.IDKey(step.Subject))
+func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err error) {
+	it, err := w.db.Get(ctx, store.IDKey(step.Subject))
 	if errors.Is(err, store.ErrNotFound) {
 		o.Done = true
 		return o, nil
@@ -72,34 +76,34 @@ func (s *Service) step(ctx context.Context, step *task.Step) (o task.Outcome, er
 	if err != nil {
 		return o, err
 	}
-	w := &run{Service: s, it: it, now: s.now()}
-	if err := it.Decode(&w.r); err != nil {
+	r := &run{worker: w, it: it, now: w.now()}
+	if err := it.Decode(&r.r); err != nil {
 		return o, err
 	}
-	if w.r.State != Active {
+	if r.r.State != Active {
 		o.Wait = idle
 		return o, nil
 	}
-	if ctx, err = w.enter(ctx); err != nil {
+	if ctx, err = r.enter(ctx); err != nil {
 		return o, err
 	}
-	w.factory, _, err = s.factories.Find(ctx, w.r.FactoryID)
+	r.factory, _, err = w.factories.Find(ctx, r.r.FactoryID)
 	if errs.CodeOf(err) == errs.NotFound { // it was deleted
 		tx := &store.Tx{}
-		tx.Delete(w.it)
+		tx.Delete(r.it)
 		o.Done = true
-		return o, s.db.Commit(ctx, tx)
+		return o, w.db.Commit(ctx, tx)
 	}
 	if err != nil {
 		return o, err
 	}
-	o.Wait, err = w.look(ctx)
+	o.Wait, err = r.look(ctx)
 	return o, err
 }
 
 // run is one look of an automation.
 type run struct {
-	*Service
+	worker
 	it      store.Item
 	r       Record
 	now     time.Time
@@ -375,12 +379,4 @@ func address(u *string) string {
 		return ""
 	}
 	return *u
-}
-
-var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^>]*>`) })
-
-// plain returns a text of a feed without its markup, in one line and of at most so many characters.
-func plain(text string, most int) string {
-	text = html.UnescapeString(tag().ReplaceAllString(text, " "))
-	return provider.Clip(strings.Join(strings.Fields(text), " "), most)
 }

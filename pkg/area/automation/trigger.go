@@ -1,21 +1,15 @@
 package automation
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
-	"github.com/mmcdole/gofeed"
 	"github.com/robfig/cron/v3"
 
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
 // entry is something that an automation makes one item of.
@@ -173,72 +167,3 @@ func (u *UTM) on(address string) string {
 }
 
 func trimBody(param string) string { return strings.TrimPrefix(param, "/body") }
-
-// fetcher fetches a feed.
-type fetcher interface {
-	Do(req *http.Request) (*http.Response, error)
-}
-
-// FeedOptions are the options of the client for feeds.
-func FeedOptions() safehttp.Options { return safehttp.Options{MaxBody: mostBytes, Timeout: feedTime} }
-
-const (
-	mostBytes = 2 << 20
-	feedTime  = 8 * time.Second
-	// mostEntries is the number of entries of a feed that are looked at, the first ones: a transaction notes all.
-	mostEntries = 90
-)
-
-// codeUnreadable is the code of the failure of a feed.
-const codeUnreadable errs.Code = "feed_unreadable"
-
-func unreadable(format string, args ...any) error {
-	return &errs.Error{Code: codeUnreadable, Message: fmt.Sprintf(format, args...)}
-}
-
-// feed fetches the feed of an automation. It returns the zero values if the feed has not changed.
-func (s *Service) feed(ctx context.Context, r *Record) (found []entry, etag, modified string, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.Trigger.URL, nil)
-	if err != nil {
-		return nil, "", "", unreadable("The feed has no valid URL.")
-	}
-	req.Header.Set("Accept", "application/atom+xml, application/rss+xml, application/feed+json, application/xml;q=0.9")
-	if r.ETag != "" {
-		req.Header.Set("If-None-Match", r.ETag)
-	}
-	if r.Modified != "" {
-		req.Header.Set("If-Modified-Since", r.Modified)
-	}
-	resp, err := s.client.Do(req)
-	if err != nil {
-		return nil, "", "", unreadable("The feed could not be fetched. %s", safehttp.Describe(err))
-	}
-	body, err := safehttp.ReadBody(resp, mostBytes)
-	switch {
-	case resp.StatusCode == http.StatusNotModified:
-		return nil, r.ETag, r.Modified, nil
-	case resp.StatusCode != http.StatusOK:
-		return nil, "", "", unreadable("The feed could not be fetched: the server answered with status %d. Redirects are "+
-			"not followed.", resp.StatusCode)
-	case errors.Is(err, safehttp.ErrBodyTooLarge):
-		return nil, "", "", unreadable("The feed is larger than %d MiB.", mostBytes>>20)
-	case err != nil:
-		return nil, "", "", unreadable("The feed could not be fetched. %s", safehttp.Describe(err))
-	}
-	read, err := gofeed.NewParser().ParseString(string(body))
-	if err != nil {
-		return nil, "", "", unreadable("The feed is neither RSS, nor Atom, nor a JSON feed.")
-	}
-	for _, it := range read.Items[:min(len(read.Items), mostEntries)] {
-		key := it.GUID
-		if key == "" {
-			key = it.Link
-		}
-		if key == "" {
-			continue
-		}
-		found = append(found, entry{key: key, values: map[string]string{
-			"title": plain(it.Title, mostTitle), "summary": plain(it.Description, mostSummary), "url": it.Link}})
-	}
-	return found, resp.Header.Get("ETag"), resp.Header.Get("Last-Modified"), nil
-}

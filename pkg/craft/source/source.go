@@ -36,6 +36,13 @@ type Article struct {
 	Text        string     `json:"text,omitempty"`
 }
 
+// Entry is an entry of a feed. Its texts have no markup.
+type Entry struct {
+	// Key is the same each time that the entry is read. It is empty if the entry has neither an id nor a link.
+	Key, Title, URL, Summary, Content string
+	PublishedAt                       *time.Time // nil if the feed does not say it
+}
+
 // Cache is what a source had when it was last read.
 type Cache struct {
 	Source

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"mime"
 	"net/http"
@@ -16,12 +15,12 @@ import (
 	"time"
 
 	readability "codeberg.org/readeck/go-readability/v2"
-	"github.com/mmcdole/gofeed"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source"
+	"github.com/content-automation/api/pkg/craft/source/feed"
 )
 
 // The bounds of one source: the time and the size of an answer, the redirects that are followed, the attempts, the wait
@@ -176,24 +175,20 @@ func extract(kind source.Kind, at, contentType string, body []byte) (found []sou
 
 // ofFeed returns the newest articles of a feed.
 func ofFeed(base *url.URL, body []byte) (found []source.Article, err error) {
-	feed, err := gofeed.NewParser().Parse(bytes.NewReader(body))
+	entries, err := feed.Parse(body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
-	for _, it := range feed.Items {
-		link, err := base.Parse(it.Link)
+	for _, e := range entries {
+		link, err := base.Parse(e.URL)
 		if err != nil || link.Scheme != "https" && link.Scheme != "http" || len(link.String()) > source.MaxURL {
 			continue
 		}
-		published := it.PublishedParsed
-		if published == nil {
-			published = it.UpdatedParsed
+		text := cmp.Or(e.Content, e.Summary)
+		if len(e.Summary) > len(text) {
+			text = e.Summary
 		}
-		text := plain(cmp.Or(it.Content, it.Description))
-		if short := plain(it.Description); len(short) > len(text) {
-			text = short
-		}
-		if a := articleOf(plain(it.Title), link.String(), published, text); a.Title != "" && len(found) < maxArticles {
+		if a := articleOf(e.Title, link.String(), e.PublishedAt, text); a.Title != "" && len(found) < maxArticles {
 			found = append(found, a)
 		}
 	}
@@ -231,33 +226,6 @@ func articleOf(title, link string, published *time.Time, text string) source.Art
 		text = title
 	}
 	return source.Article{Title: title, URL: link, PublishedAt: published, Text: text}
-}
-
-// plain returns the text of HTML, without scripts, styles and tags.
-func plain(text string) string {
-	var b strings.Builder
-	tokens, hidden := html.NewTokenizer(strings.NewReader(text)), 0
-	for {
-		switch kind := tokens.Next(); kind {
-		case html.ErrorToken:
-			if errors.Is(tokens.Err(), io.EOF) {
-				return b.String()
-			}
-			return ""
-		case html.TextToken:
-			if hidden == 0 {
-				b.Write(tokens.Text())
-			}
-		case html.StartTagToken, html.EndTagToken:
-			name, _ := tokens.TagName()
-			if n := string(name); n == "script" || n == "style" {
-				if hidden++; kind == html.EndTagToken {
-					hidden = 0
-				}
-			}
-			b.WriteByte(' ')
-		}
-	}
 }
 
 // clip puts a text on one line of at most n characters, without control characters.

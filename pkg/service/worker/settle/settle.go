@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/automation"
+	"github.com/content-automation/api/pkg/craft/source/feed"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -18,6 +19,6 @@ func Handlers(e area.Env) worker.Handlers {
 	r.SealWith(e.Seal)
 	architect.Mount(r, e) // the only area whose operations have external effects
 	handlers := worker.Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
-	maps.Copy(handlers, automation.New(e).Handlers())
+	maps.Copy(handlers, automation.New(e).Handlers(feed.Parse))
 	return handlers
 }
