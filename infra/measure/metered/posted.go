@@ -3,6 +3,7 @@ package metered
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
@@ -27,6 +28,9 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 	var made struct{ Publications []struct{ ID string } }
 	if err := json.Unmarshal(a.Data, &made); err != nil {
 		return "", err
+	}
+	if len(made.Publications) == 0 { // such as that of a factory that requires approval
+		return "", fmt.Errorf("metered: %s is scheduled for no account", itemID)
 	}
 	it, err := w.State.Get(ctx, store.IDKey(itemID))
 	if err != nil {
