@@ -120,13 +120,13 @@ type ListAuditEntriesParams struct {
 // stands for several, as its `count` says.
 //
 // Needs the scope `account:manage`.
-func (s *AccountService) ListAuditEntries(ctx context.Context, params *ListAuditEntriesParams, options ...RequestOption) iter.Seq2[Entry, error] {
-	return all[Entry](ctx, s.t, "/v1/audit-log", queryOf(params), options)
+func (s *AccountService) ListAuditEntries(ctx context.Context, params *ListAuditEntriesParams, options ...RequestOption) iter.Seq2[AuditEntry, error] {
+	return all[AuditEntry](ctx, s.t, "/v1/audit-log", queryOf(params), options)
 }
 
 // ListAuditEntriesPage reads one page.
-func (s *AccountService) ListAuditEntriesPage(ctx context.Context, params *ListAuditEntriesParams, options ...RequestOption) (*Page[Entry], error) {
-	return page[Entry](ctx, s.t, "/v1/audit-log", queryOf(params), options)
+func (s *AccountService) ListAuditEntriesPage(ctx context.Context, params *ListAuditEntriesParams, options ...RequestOption) (*Page[AuditEntry], error) {
+	return page[AuditEntry](ctx, s.t, "/v1/audit-log", queryOf(params), options)
 }
 
 // ListBalanceEntriesParams are the parameters of AccountService.ListBalanceEntries.
@@ -358,7 +358,7 @@ type ApprovalsService struct{ t *transport }
 // and say by whom it was.
 //
 // Needs the scope `content:publish`.
-func (s *ApprovalsService) Approve(ctx context.Context, contentItemID string, body *DecideInputBody, options ...RequestOption) (*ContentItem, error) {
+func (s *ApprovalsService) Approve(ctx context.Context, contentItemID string, body *ContentApprove, options ...RequestOption) (*ContentItem, error) {
 	pContentItemID, err := segment("content_item_id", contentItemID)
 	if err != nil {
 		return nil, err
@@ -380,7 +380,7 @@ func (s *ApprovalsService) Approve(ctx context.Context, contentItemID string, bo
 // requires an approval is not published before it is approved.
 //
 // Needs the scope `content:publish`.
-func (s *ApprovalsService) RequestChanges(ctx context.Context, contentItemID string, body ChangesInputBody, options ...RequestOption) (*ContentItem, error) {
+func (s *ApprovalsService) RequestChanges(ctx context.Context, contentItemID string, body ContentChangesRequest, options ...RequestOption) (*ContentItem, error) {
 	pContentItemID, err := segment("content_item_id", contentItemID)
 	if err != nil {
 		return nil, err
@@ -2076,7 +2076,7 @@ func (s *PublicationsService) Get(ctx context.Context, publicationID string, opt
 // `change` shows how it ends. Another change is refused until then.
 //
 // Needs the scope `content:publish`.
-func (s *PublicationsService) Update(ctx context.Context, publicationID string, body PublishingUpdate, options ...RequestOption) (*PublishedPost, error) {
+func (s *PublicationsService) Update(ctx context.Context, publicationID string, body PublicationUpdate, options ...RequestOption) (*PublishedPost, error) {
 	pPublicationID, err := segment("publication_id", publicationID)
 	if err != nil {
 		return nil, err
@@ -2211,7 +2211,7 @@ func (s *ReviewLinksService) ListPage(ctx context.Context, params *ListReviewLin
 // id of the link.
 //
 // Needs the scope `content:publish`.
-func (s *ReviewLinksService) Create(ctx context.Context, body PublishingLinkCreate, options ...RequestOption) (*ReviewLink, error) {
+func (s *ReviewLinksService) Create(ctx context.Context, body ReviewLinkCreate, options ...RequestOption) (*ReviewLink, error) {
 	result := new(ReviewLink)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/review-links", url.Values(nil), body, options), result); err != nil {
 		return nil, err

@@ -506,6 +506,69 @@ type APIKeyWithSecret struct {
 	SecretShownAt *time.Time `json:"secret_shown_at,omitzero"`
 }
 
+// AuditActor is a type of the API.
+type AuditActor struct {
+	// Id of the API key, person, social account or sign-on connection, or name of the operator.
+	ID string `json:"id"`
+	// Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
+	// directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
+	// in which access to a social account was granted or denied. review_link: a browser in which content was approved or
+	// sent back.
+	Kind AuditActorKind `json:"kind"`
+}
+
+// AuditActorKind: values of an enumeration.
+// A newer service may have more values.
+type AuditActorKind string
+
+// The values of AuditActorKind.
+const (
+	AuditActorKindAPIKey        AuditActorKind = "api_key"
+	AuditActorKindPerson        AuditActorKind = "person"
+	AuditActorKindOperator      AuditActorKind = "operator"
+	AuditActorKindSocialAccount AuditActorKind = "social_account"
+	AuditActorKindDirectory     AuditActorKind = "directory"
+	AuditActorKindReviewLink    AuditActorKind = "review_link"
+)
+
+// AuditEntry is a type of the API.
+type AuditEntry struct {
+	// Who made the request.
+	Actor AuditActor `json:"actor"`
+	// Time at which the gateway received the request, UTC.
+	At time.Time `json:"at"`
+	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
+	// within a minute.
+	Count int64 `json:"count"`
+	// Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
+	// reason for which nobody was admitted. Null if the request succeeded.
+	ErrorCode *ErrorCode `json:"error_code"`
+	// Id of the entry.
+	ID string `json:"id"`
+	// Address of the caller.
+	IP string `json:"ip"`
+	// API key of the request. Null if it was not made with an API key.
+	KeyID *string `json:"key_id"`
+	// Milliseconds from receipt by the gateway to the response.
+	LatencyMs int64 `json:"latency_ms"`
+	// HTTP method. Empty for a change by an operator.
+	Method string `json:"method"`
+	// operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such
+	// as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act of a
+	// person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has
+	// the set-up link.
+	OperationID string `json:"operation_id"`
+	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
+	// change of sign-on, what it concerns follows.
+	Path string `json:"path"`
+	// Id of the request.
+	RequestID string `json:"request_id"`
+	// HTTP status of the response.
+	Status int64 `json:"status"`
+	// User-Agent of the caller. Empty if none was sent.
+	UserAgent string `json:"user_agent"`
+}
+
 // Automation is a type of the API.
 type Automation struct {
 	// Time of creation, UTC.
@@ -1234,12 +1297,6 @@ const (
 // CaptionStyleInput has the values of CaptionStyle.
 type CaptionStyleInput = CaptionStyle
 
-// ChangesInputBody is a type of the API.
-type ChangesInputBody struct {
-	// What is to be changed.
-	Note string `json:"note"`
-}
-
 // Chat is a type of the API.
 type Chat struct {
 	// Time of creation, UTC.
@@ -1356,6 +1413,12 @@ const (
 	ContentApprovalStateChangesRequested ContentApprovalState = "changes_requested"
 )
 
+// ContentApprove is a type of the API.
+type ContentApprove struct {
+	// Note for those who made the content.
+	Note *string `json:"note,omitzero"`
+}
+
 // ContentApprovedEvent: A content item was approved.
 type ContentApprovedEvent struct {
 	// Account of the event.
@@ -1390,6 +1453,12 @@ type ContentCanceledEvent struct {
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+}
+
+// ContentChangesRequest is a type of the API.
+type ContentChangesRequest struct {
+	// What is to be changed.
+	Note string `json:"note"`
 }
 
 // ContentChangesRequestedEvent: Changes of a content item were requested; approval has the note.
@@ -2450,12 +2519,6 @@ const (
 	CrmIDHubspot  CrmID = "hubspot"
 )
 
-// DecideInputBody is a type of the API.
-type DecideInputBody struct {
-	// Note for those who made the content.
-	Note *string `json:"note,omitzero"`
-}
-
 // Delivery is a type of the API.
 type Delivery struct {
 	// Attempts, oldest first.
@@ -2855,69 +2918,6 @@ type EntertainmentSettingsUpdate struct {
 	// Style of humor.
 	Humor Nullable[EntertainmentSettingsHumorInput] `json:"humor,omitzero"`
 }
-
-// Entry is a type of the API.
-type Entry struct {
-	// Who made the request.
-	Actor EntryActor `json:"actor"`
-	// Time at which the gateway received the request, UTC.
-	At time.Time `json:"at"`
-	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
-	// within a minute.
-	Count int64 `json:"count"`
-	// Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
-	// reason for which nobody was admitted. Null if the request succeeded.
-	ErrorCode *string `json:"error_code"`
-	// Id of the entry.
-	ID string `json:"id"`
-	// Address of the caller.
-	IP string `json:"ip"`
-	// API key of the request. Null if it was not made with an API key.
-	KeyID *string `json:"key_id"`
-	// Milliseconds from receipt by the gateway to the response.
-	LatencyMs int64 `json:"latency_ms"`
-	// HTTP method. Empty for a change by an operator.
-	Method string `json:"method"`
-	// operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such
-	// as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act of a
-	// person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has
-	// the set-up link.
-	OperationID string `json:"operation_id"`
-	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
-	// change of sign-on, what it concerns follows.
-	Path string `json:"path"`
-	// Id of the request.
-	RequestID string `json:"request_id"`
-	// HTTP status of the response.
-	Status int64 `json:"status"`
-	// User-Agent of the caller. Empty if none was sent.
-	UserAgent string `json:"user_agent"`
-}
-
-// EntryActor is a type of the API.
-type EntryActor struct {
-	// Id of the API key, person, social account or sign-on connection, or name of the operator.
-	ID string `json:"id"`
-	// Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
-	// directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
-	// in which access to a social account was granted or denied. review_link: a browser in which content was approved or
-	// sent back.
-	Kind EntryActorKind `json:"kind"`
-}
-
-// EntryActorKind: values of an enumeration.
-// A newer service may have more values.
-type EntryActorKind string
-
-// The values of EntryActorKind.
-const (
-	EntryActorKindAPIKey        EntryActorKind = "api_key"
-	EntryActorKindPerson        EntryActorKind = "person"
-	EntryActorKindOperator      EntryActorKind = "operator"
-	EntryActorKindSocialAccount EntryActorKind = "social_account"
-	EntryActorKindDirectory     EntryActorKind = "directory"
-	EntryActorKindReviewLink    EntryActorKind = "review_link"
-)
 
 // ErrorBody is a type of the API.
 type ErrorBody struct {
@@ -6192,6 +6192,12 @@ const (
 	PublicationStateDeleted    PublicationState = "deleted"
 )
 
+// PublicationUpdate is a type of the API.
+type PublicationUpdate struct {
+	// New text of the post, with its hashtags.
+	Caption string `json:"caption"`
+}
+
 // PublicationWarning is a type of the API.
 type PublicationWarning struct {
 	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added.
@@ -6342,22 +6348,6 @@ type PublishingEntry struct {
 	URL *string `json:"url"`
 }
 
-// PublishingLinkCreate is a type of the API.
-type PublishingLinkCreate struct {
-	// Content items to show. Send them or factory_id.
-	ContentItemIDs []string `json:"content_item_ids,omitzero"`
-	// Time at which the page ends: within 30 days. Absent: in 7 days.
-	ExpiresAt *time.Time `json:"expires_at,omitzero"`
-	// Factory whose generated and scheduled items to show, up to 50, the newest first.
-	FactoryID *string `json:"factory_id,omitzero"`
-	// What people may do: view, or also decide. Default: view.
-	May *ReviewPermissionInput `json:"may,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Name for your own use.
-	Name *string `json:"name,omitzero"`
-}
-
 // PublishingSlot is a type of the API.
 type PublishingSlot struct {
 	// Time.
@@ -6366,12 +6356,6 @@ type PublishingSlot struct {
 	Free bool `json:"free"`
 	// Accounts on which an item takes it.
 	Taken []TakenSlot `json:"taken"`
-}
-
-// PublishingUpdate is a type of the API.
-type PublishingUpdate struct {
-	// New text of the post, with its hashtags.
-	Caption string `json:"caption"`
 }
 
 // PublishingValidateCreate is a type of the API.
@@ -6476,6 +6460,22 @@ type ReviewLink struct {
 	URL *string `json:"url"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+}
+
+// ReviewLinkCreate is a type of the API.
+type ReviewLinkCreate struct {
+	// Content items to show. Send them or factory_id.
+	ContentItemIDs []string `json:"content_item_ids,omitzero"`
+	// Time at which the page ends: within 30 days. Absent: in 7 days.
+	ExpiresAt *time.Time `json:"expires_at,omitzero"`
+	// Factory whose generated and scheduled items to show, up to 50, the newest first.
+	FactoryID *string `json:"factory_id,omitzero"`
+	// What people may do: view, or also decide. Default: view.
+	May *ReviewPermissionInput `json:"may,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Name for your own use.
+	Name *string `json:"name,omitzero"`
 }
 
 // ReviewLinkState: values of an enumeration.

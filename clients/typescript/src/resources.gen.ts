@@ -72,7 +72,7 @@ export class AccountResource {
    *
    * Needs the scope `account:manage`.
    */
-  listAuditEntries(params?: ListAuditEntriesParams, options?: RequestOptions): Pages<T.Entry> {
+  listAuditEntries(params?: ListAuditEntriesParams, options?: RequestOptions): Pages<T.AuditEntry> {
     return this.#core.pages('/v1/audit-log', [], params, options);
   }
 
@@ -249,7 +249,7 @@ export class ApprovalsResource {
    *
    * Needs the scope `content:publish`.
    */
-  approve(contentItemId: string, body?: T.DecideInputBody | undefined, options?: RequestOptions): Call<T.ContentItem> {
+  approve(contentItemId: string, body?: T.ContentApprove | undefined, options?: RequestOptions): Call<T.ContentItem> {
     return this.#core.call('POST', '/v1/approvals/{content_item_id}/approve', [contentItemId], { body }, options);
   }
 
@@ -261,7 +261,7 @@ export class ApprovalsResource {
    *
    * Needs the scope `content:publish`.
    */
-  requestChanges(contentItemId: string, body: T.ChangesInputBody, options?: RequestOptions): Call<T.ContentItem> {
+  requestChanges(contentItemId: string, body: T.ContentChangesRequest, options?: RequestOptions): Call<T.ContentItem> {
     return this.#core.call('POST', '/v1/approvals/{content_item_id}/request-changes', [contentItemId], { body }, options);
   }
 }
@@ -1631,7 +1631,7 @@ export class PublicationsResource {
    *
    * Needs the scope `content:publish`.
    */
-  update(publicationId: string, body: T.PublishingUpdate, options?: RequestOptions): Call<T.PublishedPost> {
+  update(publicationId: string, body: T.PublicationUpdate, options?: RequestOptions): Call<T.PublishedPost> {
     return this.#core.call('PATCH', '/v1/publications/{publication_id}', [publicationId], { body }, options);
   }
 
@@ -1756,7 +1756,7 @@ export class ReviewLinksResource {
    *
    * Needs the scope `content:publish`.
    */
-  create(body: T.PublishingLinkCreate, options?: RequestOptions): Call<T.ReviewLink> {
+  create(body: T.ReviewLinkCreate, options?: RequestOptions): Call<T.ReviewLink> {
     return this.#core.call('POST', '/v1/review-links', [], { body }, options);
   }
 

@@ -506,6 +506,68 @@ export interface ApiKeyWithSecret {
 }
 
 /** A type of the API. */
+export interface AuditActor {
+  /** Id of the API key, person, social account or sign-on connection, or name of the operator. */
+  id: string;
+  /**
+   * Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
+   * directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
+   * in which access to a social account was granted or denied. review_link: a browser in which content was approved or
+   * sent back.
+   */
+  kind: AuditActorKind;
+}
+
+/** Values of an enumeration. */
+export type AuditActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | 'review_link' | (string & {});
+
+/** A type of the API. */
+export interface AuditEntry {
+  /** Who made the request. */
+  actor: AuditActor;
+  /** Time at which the gateway received the request, UTC. */
+  at: string;
+  /**
+   * Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
+   * within a minute.
+   */
+  count: number;
+  /**
+   * Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
+   * reason for which nobody was admitted. Null if the request succeeded.
+   */
+  error_code: ErrorCode | null;
+  /** Id of the entry. */
+  id: string;
+  /** Address of the caller. */
+  ip: string;
+  /** API key of the request. Null if it was not made with an API key. */
+  key_id: string | null;
+  /** Milliseconds from receipt by the gateway to the response. */
+  latency_ms: number;
+  /** HTTP method. Empty for a change by an operator. */
+  method: string;
+  /**
+   * operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
+   * such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act
+   * of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever
+   * has the set-up link.
+   */
+  operation_id: string;
+  /**
+   * Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
+   * change of sign-on, what it concerns follows.
+   */
+  path: string;
+  /** Id of the request. */
+  request_id: string;
+  /** HTTP status of the response. */
+  status: number;
+  /** User-Agent of the caller. Empty if none was sent. */
+  user_agent: string;
+}
+
+/** A type of the API. */
 export interface Automation {
   /** Time of creation, UTC. */
   created_at: string;
@@ -1243,12 +1305,6 @@ export type CaptionStyle = 'words' | 'lines' | 'outline' | (string & {});
 export type CaptionStyleInput = 'words' | 'lines' | 'outline';
 
 /** A type of the API. */
-export interface ChangesInputBody {
-  /** What is to be changed. */
-  note: string;
-}
-
-/** A type of the API. */
 export interface Chat {
   /** Time of creation, UTC. */
   created_at: string;
@@ -1348,6 +1404,12 @@ export interface ContentApproval {
 /** Values of an enumeration. */
 export type ContentApprovalState = 'none' | 'pending' | 'approved' | 'changes_requested' | (string & {});
 
+/** A type of the API. */
+export interface ContentApprove {
+  /** Note for those who made the content. */
+  note?: string;
+}
+
 /** A content item was approved. */
 export interface ContentApprovedEvent {
   /** Account of the event. */
@@ -1382,6 +1444,12 @@ export interface ContentCanceledEvent {
   mode: Mode;
   /** Type of the event. */
   type: 'content.canceled';
+}
+
+/** A type of the API. */
+export interface ContentChangesRequest {
+  /** What is to be changed. */
+  note: string;
 }
 
 /** Changes of a content item were requested; approval has the note. */
@@ -2332,12 +2400,6 @@ export interface CreatorInfo {
 export type CrmId = 'amocrm' | 'bitrix24' | 'hubspot';
 
 /** A type of the API. */
-export interface DecideInputBody {
-  /** Note for those who made the content. */
-  note?: string;
-}
-
-/** A type of the API. */
 export interface Delivery {
   /** Attempts, oldest first. */
   attempts: DeliveryAttempt[];
@@ -2661,68 +2723,6 @@ export interface EntertainmentSettingsUpdate {
   /** Style of humor. */
   humor?: EntertainmentSettingsHumorInput | null;
 }
-
-/** A type of the API. */
-export interface Entry {
-  /** Who made the request. */
-  actor: EntryActor;
-  /** Time at which the gateway received the request, UTC. */
-  at: string;
-  /**
-   * Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
-   * within a minute.
-   */
-  count: number;
-  /**
-   * Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
-   * reason for which nobody was admitted. Null if the request succeeded.
-   */
-  error_code: string | null;
-  /** Id of the entry. */
-  id: string;
-  /** Address of the caller. */
-  ip: string;
-  /** API key of the request. Null if it was not made with an API key. */
-  key_id: string | null;
-  /** Milliseconds from receipt by the gateway to the response. */
-  latency_ms: number;
-  /** HTTP method. Empty for a change by an operator. */
-  method: string;
-  /**
-   * operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-   * such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act
-   * of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever
-   * has the set-up link.
-   */
-  operation_id: string;
-  /**
-   * Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
-   * change of sign-on, what it concerns follows.
-   */
-  path: string;
-  /** Id of the request. */
-  request_id: string;
-  /** HTTP status of the response. */
-  status: number;
-  /** User-Agent of the caller. Empty if none was sent. */
-  user_agent: string;
-}
-
-/** A type of the API. */
-export interface EntryActor {
-  /** Id of the API key, person, social account or sign-on connection, or name of the operator. */
-  id: string;
-  /**
-   * Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
-   * directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
-   * in which access to a social account was granted or denied. review_link: a browser in which content was approved or
-   * sent back.
-   */
-  kind: EntryActorKind;
-}
-
-/** Values of an enumeration. */
-export type EntryActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | 'review_link' | (string & {});
 
 /** A type of the API. */
 export interface ErrorBody {
@@ -5135,6 +5135,12 @@ export interface PublicationMetrics {
 export type PublicationState = 'pending' | 'publishing' | 'published' | 'failed' | 'deleted' | (string & {});
 
 /** A type of the API. */
+export interface PublicationUpdate {
+  /** New text of the post, with its hashtags. */
+  caption: string;
+}
+
+/** A type of the API. */
 export interface PublicationWarning {
   /** Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added. */
   code: string;
@@ -5296,22 +5302,6 @@ export interface PublishingEntry {
 }
 
 /** A type of the API. */
-export interface PublishingLinkCreate {
-  /** Content items to show. Send them or factory_id. */
-  content_item_ids?: string[];
-  /** Time at which the page ends: within 30 days. Absent: in 7 days. */
-  expires_at?: string;
-  /** Factory whose generated and scheduled items to show, up to 50, the newest first. */
-  factory_id?: string;
-  /** What people may do: view, or also decide. Default: view. */
-  may?: ReviewPermissionInput;
-  /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
-  /** Name for your own use. */
-  name?: string;
-}
-
-/** A type of the API. */
 export interface PublishingSlot {
   /** Time. */
   at: string;
@@ -5319,12 +5309,6 @@ export interface PublishingSlot {
   free: boolean;
   /** Accounts on which an item takes it. */
   taken: TakenSlot[];
-}
-
-/** A type of the API. */
-export interface PublishingUpdate {
-  /** New text of the post, with its hashtags. */
-  caption: string;
 }
 
 /** A type of the API. */
@@ -5401,6 +5385,22 @@ export interface ReviewLink {
   url: string | null;
   /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
   version: number;
+}
+
+/** A type of the API. */
+export interface ReviewLinkCreate {
+  /** Content items to show. Send them or factory_id. */
+  content_item_ids?: string[];
+  /** Time at which the page ends: within 30 days. Absent: in 7 days. */
+  expires_at?: string;
+  /** Factory whose generated and scheduled items to show, up to 50, the newest first. */
+  factory_id?: string;
+  /** What people may do: view, or also decide. Default: view. */
+  may?: ReviewPermissionInput;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string>;
+  /** Name for your own use. */
+  name?: string;
 }
 
 /** Values of an enumeration. */

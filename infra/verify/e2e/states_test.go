@@ -30,7 +30,8 @@ func TestStatesAndTheirEvents(t *testing.T) {
 	}
 	late := call(t, key, http.MethodPost, at+"/cancel", nil)
 	if err := late.refused(http.StatusConflict, "invalid_state"); err != nil ||
-		!strings.Contains(late.Raw, `"context":{"state":"generated","allowed":["update","regenerate","delete","schedule","publish"]}`) {
+		!strings.Contains(late.Raw, `"context":{"state":"generated","allowed":["update","regenerate","delete","schedule",`+
+			`"publish","approve","request_changes"]}`) {
 		t.Error(err, late.Raw)
 	}
 	into[contentItem](call(t, key, http.MethodDelete, at, nil), http.StatusOK)

@@ -66,17 +66,21 @@ func (s *Service) Register(r *httpapi.Router) {
 type decideInput struct {
 	content.ItemPath
 	httpapi.IfMatch
-	Body *struct {
-		Note string `json:"note,omitempty" format:"not-blank" maxLength:"2000" doc:"Note for those who made the content"`
-	}
+	Body *approveBody
+}
+
+type approveBody struct {
+	Note string `json:"note,omitempty" format:"not-blank" maxLength:"2000" doc:"Note for those who made the content"`
 }
 
 type changesInput struct {
 	content.ItemPath
 	httpapi.IfMatch
-	Body struct {
-		Note string `json:"note" format:"not-blank" maxLength:"2000" doc:"What is to be changed" example:"Name the price in the first line."`
-	}
+	Body changesBody
+}
+
+type changesBody struct {
+	Note string `json:"note" format:"not-blank" maxLength:"2000" doc:"What is to be changed" example:"Name the price in the first line."`
 }
 
 // registerApprovals adds the decisions about content items.

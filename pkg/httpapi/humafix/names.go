@@ -77,6 +77,7 @@ func subjectOf(place string) string {
 var subjects = map[string]string{
 	"area/advice":           "Diagnosis",
 	"area/apikey":           "ApiKey",
+	"area/audit/entry":      "Audit",
 	"area/architect":        "Chat",
 	"area/content":          "ContentItem",
 	"area/crm":              "Integration",
@@ -118,6 +119,10 @@ var names = map[string]string{
 	"area/media/incoming.Media":          "OwnMedia",
 	"area/product/record.Discount":       "PromotionDiscount",
 	"area/product/record.Promotion":      "Promotion",
+	"area/publishing.approveBody":        "ContentApprove",
+	"area/publishing.changesBody":        "ContentChangesRequest",
+	"area/publishing.linkBody":           "ReviewLinkCreate",
+	"area/publishing.patchBody":          "PublicationUpdate",
 	"area/social.Accept":                 "SocialPlatformAccept",
 	"area/social.connectBody":            "SocialAccountConnect",
 	"area/studio/generation.Rehearsal":   "StudioRehearsal",

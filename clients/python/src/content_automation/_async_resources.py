@@ -22,7 +22,7 @@ class AsyncAccountResource:
 
     def list_audit_entries(
         self, params: types.ListAuditEntriesParams | None = None, **options: Unpack[RequestOptions]
-    ) -> AsyncPages[types.Entry]:
+    ) -> AsyncPages[types.AuditEntry]:
         """List the requests of the last 90 days.
 
         Lists the requests with a known key, including refused ones, newest first. A live key lists live requests and
@@ -203,7 +203,7 @@ class AsyncApprovalsResource:
         self._client = client
 
     async def approve(
-        self, content_item_id: str, body: types.DecideInputBody | None = None, **options: Unpack[RequestOptions]
+        self, content_item_id: str, body: types.ContentApprove | None = None, **options: Unpack[RequestOptions]
     ) -> types.ContentItem:
         """Approve a content item.
 
@@ -220,7 +220,7 @@ class AsyncApprovalsResource:
         return cast("types.ContentItem", data)
 
     async def request_changes(
-        self, content_item_id: str, body: types.ChangesInputBody, **options: Unpack[RequestOptions]
+        self, content_item_id: str, body: types.ContentChangesRequest, **options: Unpack[RequestOptions]
     ) -> types.ContentItem:
         """Request changes of a content item.
 
@@ -1462,7 +1462,7 @@ class AsyncPublicationsResource:
         return cast("types.PublishedPost", data)
 
     async def update(
-        self, publication_id: str, body: types.PublishingUpdate, **options: Unpack[RequestOptions]
+        self, publication_id: str, body: types.PublicationUpdate, **options: Unpack[RequestOptions]
     ) -> types.PublishedPost:
         """Change a published post.
 
@@ -1561,7 +1561,7 @@ class AsyncReviewLinksResource:
         return self._client.pages("/v1/review-links", (), params, options)
 
     async def create(
-        self, body: types.PublishingLinkCreate, **options: Unpack[RequestOptions]
+        self, body: types.ReviewLinkCreate, **options: Unpack[RequestOptions]
     ) -> types.ReviewLink:
         """Create a review link.
 

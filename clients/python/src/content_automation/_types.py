@@ -534,6 +534,66 @@ class ApiKeyWithSecret(TypedDict):
 
 
 
+class AuditActor(TypedDict):
+    """A type of the API."""
+
+    id: str
+    """Id of the API key, person, social account or sign-on connection, or name of the operator."""
+    kind: "AuditActorKind"
+    """Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
+    directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a
+    browser in which access to a social account was granted or denied. review_link: a browser in which content was
+    approved or sent back.
+    """
+
+
+AuditActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory", "review_link"], str]
+
+
+class AuditEntry(TypedDict):
+    """A type of the API."""
+
+    actor: "AuditActor"
+    """Who made the request."""
+    at: str
+    """Time at which the gateway received the request, UTC."""
+    count: int
+    """Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
+    within a minute.
+    """
+    error_code: Optional["ErrorCode"]
+    """Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in
+    the reason for which nobody was admitted. Null if the request succeeded.
+    """
+    id: str
+    """Id of the entry."""
+    ip: str
+    """Address of the caller."""
+    key_id: Optional[str]
+    """API key of the request. Null if it was not made with an API key."""
+    latency_ms: int
+    """Milliseconds from receipt by the gateway to the response."""
+    method: str
+    """HTTP method. Empty for a change by an operator."""
+    operation_id: str
+    """operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
+    such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an
+    act of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by
+    whoever has the set-up link.
+    """
+    path: str
+    """Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for
+    a change of sign-on, what it concerns follows.
+    """
+    request_id: str
+    """Id of the request."""
+    status: int
+    """HTTP status of the response."""
+    user_agent: str
+    """User-Agent of the caller. Empty if none was sent."""
+
+
+
 class Automation(TypedDict):
     """A type of the API."""
 
@@ -1279,14 +1339,6 @@ CaptionStyle = Union[Literal["words", "lines", "outline"], str]
 CaptionStyleInput = Literal["words", "lines", "outline"]
 
 
-class ChangesInputBody(TypedDict):
-    """A type of the API."""
-
-    note: str
-    """What is to be changed."""
-
-
-
 class Chat(TypedDict):
     """A type of the API."""
 
@@ -1392,6 +1444,14 @@ class ContentApproval(TypedDict):
 ContentApprovalState = Union[Literal["none", "pending", "approved", "changes_requested"], str]
 
 
+class ContentApprove(TypedDict):
+    """A type of the API."""
+
+    note: NotRequired[str]
+    """Note for those who made the content."""
+
+
+
 class ContentApprovedEvent(TypedDict):
     """A content item was approved."""
 
@@ -1429,6 +1489,14 @@ class ContentCanceledEvent(TypedDict):
     """Mode of the event: test if it follows from a request with a test key."""
     type: Literal["content.canceled"]
     """Type of the event."""
+
+
+
+class ContentChangesRequest(TypedDict):
+    """A type of the API."""
+
+    note: str
+    """What is to be changed."""
 
 
 
@@ -2419,14 +2487,6 @@ class CreatorInfo(TypedDict):
 CrmId = Literal["amocrm", "bitrix24", "hubspot"]
 
 
-class DecideInputBody(TypedDict):
-    """A type of the API."""
-
-    note: NotRequired[str]
-    """Note for those who made the content."""
-
-
-
 class Delivery(TypedDict):
     """A type of the API."""
 
@@ -2757,66 +2817,6 @@ class EntertainmentSettingsUpdate(TypedDict):
     humor: NotRequired[Optional["EntertainmentSettingsHumorInput"]]
     """Style of humor."""
 
-
-
-class Entry(TypedDict):
-    """A type of the API."""
-
-    actor: "EntryActor"
-    """Who made the request."""
-    at: str
-    """Time at which the gateway received the request, UTC."""
-    count: int
-    """Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
-    within a minute.
-    """
-    error_code: Optional[str]
-    """Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in
-    the reason for which nobody was admitted. Null if the request succeeded.
-    """
-    id: str
-    """Id of the entry."""
-    ip: str
-    """Address of the caller."""
-    key_id: Optional[str]
-    """API key of the request. Null if it was not made with an API key."""
-    latency_ms: int
-    """Milliseconds from receipt by the gateway to the response."""
-    method: str
-    """HTTP method. Empty for a change by an operator."""
-    operation_id: str
-    """operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-    such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an
-    act of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by
-    whoever has the set-up link.
-    """
-    path: str
-    """Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for
-    a change of sign-on, what it concerns follows.
-    """
-    request_id: str
-    """Id of the request."""
-    status: int
-    """HTTP status of the response."""
-    user_agent: str
-    """User-Agent of the caller. Empty if none was sent."""
-
-
-
-class EntryActor(TypedDict):
-    """A type of the API."""
-
-    id: str
-    """Id of the API key, person, social account or sign-on connection, or name of the operator."""
-    kind: "EntryActorKind"
-    """Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
-    directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a
-    browser in which access to a social account was granted or denied. review_link: a browser in which content was
-    approved or sent back.
-    """
-
-
-EntryActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory", "review_link"], str]
 
 
 class ErrorBody(TypedDict):
@@ -5222,6 +5222,14 @@ class PublicationMetrics(TypedDict):
 PublicationState = Union[Literal["pending", "publishing", "published", "failed", "deleted"], str]
 
 
+class PublicationUpdate(TypedDict):
+    """A type of the API."""
+
+    caption: str
+    """New text of the post, with its hashtags."""
+
+
+
 class PublicationWarning(TypedDict):
     """A type of the API."""
 
@@ -5388,24 +5396,6 @@ class PublishingEntry(TypedDict):
 
 
 
-class PublishingLinkCreate(TypedDict):
-    """A type of the API."""
-
-    content_item_ids: NotRequired[List[str]]
-    """Content items to show. Send them or factory_id."""
-    expires_at: NotRequired[str]
-    """Time at which the page ends: within 30 days. Absent: in 7 days."""
-    factory_id: NotRequired[str]
-    """Factory whose generated and scheduled items to show, up to 50, the newest first."""
-    may: NotRequired["ReviewPermissionInput"]
-    """What people may do: view, or also decide. Default: view."""
-    metadata: NotRequired[Dict[str, str]]
-    """Up to 20 key-value pairs of your own."""
-    name: NotRequired[str]
-    """Name for your own use."""
-
-
-
 class PublishingSlot(TypedDict):
     """A type of the API."""
 
@@ -5415,14 +5405,6 @@ class PublishingSlot(TypedDict):
     """Whether no item takes it on any of the accounts."""
     taken: List["TakenSlot"]
     """Accounts on which an item takes it."""
-
-
-
-class PublishingUpdate(TypedDict):
-    """A type of the API."""
-
-    caption: str
-    """New text of the post, with its hashtags."""
 
 
 
@@ -5503,6 +5485,24 @@ class ReviewLink(TypedDict):
     """Address of the page. It is in the response that creates the link only: null in all others."""
     version: int
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+
+
+
+class ReviewLinkCreate(TypedDict):
+    """A type of the API."""
+
+    content_item_ids: NotRequired[List[str]]
+    """Content items to show. Send them or factory_id."""
+    expires_at: NotRequired[str]
+    """Time at which the page ends: within 30 days. Absent: in 7 days."""
+    factory_id: NotRequired[str]
+    """Factory whose generated and scheduled items to show, up to 50, the newest first."""
+    may: NotRequired["ReviewPermissionInput"]
+    """What people may do: view, or also decide. Default: view."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+    name: NotRequired[str]
+    """Name for your own use."""
 
 
 ReviewLinkState = Union[Literal["active", "expired"], str]
