@@ -241,6 +241,9 @@ func TestWhatFunctionsLink(t *testing.T) {
 			t.Errorf("functions/%s does not link the time zones, which Lambda's runtime need not have", name)
 		}
 		for _, dep := range p.Deps {
+			if name == "docs" && dep == "github.com/danielgtaylor/huma/v2/yaml" { // a few hundred lines without the rest
+				continue
+			}
 			if slices.ContainsFunc(banned, func(b string) bool { return dep == b || strings.HasPrefix(dep, b+"/") }) {
 				t.Errorf("functions/%s links %s", name, dep)
 			}

@@ -20,7 +20,8 @@ import (
 
 // apply checks settings and takes them over. It reports whether the factory or the mapping has changed; then the
 // caller is the one on whose behalf content is made.
-func (s *Service) apply(ctx context.Context, o tenant.Owner, r *integration.Record, set settings) (changed bool, err error) {
+func (s *Service) apply(ctx context.Context, o tenant.Owner, r *integration.Record, set settings) (changed bool,
+	err error) {
 	moved := !reflect.DeepEqual(r.FactoryID, set.FactoryID)
 	before := r.Mapping
 	if before.Stages == nil {

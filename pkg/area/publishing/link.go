@@ -161,7 +161,8 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	sum := sha256.Sum256(secret)
 	l := linkRecord{Hash: sum[:], ReviewLink: ReviewLink{
 		Resource: resource.New(id.New(id.ReviewLink, now), now, b.Metadata), Name: b.Name,
-		ProfileID: o.ProfileID(), ItemIDs: append([]string{}, b.ItemIDs...), May: b.May, ExpiresAt: resource.Instant(until), State: "active",
+		ProfileID: o.ProfileID(), ItemIDs: append([]string{}, b.ItemIDs...), May: b.May,
+		ExpiresAt: resource.Instant(until), State: "active",
 	}}
 	if l.May == "" {
 		l.May = mayView
