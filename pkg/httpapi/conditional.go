@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -123,4 +125,46 @@ func Patched(ctx context.Context) map[string]bool {
 		members[name] = value != nil
 	}
 	return members
+}
+
+// Placed corrects the places that an error about a merged resource names: the body of the call, a JSON merge patch, may
+// have sent other members only. Such a place becomes the deepest one that the body has, and the message of its detail
+// begins with the former.
+func Placed(ctx context.Context, err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	sent, moved := callFrom(ctx).sent, *e
+	moved.Param, moved.Details = placeIn(sent, e.Param), slices.Clone(e.Details)
+	for i, d := range moved.Details {
+		if param := placeIn(sent, d.Param); param != d.Param {
+			moved.Details[i] = errs.Detail{Param: param, Message: d.Param + " " + d.Message}
+		}
+	}
+	return &moved
+}
+
+// placeIn returns the part of a pointer that a JSON value has. Its last member may be missing.
+func placeIn(tree any, param string) string {
+	if !strings.HasPrefix(param, "/") { // it is no pointer
+		return param
+	}
+	parts := strings.Split(param[1:], "/")
+	for i, part := range parts[:len(parts)-1] {
+		var next any
+		switch v := tree.(type) {
+		case map[string]any:
+			next = v[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+		case []any:
+			if n, err := strconv.Atoi(part); err == nil && n >= 0 && n < len(v) {
+				next = v[n]
+			}
+		}
+		if next == nil {
+			return strings.TrimSuffix("/"+strings.Join(parts[:i], "/"), "/")
+		}
+		tree = next
+	}
+	return param
 }

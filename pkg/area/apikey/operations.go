@@ -99,7 +99,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of "+
 			"spending. Only this response contains the secret. Store it safely.")
 	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
+	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.createKey)
 
 	httpapi.Read(r, op("getApiKey", http.MethodGet, "/v1/api-keys/{api_key_id}", "Get an API key",

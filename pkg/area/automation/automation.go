@@ -5,6 +5,7 @@ package automation
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content"
@@ -275,6 +276,9 @@ func (s *Service) check(ctx context.Context, factoryID string, template map[stri
 
 // withoutBody takes the member body, at which the check of a body begins, from the places of an error.
 func withoutBody(e *errs.Error) *errs.Error {
+	if rest, ok := strings.CutPrefix(e.Message, e.Param+": "); ok && e.Param != "" {
+		e.Message = trimBody(e.Param) + ": " + rest
+	}
 	e.Param = trimBody(e.Param)
 	for i := range e.Details {
 		e.Details[i].Param = trimBody(e.Details[i].Param)

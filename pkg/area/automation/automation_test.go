@@ -3,6 +3,7 @@ package automation_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -239,4 +240,23 @@ func TestBadAutomationsAreRefused(t *testing.T) {
 	w.Call(http.MethodPost, automations, object{"factory_id": "fac_01h455vb4pex5vsknk084sn02q",
 		"trigger": object{"kind": "feed", "url": feedURL}, "template": good}).
 		Refused(t, http.StatusNotFound, errs.NotFound, "/factory_id")
+}
+
+// A factory may have changed since: the fault is then in what the patch leaves as it is.
+func TestARefusedPatchNamesWhatItHas(t *testing.T) {
+	w := newWorld(t)
+	f := w.makeFactory("brand", "UTC")
+	a := w.create(f, object{"kind": "time", "cron": "0 * * * *"})
+	w.Call(http.MethodPatch, "/v1/factories/"+f, object{"content_types": []string{"story"}}).
+		Into(t, http.StatusOK, new(object))
+	for param, patch := range map[string]object{
+		"":               {"max_per_day": 2},
+		"/template/kind": {"template": object{"prompt": "Else"}},
+	} {
+		got := w.Call(http.MethodPatch, automations+"/"+a.ID, patch)
+		got.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, param)
+		if got.Error == nil || !strings.HasPrefix(got.Error.Message, "/template/kind: ") {
+			t.Errorf("%v: %s", patch, got.Raw)
+		}
+	}
 }

@@ -174,7 +174,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	if err := s.apply(ctx, &r, f, set); err != nil {
-		return out, err
+		return out, httpapi.Placed(ctx, err)
 	}
 	r.Touch(s.now())
 	if err := r.replace(tx, it); err != nil {

@@ -42,7 +42,7 @@ type Problem struct {
 // Checked is the result for one account.
 type Checked struct {
 	SocialAccountID string        `json:"social_account_id" doc:"Social account"`
-	Platform        string        `json:"platform" doc:"Its platform. Empty if there is no such account"`
+	Platform        *string       `json:"platform" doc:"Its platform. Null if there is no such account"`
 	OK              bool          `json:"ok" doc:"Whether it has no problem"`
 	Problems        []Problem     `json:"problems" nullable:"false" doc:"All problems on the account"`
 	QuotaLeft       *int64        `json:"quota_left" doc:"Posts that the platform still takes on the day (UTC). Null: no known limit"`
@@ -75,6 +75,13 @@ func problems(code string, err error) (all []Problem, _ error) {
 func (s *Service) Validate(ctx context.Context, in Proposed) (v Validation, err error) {
 	v.Problems, v.Accounts = []Problem{}, []Checked{}
 	p := auth.FromContext(ctx)
+	for i, accountID := range in.Accounts {
+		if !id.Valid(id.SocialAccount, accountID) {
+			e := errs.Missing("social account", accountID)
+			e.Param = "/social_account_ids/" + strconv.Itoa(i)
+			return v, e
+		}
+	}
 	r, attached, fresh, err := s.proposed(ctx, p, in)
 	if err != nil {
 		code := "body"
@@ -164,7 +171,7 @@ func (s *Service) checkAccounts(ctx context.Context, p *auth.Principal, r *item.
 		c := Checked{SocialAccountID: accountID, Problems: []Problem{}}
 		param := "/social_account_ids/" + strconv.Itoa(i)
 		it := items[2*i]
-		if !id.Valid(id.SocialAccount, accountID) || !account.Is(it, p.Owner) {
+		if !account.Is(it, p.Owner) {
 			c.Problems = append(c.Problems, Problem{"attached", param, "There is no social account " + accountID + "."})
 			all = append(all, c)
 			continue
@@ -194,7 +201,7 @@ func (s *Service) checkAccounts(ctx context.Context, p *auth.Principal, r *item.
 // checkAccount adds the problems of an item on one account.
 func (s *Service) checkAccount(ctx context.Context, c *Checked, r *item.Record, acct *account.Record, param string,
 	options PlatformOptions, at time.Time, fresh bool) error {
-	c.Platform = acct.Platform
+	c.Platform = &acct.Platform
 	limits, ok := s.Capabilities(auth.FromContext(ctx).Mode, acct.Platform)
 	if !ok {
 		return nil

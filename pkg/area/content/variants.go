@@ -86,6 +86,9 @@ func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Varia
 	if len(all) > item.MaxVariants {
 		return errs.Invalid("/variants", "may have %d entries at most; there are %d", item.MaxVariants, len(all))
 	}
+	if all == nil { // a patch has removed them
+		all = map[string]item.Variant{}
+	}
 	files, platforms := map[string]media.File{}, map[string]string{}
 	var found []error
 	for _, key := range slices.Sorted(maps.Keys(all)) {

@@ -106,6 +106,24 @@ func TestVariantsThatAreRefused(t *testing.T) {
 		*patched.Previews[0].SocialAccountID != loose {
 		t.Errorf("%+v", patched)
 	}
+	a := w.Call(http.MethodPatch, path, object{"variants": nil})
+	if a.Status != http.StatusOK || !strings.Contains(string(a.Data), `"variants":{}`) {
+		t.Errorf("without variants: %d %s", a.Status, a.Raw)
+	}
+}
+
+func TestAValidationNamesNoAccountThatIsNone(t *testing.T) {
+	w := newWorld(t)
+	body := object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Words"}
+	for _, none := range []string{"a", " ", w.factory, "soc_" + strings.Repeat("x", 3000)} {
+		w.Call(http.MethodPost, "/v1/publishing/validate", object{"item": body, "social_account_ids": []string{
+			"soc_01h455vb4pex5vsknk084sn02q", none}}).Refused(t, 404, errs.NotFound, "/social_account_ids/1")
+	}
+	a := w.Call(http.MethodPost, "/v1/publishing/validate", object{"item": body, "social_account_ids": []string{
+		"soc_01h455vb4pex5vsknk084sn02q"}})
+	if a.Status != http.StatusOK || !strings.Contains(string(a.Data), `"platform":null`) {
+		t.Errorf("%d %s", a.Status, a.Raw)
+	}
 }
 
 func TestAValidationFindsEveryProblemAndChangesNothing(t *testing.T) {

@@ -122,7 +122,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory",
 		"Creates a factory of one of the seven types. `settings` depends on the type.")
 	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.UnsupportedModel}
+	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead,

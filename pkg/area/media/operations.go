@@ -71,7 +71,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 "+
 			"TiB, those of test keys 25 GiB.")
 	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.QueueFull}
+	create.Errors = []errs.Code{errs.NotFound, errs.QueueFull}
 	create.Fixed = map[string]string{"url": "send the address of the file as source_url"}
 	httpapi.Write(r, create, s.create)
 

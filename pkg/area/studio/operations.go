@@ -94,7 +94,8 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 			"removed. `POST /v1/studio/estimates` returns it beforehand. With a test key nothing is spent, and "+
 			"`sandbox` selects the result.")
 	create.Status = http.StatusAccepted
-	create.Errors = []errs.Code{errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached,
+		errs.QueueFull}
 	if id == "createAvatar" { // which alone reads a recording
 		create.Errors = append(create.Errors, errs.UnsupportedMedia)
 	}

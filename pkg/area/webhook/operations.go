@@ -91,7 +91,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"key's scopes takes effect on the next event. Only this response contains the signing secret. Store it "+
 			"safely.\n\n"+targetGuide)
 	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState}
+	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getWebhook", http.MethodGet, one, "Get a webhook", "Includes its health: the last success, "+

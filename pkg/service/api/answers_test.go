@@ -101,3 +101,26 @@ func TestEveryTagIsDescribed(t *testing.T) {
 		}
 	}
 }
+
+// A profile that there is not is not found, wherever a body names it.
+func TestBodiesThatNameAProfileDeclareThatThereIsNone(t *testing.T) {
+	doc, n := Document(), 0
+	for path, item := range doc.Paths {
+		for _, o := range operationsOf(item) {
+			if o.RequestBody == nil {
+				continue
+			}
+			for s := range reached(doc.Components.Schemas.Map(), schemasOf(o.RequestBody.Content)) {
+				if s.Properties["profile_id"] == nil && s.Properties["profile_ids"] == nil {
+					continue
+				}
+				if n++; o.Responses["404"] == nil {
+					t.Errorf("%s of %s does not declare not_found", o.OperationID, path)
+				}
+			}
+		}
+	}
+	if n < 10 {
+		t.Errorf("%d bodies name a profile", n)
+	}
+}
