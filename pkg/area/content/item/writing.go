@@ -13,6 +13,15 @@ var tasks = map[string]prompt.Task{
 	"story": prompt.Story, "story clip": prompt.Story, "music clip": prompt.Song,
 }
 
+// task returns the prompt of the item's texts. Items that know no shape have the usual one of their kind.
+func (r *Record) task() prompt.Task {
+	if t, ok := tasks[r.Shape]; ok {
+		return t
+	}
+	return map[Kind]prompt.Task{Post: prompt.Post, Carousel: prompt.Carousel, Video: prompt.Script, Story: prompt.Story,
+		MusicClip: prompt.Song}[r.Kind]
+}
+
 // ask sets the request for the texts of the item.
 func (r *Record) ask(p part, req *provider.Request) {
 	req.ScriptSeconds, req.Scenes = p.Seconds, p.Scenes
@@ -38,7 +47,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 // ofWriter returns what the writer of the item's texts is told.
 func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
-		Task: tasks[r.Shape], Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
+		Task: r.task(), Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
 		Rules: r.productRules(), Slides: req.Slides, Pictures: req.Pictures, Scenes: req.Scenes,
 		Seconds: req.ScriptSeconds, Long: r.Shape == "long video",
 	}
