@@ -1769,8 +1769,8 @@ type ContentItemBatchCreate struct {
 type ContentItemChecked struct {
 	// Whether it has no problem.
 	Ok bool `json:"ok"`
-	// Its platform. Empty if there is no such account.
-	Platform Platform `json:"platform"`
+	// Its platform. Null if there is no such account.
+	Platform *Platform `json:"platform"`
 	// What would be published. Null if there is no such account.
 	Preview *ContentPreview `json:"preview"`
 	// All problems on the account.

@@ -1704,8 +1704,8 @@ export interface ContentItemBatchCreate {
 export interface ContentItemChecked {
   /** Whether it has no problem. */
   ok: boolean;
-  /** Its platform. Empty if there is no such account. */
-  platform: Platform;
+  /** Its platform. Null if there is no such account. */
+  platform: Platform | null;
   /** What would be published. Null if there is no such account. */
   preview: ContentPreview | null;
   /** All problems on the account. */

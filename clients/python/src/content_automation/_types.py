@@ -1757,8 +1757,8 @@ class ContentItemChecked(TypedDict):
 
     ok: bool
     """Whether it has no problem."""
-    platform: "Platform"
-    """Its platform. Empty if there is no such account."""
+    platform: Optional["Platform"]
+    """Its platform. Null if there is no such account."""
     preview: Optional["ContentPreview"]
     """What would be published. Null if there is no such account."""
     problems: List["ContentItemProblem"]
