@@ -28,7 +28,9 @@ func main() {
 	reader := &fetch.Fetcher{
 		Client: fetch.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))), Now: time.Now}
 	handlers := wiring.Handlers(&generate.Worker{
-		DB: db, Loaders: wiring.Loaders(awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)), reader, false),
+		DB: db,
+		// Only a local stack names an endpoint: that of fakes.
+		Loaders: wiring.Loaders(awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)), reader, n.ProviderEndpoint != ""),
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
 			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,
