@@ -120,22 +120,35 @@ func (p *post) bodies(url string) (all []string) {
 	return all
 }
 
-// giveUp sends jobs to the queue, and receives them until SQS moves them to the dead-letter
-// queue.
+// giveUp sends jobs to the queue, and receives them until SQS moves them to the dead-letter queue. A busy machine may
+// double a message, which SQS may do, too: giveUp then begins anew, because the tests count.
 func (p *post) giveUp(bodies ...string) {
 	p.t.Helper()
-	for _, body := range bodies {
-		p.send(p.generate, body, nil)
-	}
-	for range 3 * len(bodies) {
-		if _, err := p.work.sqs.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &p.generate,
-			MaxNumberOfMessages: 10}); err != nil {
+	n := 0
+	for range 3 {
+		for _, body := range bodies {
+			p.send(p.generate, body, nil)
+		}
+		for range 3 * len(bodies) {
+			if _, err := p.work.sqs.ReceiveMessage(p.t.Context(), &sqs.ReceiveMessageInput{QueueUrl: &p.generate,
+				MaxNumberOfMessages: 10}); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		var err error
+		if n, err = p.work.count(p.t.Context(), p.dead); err != nil {
 			p.t.Fatal(err)
 		}
+		if n == len(bodies) {
+			return
+		}
+		for _, url := range []string{p.generate, p.dead} {
+			if _, err := p.work.sqs.PurgeQueue(p.t.Context(), &sqs.PurgeQueueInput{QueueUrl: &url}); err != nil {
+				p.t.Fatal(err)
+			}
+		}
 	}
-	if n, err := p.work.count(p.t.Context(), p.dead); err != nil || n != len(bodies) {
-		p.t.Fatalf("%d dead letters, %v", n, err)
-	}
+	p.t.Fatalf("%d dead letters", n)
 }
 
 // run runs a command on the dead letters.
