@@ -30,7 +30,8 @@ func main() {
 	handlers := wiring.Handlers(&generate.Worker{
 		DB: db,
 		// Only a local stack names an endpoint: that of fakes.
-		Loaders: wiring.Loaders(awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)), reader, n.ProviderEndpoint != ""),
+		Loaders: wiring.Loaders(awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)), reader,
+			n.ProviderEndpoint != ""),
 		Providers: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
 			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,
