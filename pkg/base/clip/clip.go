@@ -1,7 +1,10 @@
 // Package clip bounds texts.
 package clip
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Text returns the beginning of a text: at most most bytes, and whole letters. Bytes that are no UTF-8 count as
 // letters.
@@ -16,4 +19,12 @@ func Text(s string, most int) string {
 		}
 	}
 	return s[:most]
+}
+
+// Letters returns a text of at most most letters: the beginning of a longer one, without the spaces at its ends.
+func Letters(s string, most int) string {
+	if letters := []rune(s); len(letters) > most {
+		return strings.TrimSpace(string(letters[:most]))
+	}
+	return s
 }

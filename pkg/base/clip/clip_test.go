@@ -33,3 +33,17 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestLetters(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"", 2, ""}, {" é ", 3, " é "}, {"é€😀", 2, "é€"}, {"ab cd", 3, "ab"}, {" abcd", 3, "ab"}, {"abc", 0, ""},
+	} {
+		if got := Letters(c.text, c.most); got != c.want {
+			t.Errorf("Letters(%q, %d) is %q, want %q", c.text, c.most, got, c.want)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/clip"
+
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -127,7 +129,7 @@ func noteText(base string, r *item.Record) string {
 	if strings.HasPrefix(r.Language, "ru") {
 		ready, failed = "Контент по этой сделке готов", "Контент по этой сделке не создан"
 	}
-	text := ready + ": " + Line(r.Title, maxName) + "\n" + clip(strings.TrimSpace(r.Caption), maxExcerpt)
+	text := ready + ": " + Line(r.Title, maxName) + "\n" + clip.Letters(strings.TrimSpace(r.Caption), maxExcerpt)
 	if r.State == item.Failed {
 		text = failed
 		if r.Failure != nil {

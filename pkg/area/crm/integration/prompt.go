@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/content-automation/api/pkg/base/clip"
+
 	"github.com/content-automation/api/pkg/adapter/crm"
 )
 
@@ -35,19 +37,12 @@ func prompt(template string, d crm.Deal) string {
 // Line returns a text of a CRM as one line of at most the given number of characters.
 func Line(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return clip(strings.Map(func(r rune) rune {
+	return clip.Letters(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
 			return -1
 		}
 		return r
 	}, text), most)
-}
-
-func clip(text string, most int) string {
-	if letters := []rune(text); len(letters) > most {
-		return strings.TrimSpace(string(letters[:most]))
-	}
-	return text
 }
 
 // The largest numbers of pipelines and stages that are kept.

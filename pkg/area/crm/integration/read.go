@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/clip"
+
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/product/record"
@@ -162,7 +164,7 @@ func (w *Worker) announce(ctx context.Context, c *connection, p reading) error {
 	}
 	return w.make(ctx, c, madeKey(c.it.Owner, c.r.ID, p.ID, string(newProduct), ""), Piece{
 		Kind: *c.r.Mapping.Products.Kind, Prompt: *c.r.Mapping.Products.Template, ProductID: p.Product,
-		Metadata: resource.Metadata{"integration_id": c.r.ID, "crm_product_id": clip(p.ID, resource.MaxPairLength)},
+		Metadata: resource.Metadata{"integration_id": c.r.ID, "crm_product_id": clip.Letters(p.ID, resource.MaxPairLength)},
 	}, "")
 }
 
@@ -181,7 +183,7 @@ func (w *Worker) deal(ctx context.Context, c *connection, dealID string) error {
 	}
 	return w.make(ctx, c, madeKey(c.it.Owner, c.r.ID, d.ID, d.Pipeline, d.Stage), Piece{
 		Kind: stage.Kind, Prompt: prompt(stage.Template.Template, d),
-		Metadata: resource.Metadata{"integration_id": c.r.ID, "crm_deal_id": clip(d.ID, resource.MaxPairLength)},
+		Metadata: resource.Metadata{"integration_id": c.r.ID, "crm_deal_id": clip.Letters(d.ID, resource.MaxPairLength)},
 	}, d.ID)
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/content-automation/api/pkg/base/clip"
+
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/money"
@@ -198,8 +200,8 @@ func (f Foreign) apply(r *StoredProduct, now time.Time) error {
 
 // clean cuts the texts, and leaves out an address that is none.
 func (f *Foreign) clean() {
-	f.Name = clip(line(f.Name), 200)
-	f.Description = clip(strings.TrimSpace(strings.Map(visible, f.Description)), 5000)
+	f.Name = clip.Letters(line(f.Name), 200)
+	f.Description = clip.Letters(strings.TrimSpace(strings.Map(visible, f.Description)), 5000)
 	if f.SKU = line(f.SKU); f.SKU == "" || len([]rune(f.SKU)) > 64 {
 		f.SKU = f.Fallback
 	}
@@ -220,13 +222,6 @@ func visible(r rune) rune {
 // line returns a text in one line.
 func line(text string) string {
 	return strings.Map(visible, strings.Join(strings.Fields(text), " "))
-}
-
-func clip(text string, most int) string {
-	if letters := []rune(text); len(letters) > most {
-		return strings.TrimSpace(string(letters[:most]))
-	}
-	return text
 }
 
 // Bound returns the ids in the other system of a page of the products that were imported from it, and the cursor of

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/clip"
+
 	readability "codeberg.org/readeck/go-readability/v2"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
@@ -221,23 +223,20 @@ func articleOf(title, link string, published *time.Time, text string) source.Art
 		utc := published.UTC()
 		published = &utc
 	}
-	title, text = clip(title, source.MaxTitle), clip(text, source.MaxText)
+	title, text = oneLine(title, source.MaxTitle), oneLine(text, source.MaxText)
 	if text == "" {
 		text = title
 	}
 	return source.Article{Title: title, URL: link, PublishedAt: published, Text: text}
 }
 
-// clip puts a text on one line of at most n characters, without control characters.
-func clip(text string, n int) string {
+// oneLine puts a text on one line of at most n characters, without control characters.
+func oneLine(text string, n int) string {
 	text = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r == '\u2028' || r == '\u2029' || r < ' ' {
 			return ' '
 		}
 		return r
 	}, html.UnescapeString(strings.ToValidUTF8(text, "")))), " ")
-	if all := []rune(text); len(all) > n {
-		return strings.TrimSpace(string(all[:n]))
-	}
-	return text
+	return clip.Letters(text, n)
 }
