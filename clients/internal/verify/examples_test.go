@@ -191,7 +191,7 @@ func TestBreakingChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := doc["paths"].(map[string]any)
-	paths["/v1/people"] = map[string]any{"get": paths["/v1/promotions"].(map[string]any)["get"]}
+	paths["/v1/coupons"] = map[string]any{"get": paths["/v1/promotions"].(map[string]any)["get"]}
 	added, err := json.Marshal(doc)
 	if err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func (r *Releaser) Shift(ctx context.Context, function, version string, percent 
 	case !slices.Contains(f.Versions, version):
 		return fmt.Errorf("%s has no version %s; it has %v", function, version, f.Versions)
 	}
-	if f.revision, err = r.move(ctx, f, f.Version, map[string]float64{version: float64(percent) / 100}); err != nil {
+	if f, err = r.move(ctx, f, f.Version, map[string]float64{version: float64(percent) / 100}); err != nil {
 		return err
 	}
 	began := r.Now()
@@ -159,17 +159,37 @@ func (r *Releaser) Rollback(ctx context.Context, function, version string) (stri
 	return version, err
 }
 
-// move sets the alias, unless it has changed since the last read.
-func (r *Releaser) move(ctx context.Context, f Function, version string,
-	weights map[string]float64) (revision *string, err error) {
-	out, err := r.Lambda.UpdateAlias(ctx, &lambda.UpdateAliasInput{
-		FunctionName: &f.Name, Name: aws.String(Alias), FunctionVersion: &version, RevisionId: f.revision,
-		RoutingConfig: &types.AliasRoutingConfiguration{AdditionalVersionWeights: weights},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("move the alias %s of %s: %w", Alias, f.Name, err)
+// move sets the alias of f, unless somebody else has moved it since f was read. A move whose answer was lost, and a
+// change of the alias that leaves its versions, give it another revision: move reads the alias again and goes on.
+func (r *Releaser) move(ctx context.Context, f Function, version string, weights map[string]float64) (Function, error) {
+	for tries := 1; ; tries++ {
+		out, err := r.Lambda.UpdateAlias(ctx, &lambda.UpdateAliasInput{
+			FunctionName: &f.Name, Name: aws.String(Alias), FunctionVersion: &version, RevisionId: f.revision,
+			RoutingConfig: &types.AliasRoutingConfiguration{AdditionalVersionWeights: weights},
+		})
+		moved := Function{Name: f.Name, Version: version, Versions: f.Versions}
+		for next := range weights {
+			moved.Next = next
+		}
+		if err == nil {
+			moved.revision = out.RevisionId
+			return moved, nil
+		}
+		err = fmt.Errorf("move the alias %s of %s: %w", Alias, f.Name, err)
+		if _, stale := errors.AsType[*types.PreconditionFailedException](err); !stale || tries == 3 {
+			return f, err
+		}
+		now, failed := r.Find(ctx, f.Name)
+		switch {
+		case failed != nil:
+			return f, errors.Join(err, failed)
+		case now.Version == moved.Version && now.Next == moved.Next:
+			return now, nil
+		case now.Version != f.Version || now.Next != f.Next:
+			return f, err
+		}
+		f.revision = now.revision
 	}
-	return out.RevisionId, nil
 }
 
 // Prune deletes the versions of a function except the newest ones and those in use. It returns

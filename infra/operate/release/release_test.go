@@ -21,7 +21,8 @@ type double struct {
 	versions []string
 	revision int
 	moves    []string
-	refuse   error // error of moves
+	refuse   error           // error of moves
+	second   func(d *double) // called before the second move
 }
 
 func (d *double) GetAlias(context.Context, *lambda.GetAliasInput,
@@ -38,8 +39,12 @@ func (d *double) UpdateAlias(_ context.Context, in *lambda.UpdateAliasInput,
 	if d.refuse != nil {
 		return nil, d.refuse
 	}
+	if before := d.second; before != nil && len(d.moves) == 1 {
+		d.second = nil
+		before(d)
+	}
 	if *in.RevisionId != fmt.Sprint(d.revision) {
-		return nil, errors.New("PreconditionFailed")
+		return nil, &types.PreconditionFailedException{}
 	}
 	d.version, d.weights = *in.FunctionVersion, in.RoutingConfig.AdditionalVersionWeights
 	d.revision++
@@ -119,6 +124,32 @@ func TestAnInterruptedReleaseIsRolledBack(t *testing.T) {
 	}
 	if d.version != "8" || len(d.weights) > 0 {
 		t.Errorf("the alias is at %s, %v", d.version, d.weights)
+	}
+}
+
+// The revision of an alias changes if the answer of a move was lost and the client has repeated it, and if a setting
+// of the alias is changed. If somebody else moves the alias meanwhile, it is left there.
+func TestAnAliasWithAnotherRevision(t *testing.T) {
+	for name, c := range map[string]struct {
+		changed func(*double)
+		want    string
+		says    string
+	}{
+		"a lost answer":   {func(d *double) { d.version, d.weights = "9", nil }, "9", ""},
+		"another setting": {func(*double) {}, "9", ""},
+		"another version": {func(d *double) { d.version, d.weights = "7", nil }, "7", "move the alias live of f: Precond"},
+	} {
+		d := &double{version: "8", versions: []string{"7", "8", "9"}, second: func(d *double) {
+			d.revision++
+			c.changed(d)
+		}}
+		err := releaser(d, 0).Shift(t.Context(), "f", "9", 10, 10*time.Minute)
+		if (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d.version != c.want || len(d.weights) > 0 {
+			t.Errorf("%s: the alias is at %s, %v", name, d.version, d.weights)
+		}
 	}
 }
 
