@@ -22,7 +22,7 @@ func main() {
 		log.Fatal(err)
 	}
 	queued, err := client.Content.Create(ctx, contentautomation.ContentItemCreate{FactoryID: factory.ID,
-		Kind: contentautomation.ContentKindPost, Prompt: "Our new trail running shoe, made of recycled nets"})
+		Kind: contentautomation.ContentKindPost, Prompt: contentautomation.Ptr("Our new trail running shoe, made of recycled nets")})
 	if err != nil {
 		log.Fatal(err)
 	}

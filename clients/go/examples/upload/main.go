@@ -41,7 +41,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	item, err := client.Content.Create(ctx, contentautomation.ContentItemCreate{FactoryID: factory.ID,
-		Kind: contentautomation.ContentKindPost, Prompt: "Our new shoe"})
+		Kind: contentautomation.ContentKindPost, Prompt: contentautomation.Ptr("Our new shoe")})
 	if err != nil {
 		return err
 	}
