@@ -243,6 +243,24 @@ func TestProductsAreImported(t *testing.T) {
 	}
 }
 
+// A mapping that is set while a synchronization is in progress counts, though that one has begun without it and takes
+// the message that requests another one for its own.
+func TestAMappingIsSetDuringASynchronization(t *testing.T) {
+	w := newWorld(t)
+	w.fakes["hubspot"].PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10", Currency: "EUR"})
+	c, steps := w.connect("hubspot", "factory_id", w.shop), 0
+	w.run(5*time.Minute, func() {
+		if steps++; steps == 2 {
+			w.Call(http.MethodPatch, "/v1/integrations/"+c.ID, object{"mapping": mapping()}).Into(t, http.StatusOK,
+				&connected{})
+			w.woken = nil
+		}
+	})
+	if steps < 2 || len(w.products()) != 1 {
+		t.Errorf("after %d steps there are the products %+v", steps, w.products())
+	}
+}
+
 func TestANewProductMakesContentOnce(t *testing.T) {
 	w := newWorld(t)
 	f := w.fakes["hubspot"]

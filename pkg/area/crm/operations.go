@@ -172,6 +172,9 @@ func (s *Service) sync(ctx context.Context, tx *store.Tx, in *Path) (out integra
 	if err := r.Sync(tx, s.now(), it.Owner); err != nil {
 		return out, err
 	}
+	if err := r.Save(tx, s.now(), it.Owner, it, ""); err != nil {
+		return out, err
+	}
 	return r.View(s.now()), nil
 }
 

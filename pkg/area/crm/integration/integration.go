@@ -120,6 +120,8 @@ type Record struct {
 	// Connection counts how often the integration was connected, and Tokens the stored tokens.
 	Connection int `json:"connection,omitempty"`
 	Tokens     int `json:"tokens,omitempty"`
+	// Requested counts how often callers have requested a synchronization.
+	Requested int `json:"requested,omitempty"`
 	// ExpiresAt is the end of the token, or zero.
 	ExpiresAt   time.Time `json:"expires_at,omitzero"`
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`

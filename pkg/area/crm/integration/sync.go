@@ -53,6 +53,8 @@ type progress struct {
 	// Since is the time since which deals are read, and Began the beginning of the present synchronization.
 	Since time.Time `json:"since"`
 	Began time.Time `json:"began,omitzero"`
+	// Requested is Record.Requested at the beginning of the present synchronization.
+	Requested int `json:"requested,omitempty"`
 	// Imported reports whether the present synchronization has imported products.
 	Imported bool `json:"imported,omitempty"`
 	Read     int  `json:"read,omitempty"`
@@ -64,8 +66,10 @@ func syncMessage(o tenant.Owner, r *Record) task.Message {
 	return message(Synchronize, o, r.ID, task.ID(Synchronize, r.ID, r.Connection))
 }
 
-// Sync adds to the transaction that an integration is synchronized now.
+// Sync adds to the transaction that an integration is synchronized now. The caller saves the record afterwards: a
+// synchronization in progress, which may have read without the new mapping, is followed by another one.
 func (r *Record) Sync(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	r.Requested++
 	return task.Wake(tx, now, syncMessage(o, r))
 }
 
@@ -95,7 +99,7 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	case phaseDeals:
 		var last bool
 		if last, err = w.deals(ctx, c, &p); last && err == nil {
-			return w.end(&p, s), nil
+			return w.end(ctx, &p, s)
 		}
 	default:
 		return w.begin(ctx, c, p)
@@ -104,7 +108,7 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	if errors.As(err, &e) && e.Kind == platform.BadContent {
 		// The connected user may not read these objects: the rest goes on.
 		w.note(ctx, c.r.ID, err)
-		return w.skip(&p, s), nil
+		return w.skip(ctx, &p, s)
 	}
 	if err != nil {
 		return task.Outcome{}, w.trouble(ctx, c, err)
@@ -113,14 +117,14 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 }
 
 // skip ends the present phase.
-func (w synchronizer) skip(p *progress, s *task.Step) task.Outcome {
+func (w synchronizer) skip(ctx context.Context, p *progress, s *task.Step) (task.Outcome, error) {
 	switch p.Cursor, p.After = "", nil; p.Phase {
 	case phaseProducts, phaseDeleted:
 		p.Phase = phaseDeals
 	default:
-		return w.end(p, s)
+		return w.end(ctx, p, s)
 	}
-	return task.Outcome{Payload: p}
+	return task.Outcome{Payload: p}, nil
 }
 
 // begin subscribes to the webhooks, reads the pipelines, and begins with the products.
@@ -139,7 +143,8 @@ func (w synchronizer) begin(ctx context.Context, c *connection, p progress) (o t
 		return o, w.trouble(ctx, c, err)
 	}
 	pipelines = Described(pipelines)
-	p = progress{Connection: p.Connection, Since: p.Since, Began: w.Now(), Phase: phaseProducts}
+	p = progress{Connection: p.Connection, Since: p.Since, Began: w.Now(), Requested: c.r.Requested,
+		Phase: phaseProducts}
 	if !c.r.Mapping.Products.Import {
 		p.Phase = phaseDeals
 	}
@@ -256,22 +261,32 @@ func (w synchronizer) deals(ctx context.Context, c *connection, p *progress) (la
 	return p.Cursor == "", nil
 }
 
-// end ends a synchronization, whose result callers see, and waits for the next one.
-func (w synchronizer) end(p *progress, s *task.Step) task.Outcome {
+// end ends a synchronization, whose result callers see, and waits for the next one. That follows at once if it was
+// requested since this one began.
+func (w synchronizer) end(ctx context.Context, p *progress, s *task.Step) (o task.Outcome, err error) {
+	_, seen, err := w.read(ctx, s.Subject)
+	if err != nil {
+		return o, again(err, 0)
+	}
 	now := w.Now()
 	result := Sync{At: resource.Instant(now), Read: p.Read, Made: p.Made, Failed: p.Failed}
-	return task.Outcome{
-		Payload: progress{Connection: p.Connection, Since: p.Began}, Wait: sweepEvery - task.Jitter(sweepSpread),
-		Join: func(ctx context.Context, tx *store.Tx) error {
-			it, r, err := w.read(ctx, s.Subject)
-			if err != nil || !r.Usable() {
-				return err
-			}
-			r.LastSync = &result
-			r.Imported = r.Imported || p.Imported && r.Mapping.Products.Import
-			return r.Save(tx, now, it.Owner, it, "")
-		},
+	o.Payload = progress{Connection: p.Connection, Since: p.Began}
+	if seen.Requested == p.Requested {
+		o.Wait = sweepEvery - task.Jitter(sweepSpread)
 	}
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s.Subject)
+		if err != nil || !r.Usable() {
+			return err
+		}
+		if r.Requested != seen.Requested {
+			return task.ErrMoved
+		}
+		r.LastSync = &result
+		r.Imported = r.Imported || p.Imported && r.Mapping.Products.Import
+		return r.Save(tx, now, it.Owner, it, "")
+	}
+	return o, nil
 }
 
 // Fail is never called, because the task has no deadline and no limit of failures.
