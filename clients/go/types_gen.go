@@ -1678,6 +1678,8 @@ type ContentItem struct {
 	Fit *ContentItemFit `json:"fit"`
 	// Format of a video: short is 9:16, long is 16:9. Null for other kinds.
 	Format *VideoFormat `json:"format"`
+	// Id of the content item that it retells. Null for others.
+	FromContentItemID *string `json:"from_content_item_id"`
 	// Time at which it was generated. Null until then.
 	GeneratedAt *time.Time `json:"generated_at"`
 	// Hashtags, without the #.
@@ -1805,6 +1807,13 @@ type ContentItemCreate struct {
 	Fit *ContentItemFitInput `json:"fit,omitzero"`
 	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
 	Format *VideoFormatInput `json:"format,omitzero"`
+	// Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
+	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
+	// language are the defaults.
+	FromContentItemID *string `json:"from_content_item_id,omitzero"`
+	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
+	// scenes of a long video for a short one. Absent: all.
+	FromParts []int64 `json:"from_parts,omitzero"`
 	// Hashtags, without the #. Absent: generated.
 	Hashtags []string `json:"hashtags,omitzero"`
 	// Language of its texts (BCP 47). Absent: the factory's.
@@ -1829,7 +1838,8 @@ type ContentItemCreate struct {
 	// Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one.
 	// Needs product_id.
 	PromotionID *string `json:"promotion_id,omitzero"`
-	// What the content is about. Required unless source is provided.
+	// What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
+	// default then.
 	Prompt *string `json:"prompt,omitzero"`
 	// Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is
 	// published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the
@@ -1840,6 +1850,10 @@ type ContentItemCreate struct {
 	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
 	// factory writes in each quality. Absent: the factory's.
 	Quality *Quality `json:"quality,omitzero"`
+	// Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
+	// the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
+	// language, the words of its scenes stay as they are.
+	Reuse *bool `json:"reuse,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// The script in scenes of your own, instead of script. For kind video only.

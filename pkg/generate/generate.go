@@ -33,6 +33,8 @@ type Part struct {
 	// Reuse is the result of an earlier attempt that is used again instead of a new one, or nil. Orders of a batch have
 	// none.
 	Reuse *Made `json:"-"`
+	// Copy is a file of another resource that the part is a copy of, or nil.
+	Copy *media.File `json:"copy,omitempty"`
 }
 
 // Made is the result of a part.
@@ -144,6 +146,8 @@ type Objects interface {
 	// Save stores the n-th file of a place and describes it. A file of the same place and number replaces the object.
 	// Save returns unsupported_media for a file of a type that is not served.
 	Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error)
+	// Open reads the object of a key. Its error has the code not_found if there is none.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Remove removes all files of an attempt, including unknown ones. It succeeds if there are none.
 	Remove(ctx context.Context, place media.Place) error
 }

@@ -437,6 +437,15 @@ func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reade
 	return f, nil
 }
 
+func (m *memory) Open(_ context.Context, key string) (io.ReadCloser, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.saved[key] == 0 {
+		return nil, errs.New(errs.NotFound, "The file does not exist.")
+	}
+	return io.NopCloser(strings.NewReader(key)), nil
+}
+
 func (m *memory) Remove(_ context.Context, place media.Place) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

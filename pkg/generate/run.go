@@ -104,7 +104,7 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 		return err
 	}
 	due := time.Time{}
-	if o.Delay > 0 && r.Parts[r.first()].Kind == provider.KindCompose {
+	if first := r.Parts[r.first()]; o.Delay > 0 && (first.Kind == provider.KindCompose || first.Copy != nil) {
 		due = now.Add(o.Delay) // no provider rehearses the delay
 	}
 	return task.Create(tx, now, task.Task{

@@ -34,9 +34,11 @@ func (w *Worker) provider(a *attempt) (provider.Provider, error) {
 // arrives twice submits once. If a function dies with the lease, the part is submitted again once the lease has ended.
 // That may start a second generation, which the service pays for and counts, never the customer.
 func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err error) {
-	p, err := w.provider(a)
-	if err != nil {
-		return o, err
+	var p provider.Provider
+	if a.Parts[a.n].Copy == nil {
+		if p, err = w.provider(a); err != nil {
+			return o, err
+		}
 	}
 	work, factory, err := w.begins(ctx, a)
 	if err != nil {
@@ -54,6 +56,10 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	if reviewing, ok := work.(Reviewing); ok && reviewing.Skips(a.n, a.made()) {
 		a.Parts[a.n].Done = true
 		return o, nil
+	}
+	if a.Parts[a.n].Copy != nil {
+		o.Join = w.shows(a, work, a.n == a.first())
+		return o, w.copyFile(ctx, a)
 	}
 	if done, err := w.prepare(ctx, a, work, &o); done || err != nil {
 		return o, err
@@ -252,6 +258,26 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 		return err
 	}
 	part.Made, part.Done = made, true
+	return nil
+}
+
+// copyFile stores a copy of the file of another resource as the result of a part.
+func (w *Worker) copyFile(ctx context.Context, a *attempt) error {
+	part := &a.Parts[a.n]
+	body, err := w.Objects.Open(ctx, part.Copy.Key)
+	if errs.CodeOf(err) == errs.NotFound {
+		return &provider.Error{Kind: provider.Rejected, Code: string(provider.FailedGeneration), Cause: err,
+			Message: "The files to use again were deleted meanwhile. Create the content without reuse."}
+	}
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	f, err := w.Objects.Save(ctx, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n), body)
+	if err != nil {
+		return err
+	}
+	part.Made, part.Done = Made{Files: []media.File{f}}, true
 	return nil
 }
 

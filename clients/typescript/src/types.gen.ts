@@ -1603,6 +1603,8 @@ export interface ContentItem {
   fit: ContentItemFit | null;
   /** Format of a video: short is 9:16, long is 16:9. Null for other kinds. */
   format: VideoFormat | null;
+  /** Id of the content item that it retells. Null for others. */
+  from_content_item_id: string | null;
   /** Time at which it was generated. Null until then. */
   generated_at: string | null;
   /** Hashtags, without the #. */
@@ -1748,6 +1750,17 @@ export interface ContentItemCreate {
   fit?: ContentItemFitInput;
   /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
   format?: VideoFormatInput;
+  /**
+   * Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
+   * writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
+   * language are the defaults.
+   */
+  from_content_item_id?: string;
+  /**
+   * Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
+   * scenes of a long video for a short one. Absent: all.
+   */
+  from_parts?: number[];
   /** Hashtags, without the #. Absent: generated. */
   hashtags?: string[];
   /** Language of its texts (BCP 47). Absent: the factory's. */
@@ -1782,7 +1795,10 @@ export interface ContentItemCreate {
    * Needs product_id.
    */
   promotion_id?: string;
-  /** What the content is about. Required unless source is provided. */
+  /**
+   * What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
+   * default then.
+   */
   prompt?: string;
   /**
    * Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
@@ -1797,6 +1813,12 @@ export interface ContentItemCreate {
    * the factory writes in each quality. Absent: the factory's.
    */
   quality?: Quality;
+  /**
+   * Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
+   * the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
+   * language, the words of its scenes stay as they are.
+   */
+  reuse?: boolean;
   /** Simulated result. For test keys only. */
   sandbox?: SandboxRehearsal;
   /** The script in scenes of your own, instead of script. For kind video only. */

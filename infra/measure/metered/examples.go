@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 )
@@ -317,6 +318,11 @@ var _ generate.Objects = described{}
 
 // Remove has nothing to remove.
 func (described) Remove(context.Context, media.Place) error { return nil }
+
+// Open finds nothing.
+func (described) Open(context.Context, string) (io.ReadCloser, error) {
+	return nil, errs.New(errs.NotFound, "The file does not exist.")
+}
 
 // Save describes a file.
 func (described) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {

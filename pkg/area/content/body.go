@@ -3,6 +3,8 @@ package content
 import (
 	"cmp"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -15,7 +17,10 @@ type createBody struct {
 	Kind            item.Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
 	Format          string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
 	Source          string            `json:"source,omitempty" enum:"generated,provided" default:"generated" doc:"Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is generated at once, at no cost"`
-	Prompt          string            `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"What the content is about. Required unless source is provided" example:"Our new trail running shoe, made of recycled nets"`
+	Prompt          string            `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the default then" example:"Our new trail running shoe, made of recycled nets"`
+	From            string            `json:"from_content_item_id,omitempty" maxLength:"64" doc:"Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and language are the defaults" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	Parts           []fromPart        `json:"from_parts,omitempty" minItems:"1" maxItems:"40" uniqueItems:"true" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best scenes of a long video for a short one. Absent: all"`
+	Reuse           bool              `json:"reuse,omitempty" doc:"Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same language, the words of its scenes stay as they are"`
 	Title           string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
 	Caption         string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
 	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
@@ -43,6 +48,17 @@ type createBody struct {
 	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 
 	slot *prompt.Plan // of a plan's item
+}
+
+// fromPart is the number of a scene or slide.
+type fromPart int
+
+// Schema describes the number in the OpenAPI document.
+func (fromPart) Schema(huma.Registry) *huma.Schema {
+	least, most := 1.0, 40.0
+	s := &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}
+	s.PrecomputeMessages()
+	return s
 }
 
 // choices returns the options of generation, without the file of the caller's music.
@@ -85,6 +101,19 @@ func (b *createBody) Rules() error {
 	}
 	if b.Slides != nil && b.Kind != item.Carousel {
 		found = append(found, errs.Invalid("/slides", "are for kind carousel only"))
+	}
+	if b.From == "" {
+		const needs = "needs from_content_item_id, the content item to retell"
+		if b.Parts != nil {
+			found = append(found, errs.Invalid("/from_parts", needs))
+		}
+		if b.Reuse {
+			found = append(found, errs.Invalid("/reuse", needs))
+		}
+	}
+	if b.Reuse && b.DurationSeconds != nil {
+		found = append(found, errs.Invalid("/duration_seconds", "follows from the parts that are used again. Leave it "+
+			"out with reuse"))
 	}
 	if b.PublishAt == nil {
 		if b.Accounts != nil {

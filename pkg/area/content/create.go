@@ -277,6 +277,7 @@ func rehearsedError(p *auth.Principal, records ...*item.Record) error {
 
 // newRecord returns the item of a body in the voice of its factory.
 func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now time.Time) (*item.Record, error) {
+	b = a.derived(b)
 	f, found := a.factories[b.FactoryID]
 	if !found {
 		e := errs.Missing(factory.Kind, b.FactoryID)
@@ -336,6 +337,9 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Brief, err = newBrief(f); err != nil {
 		return nil, err
 	}
+	if err := a.retell(&b, r); err != nil {
+		return nil, err
+	}
 	r.Quality = item.QualityOf(b.Quality, f.Quality)
 	if r.Brief.Product, err = a.product(b, now); err != nil {
 		return nil, err
@@ -345,7 +349,10 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if err := a.files(&w); err != nil {
 		return nil, err
 	}
-	return r, r.Plan(s.offer, w, mode == tenant.Live)
+	if !b.Reuse {
+		return r, r.Plan(s.offer, w, mode == tenant.Live)
+	}
+	return r, a.planCopies(&b, r, w, s.offer, mode == tenant.Live)
 }
 
 // setSlides sets the slides of a carousel.

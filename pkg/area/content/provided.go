@@ -36,7 +36,8 @@ func (b *createBody) ownRules() error {
 		}
 	}
 	if b.Source != item.SourceProvided {
-		refuse("/prompt", b.Prompt == "", "is required, unless source is provided")
+		refuse("/prompt", b.Prompt == "" && b.From == "", "is required, unless source is provided or "+
+			"from_content_item_id is sent")
 		const provided = "is for your own media: send source with the value provided as well"
 		refuse("/media", b.Media != nil, provided)
 		refuse("/fit", b.Fit != "" && b.Fit != item.FitNone, provided)
@@ -47,7 +48,7 @@ func (b *createBody) ownRules() error {
 		param string
 		sent  bool
 	}{
-		{"/prompt", b.Prompt != ""}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
+		{"/from_content_item_id", b.From != ""}, {"/prompt", b.Prompt != ""}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
 		{"/visuals", b.Visuals != ""}, {"/music", b.Music != ""}, {"/cover", b.Cover != ""},
 		{"/script", b.Script != ""}, {"/scenes", b.Scenes != nil}, {"/slides", b.Slides != nil},
 		{"/product_id", b.ProductID != ""}, {"/format", b.Format != ""},

@@ -28,6 +28,8 @@ type references struct {
 	owner     tenant.Owner   // of the factories
 	media     incoming.Given
 	products  map[string]*record.StoredProduct
+	// origins are the items to retell, by their ids.
+	origins map[string]*item.Record
 	// accounts are the items of social accounts, by their ids.
 	accounts map[string]store.Item
 	// slots are the times of schedules that the bodies take.
@@ -153,9 +155,12 @@ func coverOf(cover string) incoming.Member {
 
 // open reads the records that bodies refer to, in one round trip.
 func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createBody) (a references, err error) {
-	ids := make([]string, len(bodies))
+	if a.origins, err = s.origins(ctx, p.Owner, bodies); err != nil {
+		return a, err
+	}
+	bodies, ids := slices.Clone(bodies), make([]string, len(bodies))
 	for i, b := range bodies {
-		ids[i] = b.FactoryID
+		bodies[i], ids[i] = a.derived(b), b.FactoryID
 	}
 	var others []store.Key
 	if p.Mode == tenant.Live { // test keys have no balance

@@ -78,6 +78,29 @@ type Source struct {
 	Text      string     `json:"text"`
 }
 
+// Origin has the texts of an earlier item that a text retells.
+type Origin struct {
+	Kind     string        `json:"kind"`
+	Language string        `json:"language"`
+	Title    string        `json:"title,omitempty"`
+	Caption  string        `json:"caption,omitempty"`
+	Slides   []OriginSlide `json:"slides,omitempty"`
+	Scenes   []OriginScene `json:"scenes,omitempty"`
+}
+
+// OriginSlide is a slide of an Origin.
+type OriginSlide struct {
+	Heading string `json:"heading"`
+	Body    string `json:"body,omitempty"`
+}
+
+// OriginScene is a scene of an Origin.
+type OriginScene struct {
+	Text     string `json:"text"`
+	Visual   string `json:"visual,omitempty"`
+	OnScreen string `json:"on_screen,omitempty"`
+}
+
 // Writing is the request for the texts of a content item.
 type Writing struct {
 	Task Task
@@ -99,6 +122,8 @@ type Writing struct {
 	Sourced bool
 	// Examples are texts of the channel to learn from, and Recent are the openings of its latest texts.
 	Examples, Recent []string
+	// Origin is the item that the text retells, or nil.
+	Origin *Origin
 	// Script has the words of the caller that are spoken or sung.
 	Script string
 	// Rules are further rules, in the service's words.
@@ -141,6 +166,7 @@ type message struct {
 	Plan     *Plan           `json:"plan,omitempty"`
 	Product  json.RawMessage `json:"product,omitempty"`
 	Sources  []Source        `json:"sources,omitempty"`
+	From     *Origin         `json:"from,omitempty"`
 	Script   string          `json:"script,omitempty"`
 	Examples []string        `json:"examples,omitempty"`
 	Recent   []string        `json:"recent,omitempty"`
@@ -159,7 +185,7 @@ func Write(w Writing) Prompt {
 
 func (w Writing) message() message {
 	return message{Request: strings.TrimSpace(w.Subject), Channel: w.Channel, Plan: w.Plan, Product: w.Product,
-		Sources: w.Sources, Script: w.Script, Examples: w.Examples, Recent: w.Recent}
+		Sources: w.Sources, From: w.Origin, Script: w.Script, Examples: w.Examples, Recent: w.Recent}
 }
 
 // render fills in a template.

@@ -70,12 +70,30 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	}, nil
 }
 
+// Open implements generate.Objects.
+func (o *Objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	content, ok := o.files[key]
+	if !ok {
+		return nil, errs.New(errs.NotFound, "The file does not exist.")
+	}
+	return io.NopCloser(bytes.NewReader(content)), nil
+}
+
 // Remove implements generate.Objects.
 func (o *Objects) Remove(_ context.Context, place media.Place) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	maps.DeleteFunc(o.files, func(key string, _ []byte) bool { return strings.HasPrefix(key, place.Prefix()) })
 	return nil
+}
+
+// Clear removes all files.
+func (o *Objects) Clear() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.files)
 }
 
 // Keys lists the keys of the stored files.

@@ -1657,6 +1657,8 @@ class ContentItem(TypedDict):
     """How your pictures were fitted to the shape of the kind. Null for generated items."""
     format: Optional["VideoFormat"]
     """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
+    from_content_item_id: Optional[str]
+    """Id of the content item that it retells. Null for others."""
     generated_at: Optional[str]
     """Time at which it was generated. Null until then."""
     hashtags: List[str]
@@ -1799,6 +1801,15 @@ class ContentItemCreate(TypedDict):
     """
     format: NotRequired["VideoFormatInput"]
     """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""
+    from_content_item_id: NotRequired[str]
+    """Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
+    writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
+    language are the defaults.
+    """
+    from_parts: NotRequired[List[int]]
+    """Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
+    scenes of a long video for a short one. Absent: all.
+    """
     hashtags: NotRequired[List[str]]
     """Hashtags, without the #. Absent: generated."""
     language: NotRequired[str]
@@ -1829,7 +1840,9 @@ class ContentItemCreate(TypedDict):
     one. Needs product_id.
     """
     prompt: NotRequired[str]
-    """What the content is about. Required unless source is provided."""
+    """What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is
+    the default then.
+    """
     publish_at: NotRequired[str]
     """Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
     is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
@@ -1840,6 +1853,11 @@ class ContentItemCreate(TypedDict):
     most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
     written again. best: the best model, always with a second look. The price includes the second look. A text model
     of the factory writes in each quality. Absent: the factory's.
+    """
+    reuse: NotRequired[bool]
+    """Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
+    the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the
+    same language, the words of its scenes stay as they are.
     """
     sandbox: NotRequired["SandboxRehearsal"]
     """Simulated result. For test keys only."""

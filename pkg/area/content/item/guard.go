@@ -34,7 +34,7 @@ func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provide
 		return nil, err
 	}
 	if !w.repeats {
-		if rules.Past, err = pastTexts(ctx, db, w.FactoryID, w.ID); err != nil {
+		if rules.Past, err = pastTexts(ctx, db, w.FactoryID, w.ID, w.origin()); err != nil {
 			return nil, err
 		}
 	}
@@ -79,6 +79,7 @@ func (r *Record) rules(now time.Time) guard.Rules {
 	if plan, err := json.Marshal(r.Slot); err == nil && r.Slot != nil {
 		rules.Facts = append(rules.Facts, string(plan))
 	}
+	rules.Facts = append(rules.Facts, originFacts(r.Origin)...)
 	for _, s := range r.Told {
 		rules.Facts = append(rules.Facts, s.Title, s.Text, s.URL)
 		if s.PublishedAt != nil {
@@ -216,8 +217,8 @@ func (w *work) sign(tx *store.Tx, now time.Time, t provider.Text) error {
 	return nil
 }
 
-// pastTexts returns the signatures of the channel's latest texts, without those of an item.
-func pastTexts(ctx context.Context, db *store.DB, factoryID, without string) (all []guard.Past, err error) {
+// pastTexts returns the signatures of the channel's latest texts, without those of some items.
+func pastTexts(ctx context.Context, db *store.DB, factoryID string, without ...string) (all []guard.Past, err error) {
 	page, err := db.List(ctx,
 		store.Query{Index: store.Table, Partition: textsPartition(factoryID), Limit: guard.MaxPast})
 	if err != nil {
@@ -226,7 +227,7 @@ func pastTexts(ctx context.Context, db *store.DB, factoryID, without string) (al
 	for _, it := range page.Items {
 		var s signed
 		itemID, _, _ := strings.Cut(it.SK, "#")
-		if itemID == without {
+		if slices.Contains(without, itemID) {
 			continue
 		}
 		if err := it.Decode(&s); err != nil {

@@ -58,53 +58,54 @@ type Failure struct {
 // Item is a content item as callers see it.
 type Item struct {
 	resource.Resource
-	FactoryID        string             `json:"factory_id" doc:"Factory of the item"`
-	Kind             Kind               `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
-	Source           string             `json:"source" enum:"generated,provided" doc:"Where its media and texts come from: models, or you"`
-	Fit              *string            `json:"fit" enum:"none,pad,crop" doc:"How your pictures were fitted to the shape of the kind. Null for generated items"`
-	AIGenerated      bool               `json:"ai_generated" doc:"Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your own media"`
-	Format           *string            `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
-	Prompt           string             `json:"prompt" doc:"What the content is about"`
-	Script           string             `json:"script" doc:"Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave it"`
-	Scenes           []Scene            `json:"scenes" nullable:"false" doc:"The script in scenes, of videos. Empty until generated, unless you gave it"`
-	DurationSeconds  *int               `json:"duration_seconds" doc:"Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their narration, so they differ from it by a little. Null for others" example:"20"`
-	Visuals          *string            `json:"visuals" enum:"clips,stills" doc:"What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds"`
-	Music            *string            `json:"music" doc:"What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds" example:"none"`
-	Cover            *string            `json:"cover" doc:"Cover of a music clip: generated, or the id of your media. Null for other kinds" example:"generated"`
-	AspectRatio      *string            `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1" example:"9:16"`
-	Seconds          *int               `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
-	Voice            *string            `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
-	Title            string             `json:"title" doc:"Title, in one line. Empty until generated"`
-	Caption          string             `json:"caption" doc:"Text of the post. Empty until generated"`
-	Hashtags         []string           `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
-	Quality          string             `json:"quality" doc:"Quality of the texts: draft, standard or best. Empty if the item is older than the member" example:"standard"`
-	Hooks            []string           `json:"hooks" nullable:"false" doc:"First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if you gave all texts"`
-	PromptVersion    string             `json:"prompt_version" doc:"Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts" example:"post.1"`
-	Variants         map[string]Variant `json:"variants" doc:"What differs on a platform or a social account, by its id"`
-	Previews         []Preview          `json:"previews" nullable:"false" doc:"What is, or will be, published where: one for each publication, or else for each variant. Empty in events"`
-	Approval         Approval           `json:"approval" doc:"Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it"`
-	Language         string             `json:"language" doc:"Language of its texts (BCP 47)"`
-	Model            string             `json:"model" doc:"Id of the model for its pictures, clips or track"`
-	Media            []media.View       `json:"media" nullable:"false" doc:"Files: the finished media, of which those of role final are to be published, then their parts in the order of creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a key without the scope content:read"`
-	Slides           []Slide            `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
-	ProductID        *string            `json:"product_id" doc:"Id of its product"`
-	PromotionID      *string            `json:"promotion_id" doc:"Id of its promotion"`
-	ContentPlanID    *string            `json:"content_plan_id" doc:"Id of its content plan"`
-	PublishAt        *resource.Time     `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
-	SocialAccountIDs []string           `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
-	Sources          []Quoted           `json:"sources" nullable:"false" doc:"Articles of the factory's sources that its texts quote. Empty until generated, and without sources"`
-	OmittedAccounts  []OmittedAccount   `json:"omitted_accounts" nullable:"false" doc:"Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls that name their accounts are refused instead"`
-	Publications     []Publication      `json:"publications" nullable:"false" doc:"Its posts: one for each social account that it is, or was, to be published to"`
-	State            State              `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
-	Progress         int                `json:"progress" doc:"Progress of the attempt in percent, in steps of at least 20. 100 once generated"`
-	Failure          *Failure           `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
-	Attempt          int                `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
-	ReservedCredits  int64              `json:"reserved_credits" doc:"Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox"`
-	CostCredits      int64              `json:"cost_credits" doc:"Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled or failed for what you gave. Always 0 in the sandbox"`
-	CancelCost       *int64             `json:"cancel_cost_credits" doc:"Credits that canceling the item would cost now, for the parts that are completed. Null unless it is queued or being generated. Always 0 in the sandbox" example:"0"`
-	GeneratedAt      *resource.Time     `json:"generated_at" doc:"Time at which it was generated. Null until then"`
-	ExpiresAt        *resource.Time     `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
-	PublishedAt      *resource.Time     `json:"published_at" doc:"Time at which it was first published. Null until then"`
+	FactoryID         string             `json:"factory_id" doc:"Factory of the item"`
+	Kind              Kind               `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Source            string             `json:"source" enum:"generated,provided" doc:"Where its media and texts come from: models, or you"`
+	Fit               *string            `json:"fit" enum:"none,pad,crop" doc:"How your pictures were fitted to the shape of the kind. Null for generated items"`
+	AIGenerated       bool               `json:"ai_generated" doc:"Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your own media"`
+	Format            *string            `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
+	Prompt            string             `json:"prompt" doc:"What the content is about"`
+	Script            string             `json:"script" doc:"Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave it"`
+	Scenes            []Scene            `json:"scenes" nullable:"false" doc:"The script in scenes, of videos. Empty until generated, unless you gave it"`
+	DurationSeconds   *int               `json:"duration_seconds" doc:"Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their narration, so they differ from it by a little. Null for others" example:"20"`
+	Visuals           *string            `json:"visuals" enum:"clips,stills" doc:"What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds"`
+	Music             *string            `json:"music" doc:"What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds" example:"none"`
+	Cover             *string            `json:"cover" doc:"Cover of a music clip: generated, or the id of your media. Null for other kinds" example:"generated"`
+	AspectRatio       *string            `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1" example:"9:16"`
+	Seconds           *int               `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
+	Voice             *string            `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
+	Title             string             `json:"title" doc:"Title, in one line. Empty until generated"`
+	Caption           string             `json:"caption" doc:"Text of the post. Empty until generated"`
+	Hashtags          []string           `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+	Quality           string             `json:"quality" doc:"Quality of the texts: draft, standard or best. Empty if the item is older than the member" example:"standard"`
+	Hooks             []string           `json:"hooks" nullable:"false" doc:"First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if you gave all texts"`
+	PromptVersion     string             `json:"prompt_version" doc:"Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts" example:"post.1"`
+	Variants          map[string]Variant `json:"variants" doc:"What differs on a platform or a social account, by its id"`
+	Previews          []Preview          `json:"previews" nullable:"false" doc:"What is, or will be, published where: one for each publication, or else for each variant. Empty in events"`
+	Approval          Approval           `json:"approval" doc:"Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it"`
+	Language          string             `json:"language" doc:"Language of its texts (BCP 47)"`
+	Model             string             `json:"model" doc:"Id of the model for its pictures, clips or track"`
+	Media             []media.View       `json:"media" nullable:"false" doc:"Files: the finished media, of which those of role final are to be published, then their parts in the order of creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a key without the scope content:read"`
+	Slides            []Slide            `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
+	ProductID         *string            `json:"product_id" doc:"Id of its product"`
+	PromotionID       *string            `json:"promotion_id" doc:"Id of its promotion"`
+	FromContentItemID *string            `json:"from_content_item_id" doc:"Id of the content item that it retells. Null for others"`
+	ContentPlanID     *string            `json:"content_plan_id" doc:"Id of its content plan"`
+	PublishAt         *resource.Time     `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
+	SocialAccountIDs  []string           `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
+	Sources           []Quoted           `json:"sources" nullable:"false" doc:"Articles of the factory's sources that its texts quote. Empty until generated, and without sources"`
+	OmittedAccounts   []OmittedAccount   `json:"omitted_accounts" nullable:"false" doc:"Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls that name their accounts are refused instead"`
+	Publications      []Publication      `json:"publications" nullable:"false" doc:"Its posts: one for each social account that it is, or was, to be published to"`
+	State             State              `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
+	Progress          int                `json:"progress" doc:"Progress of the attempt in percent, in steps of at least 20. 100 once generated"`
+	Failure           *Failure           `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	Attempt           int                `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
+	ReservedCredits   int64              `json:"reserved_credits" doc:"Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox"`
+	CostCredits       int64              `json:"cost_credits" doc:"Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled or failed for what you gave. Always 0 in the sandbox"`
+	CancelCost        *int64             `json:"cancel_cost_credits" doc:"Credits that canceling the item would cost now, for the parts that are completed. Null unless it is queued or being generated. Always 0 in the sandbox" example:"0"`
+	GeneratedAt       *resource.Time     `json:"generated_at" doc:"Time at which it was generated. Null until then"`
+	ExpiresAt         *resource.Time     `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
+	PublishedAt       *resource.Time     `json:"published_at" doc:"Time at which it was first published. Null until then"`
 
 	// Usual is the usual duration of an attempt that was just accepted.
 	Usual time.Duration `json:"-"`

@@ -44,6 +44,8 @@ type Options struct {
 	Scenes []Scene
 	// Reuse takes the parts of an earlier attempt that are still right.
 	Reuse bool
+	// Copies are the parts of another item, of which copies are used, or nil.
+	Copies *Copies
 }
 
 // shapeOf returns the name of the pipeline of a kind. A story is a clip if its model makes

@@ -177,7 +177,7 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 // a model stand for the factory's model. The item's model must be able to make the item.
 // The other parts use the factory's models if these can make them.
 func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
-	r.Told, r.Read = nil, false
+	r.Told, r.Read, r.Copied = nil, false, w.Copies.numbered()
 	if err := r.take(w); err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 	count, clips := max(len(r.Slides), 1), []int(nil)
 	if r.Kind == Video {
 		var err error
-		if clips, err = r.divide(&lead, m, w.Reuse); err != nil {
+		if clips, err = r.divide(&lead, m, w.Reuse || w.Copies != nil); err != nil {
 			return err
 		}
 		count = len(clips)
@@ -215,6 +215,12 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 		steps = slices.Insert(steps, len(steps)-1, step{role: roleAdapt, kind: provider.KindText})
 	}
 	for _, st := range steps {
+		if p := r.copied(st, w); p != nil {
+			if st.role != roleStill {
+				r.Parts = append(r.Parts, *p)
+			}
+			continue
+		}
 		if made := r.reused(st, w); made != nil {
 			again := r.partOf(st, catalog.Model{})
 			again.Reuse = made

@@ -74,7 +74,7 @@ func recall(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (*memo
 		if err != nil {
 			return nil, err
 		}
-		if other.ID != r.ID && other.Caption != "" {
+		if other.ID != r.ID && other.ID != r.origin() && other.Caption != "" {
 			all = append(all, other)
 		}
 	}

@@ -44,6 +44,10 @@ type Record struct {
 	Art Art `json:"art,omitzero"`
 	// Slot is the item's place in a content plan, or nil.
 	Slot *prompt.Plan `json:"slot,omitempty"`
+	// Origin has the texts of the item that this one retells, or nil.
+	Origin *prompt.Origin `json:"origin,omitempty"`
+	// Copied reports whether the current attempt shows copies of its scenes or slides.
+	Copied bool `json:"copied,omitempty"`
 	// Draft is the caption as it was generated, once a person has changed it.
 	Draft string `json:"draft,omitempty"`
 	// memory is what the writer is told of the channel. It is read when the texts are written.

@@ -48,7 +48,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
 		Task: r.task(), Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
-		Rules: r.productRules(), Slides: req.Slides, Pictures: req.Pictures, Scenes: req.Scenes,
+		Rules: append(r.productRules(), r.retold()...), Origin: r.Origin, Slides: req.Slides, Pictures: req.Pictures, Scenes: req.Scenes,
 		Seconds: req.ScriptSeconds, Long: r.Shape == "long video",
 	}
 	if product := r.Brief.Product; product != nil {

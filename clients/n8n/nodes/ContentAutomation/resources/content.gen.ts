@@ -372,6 +372,22 @@ export const contentDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'format' } },
       },
       {
+        displayName: 'From Content Item ID',
+        name: 'from_content_item_id',
+        type: 'string',
+        default: '',
+        description: 'ID of a generated content item to retell: in another kind, language, format or factory of the same profile. The writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and language are the defaults.',
+        routing: { send: { type: 'body', property: 'from_content_item_id' } },
+      },
+      {
+        displayName: 'From Parts',
+        name: 'from_parts',
+        type: 'json',
+        default: '[]',
+        description: 'Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best scenes of a long video for a short one. Absent: all.',
+        routing: { send: { type: 'body', property: 'from_parts', preSend: [json('from_parts')] } },
+      },
+      {
         displayName: 'Hashtags',
         name: 'hashtags',
         type: 'string',
@@ -474,7 +490,7 @@ export const contentDescription: INodeProperties[] = [
         type: 'string',
         typeOptions: { rows: 4 },
         default: '',
-        description: 'What the content is about. Required unless source is provided.',
+        description: 'What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the default then.',
         routing: { send: { type: 'body', property: 'prompt' } },
       },
       {
@@ -497,6 +513,14 @@ export const contentDescription: INodeProperties[] = [
         default: 'best',
         description: "Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most a tenth of the other parts, often by a better model, and for videos with a second look that may have them written again. best: the best model, always with a second look. The price includes the second look. A text model of the factory writes in each quality. Absent: the factory's.",
         routing: { send: { type: 'body', property: 'quality' } },
+      },
+      {
+        displayName: 'Reuse',
+        name: 'reuse',
+        type: 'boolean',
+        default: false,
+        description: 'Whether this applies: uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same language, the words of its scenes stay as they are.',
+        routing: { send: { type: 'body', property: 'reuse' } },
       },
       {
         displayName: 'Sandbox',
@@ -585,7 +609,7 @@ export const contentDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['content'], operation: ['createBatch'] } },
     required: true,
     default: '[]',
-    description: 'Items to create: all or none. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, hashtags, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, sandbox, scenes, script, slides, social_account_ids, source, title, variants, visuals.',
+    description: 'Items to create: all or none. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, slides, social_account_ids, source, title, variants, visuals.',
     routing: { send: { type: 'body', property: 'items', preSend: [json('items')] } },
   },
   {
