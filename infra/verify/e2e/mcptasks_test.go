@@ -145,6 +145,15 @@ func TestScriptedAgentTasks(t *testing.T) {
 				t.Errorf("%d items: the plan was made twice", n)
 			}
 		}},
+		{"retell a post as a story", func(t *testing.T, a *agent) {
+			var post, story madeItem
+			a.use("create_content", object{"factory_id": brand, "kind": "post", "prompt": "A rest day", "wait_seconds": 25}, &post)
+			a.use("create_content", object{"factory_id": brand, "kind": "story", "from_content_item_id": post.ID,
+				"wait_seconds": 25}, &story)
+			if story.State != "generated" || story.ID == post.ID {
+				t.Errorf("%+v", story)
+			}
+		}},
 		{"take a scheduled post off the schedule", func(t *testing.T, a *agent) {
 			var made madeItem
 			at := time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339)

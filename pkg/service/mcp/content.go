@@ -30,7 +30,9 @@ type createIn struct {
 	waitIn
 	FactoryID        string   `json:"factory_id"`
 	Kind             string   `json:"kind"`
-	Prompt           string   `json:"prompt" jsonschema:"what the content is about"`
+	Prompt           string   `json:"prompt,omitempty" jsonschema:"what the content is about; needed unless it retells an item"`
+	From             string   `json:"from_content_item_id,omitempty" jsonschema:"generated item to retell, such as in another kind or language"`
+	Reuse            bool     `json:"reuse,omitempty" jsonschema:"show copies of the pictures and clips of that item, of the same kind"`
 	Title            string   `json:"title,omitempty" jsonschema:"default: generated"`
 	Caption          string   `json:"caption,omitempty" jsonschema:"text of the post; default: generated"`
 	Hashtags         []string `json:"hashtags,omitempty" jsonschema:"without the #; default: generated"`
@@ -69,8 +71,8 @@ func (s *server) addContent() {
 
 // create creates an item.
 func create(ctx context.Context, c call, in createIn) (said, error) {
-	body := pick(in, "factory_id", "kind", "prompt", "title", "caption", "hashtags", "language", "duration_seconds", "format",
-		"script", "product_id", "social_account_ids")
+	body := pick(in, "factory_id", "kind", "prompt", "from_content_item_id", "reuse", "title", "caption", "hashtags",
+		"language", "duration_seconds", "format", "script", "product_id", "social_account_ids")
 	if in.PublishAt != "" {
 		at, err := c.timeOf(ctx, "publish_at", in.PublishAt, in.FactoryID)
 		if err != nil {
