@@ -93,8 +93,8 @@ var t95 = [...]float64{12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.4469
 	2.228139, 2.200985, 2.178813, 2.160369, 2.144787, 2.131450, 2.119905, 2.109816, 2.100922, 2.093024, 2.085963,
 	2.079614, 2.073873, 2.068658, 2.063899, 2.059539, 2.055529, 2.051831, 2.048407, 2.045230, 2.042272}
 
-// quantile returns the quantile of Student's distribution for an interval of 95%. Above 30 degrees of freedom, it is the
-// first terms of the expansion by Cornish and Fisher.
+// quantile returns the quantile of Student's distribution for an interval of 95%. Above 30 degrees of
+// freedom, it is the first terms of the expansion by Cornish and Fisher.
 func quantile(freedom int) float64 {
 	if freedom <= len(t95) {
 		return t95[freedom-1]

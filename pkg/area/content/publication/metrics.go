@@ -97,7 +97,8 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		return w.next(p), nil
 	}
 	if c := adapter.Capabilities(); c.Reads != nil && s.Mode == tenant.Live && !p.Granted {
-		o, within, err := w.allow(ctx, pub.Platform, c, c.Reads.Price, w.Now().Sub(p.At) <= day, func(granted bool) any {
+		urgent := w.Now().Sub(p.At) <= day
+		o, within, err := w.allow(ctx, pub.Platform, c, c.Reads.Price, urgent, func(granted bool) any {
 			p.Granted = granted
 			return p
 		})
@@ -151,8 +152,8 @@ func published(pub item.Publication, clock testclock.Clock) (p platform.Publishe
 	return p
 }
 
-// next returns the outcome of a reading that is over or left out. Readings whose time has passed meanwhile are left out,
-// too, because they would be the same.
+// next returns the outcome of a reading that is over or left out. Readings whose time has passed
+// meanwhile are left out, too, because they would be the same.
 func (w reader) next(p reading) task.Outcome {
 	p.Tries, p.Granted = 0, false
 	age := w.Now().Sub(p.At) + p.ahead
@@ -179,7 +180,8 @@ func (w reader) failed(p reading, cause error, key store.Key, used int) (o task.
 	return o
 }
 
-// refused returns the Outcome.Join that tells the account that its platform has refused its token, or nil if it has not.
+// refused returns the Outcome.Join that tells the account that its platform has refused its token. It
+// returns nil if the platform has not.
 func (w *Worker) refused(kind platform.ErrorKind, key store.Key, used int) func(context.Context, *store.Tx) error {
 	if kind != platform.Expired && kind != platform.Reconnect {
 		return nil

@@ -69,8 +69,8 @@ func refreshMessage(o tenant.Owner, r *Record) task.Message {
 }
 
 // Connect adds to the transaction that an account is connected: its record, its event, and the tasks
-// that refresh the token and read the figures of the account. The caller has filled in the record and sealed its token. The version
-// of the item is 0 if the record is new.
+// that refresh the token and read the figures of the account. The caller has filled in the record and
+// sealed its token. The version of the item is 0 if the record is new.
 func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platform.Token) error {
 	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil,
 		nil, nil, nil
