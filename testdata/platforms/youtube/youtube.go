@@ -174,6 +174,12 @@ func (f *Fake) revoke(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
+	if q := r.URL.Query(); q.Get("part") == "statistics" && q.Get("id") == Channel {
+		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]any{"id": Channel,
+			"statistics": map[string]any{"subscriberCount": "1200", "hiddenSubscriberCount": false, "videoCount": "44",
+				"viewCount": "90000"}}}})
+		return
+	}
 	if q := r.URL.Query(); q.Get("part") != "snippet" || q.Get("mine") != "true" {
 		refuse(w, http.StatusBadRequest, "missingRequiredParameter")
 		return

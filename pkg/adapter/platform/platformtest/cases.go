@@ -22,6 +22,7 @@ func (s Suite) Cases() []Case {
 		{"shows no secret", s.showsNoSecret},
 		{"refuses what does not fit", s.refusesUnfit},
 		{"changes and deletes posts", s.changes},
+		{"tells the figures of an account", s.tellsFigures},
 	}
 	for _, named := range s.Posts {
 		cases = append(cases, Case{"publishes " + named.Name,

@@ -33,6 +33,7 @@ const (
 	postPrice = 15
 	linkPrice = 200 // of a post with a link
 	readPrice = 5
+	userPrice = 10 // of a read of an account
 	// readPart is the part of the budget that readings of metrics may use: a fourth.
 	readPart = 4
 	// dailyPrice is the budget of a day, unless the operator has set another one.
@@ -79,7 +80,8 @@ var capabilities = platform.Capabilities{
 		platform.OptionGenerated, OptionPaid, OptionReplies},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
-	Metrics:   []string{"views", "likes", "comments", "shares", "saves"},
+	Metrics:   []string{"impressions", "views", "likes", "comments", "shares", "saves"},
+	Account:   platform.AccountFigures{Names: []string{"followers", "posts"}, Price: userPrice},
 	Deletes:   true,
 	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost},
 	Reads:     &platform.Reads{Price: readPrice, Part: readPart},
@@ -265,7 +267,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return m, platform.Reject(platform.CodePostNotFound, "X does not have the post.")
 	}
 	n := answer.Data.Counts
-	return platform.Metrics{Views: platform.Count(n.Views), Likes: platform.Count(n.Likes),
+	return platform.Metrics{Impressions: platform.Count(n.Views), Views: platform.Count(n.Views), Likes: platform.Count(n.Likes),
 		Comments: platform.Count(n.Replies), Shares: platform.Count(n.Reposts + n.Quotes),
 		Saves: platform.Count(n.Bookmarks)}, nil
 }

@@ -48,6 +48,9 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
 	Metrics:   []string{"views", "likes", "comments"},
+	// Of the 10,000 units of a day, a reading takes one.
+	Reads:   &platform.Reads{Max: 5000},
+	Account: platform.AccountFigures{Names: []string{"followers", "posts"}},
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
 	Habits: platform.Habits{FirstLine: 120, Least: 150, Most: 1200, Hashtags: 3, Links: true,
