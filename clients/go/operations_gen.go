@@ -266,7 +266,7 @@ type GetBestTimesParams struct {
 	SocialAccountID *string `query:"social_account_id"`
 	// What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
 	// views.
-	Metric *GetBestTimesMetric `query:"metric"`
+	Metric *AnalyticsMetric `query:"metric"`
 	// Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first
 	// factory of the social account, or else UTC.
 	Timezone *string `query:"timezone"`
@@ -1236,7 +1236,7 @@ type GetFactoryAnalyticsParams struct {
 	// Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC.
 	Timezone *string `query:"timezone"`
 	// Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison.
-	Compare *AnalyticsComparisonByInput `query:"compare"`
+	Compare *AnalyticsCompareInput `query:"compare"`
 	// First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a
 	// period, as 2026-11-01..2026-11-15.
 	CompareA *string `query:"compare_a"`
@@ -1244,7 +1244,7 @@ type GetFactoryAnalyticsParams struct {
 	CompareB *string `query:"compare_b"`
 	// What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
 	// views.
-	Metric *GetBestTimesMetric `query:"metric"`
+	Metric *AnalyticsMetric `query:"metric"`
 }
 
 // GetAnalytics: Get the analytics of a factory.

@@ -159,6 +159,22 @@ type AnalyticsAmounts struct {
 	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
 }
 
+// AnalyticsCompare: values of an enumeration.
+// A newer service may have more values.
+type AnalyticsCompare string
+
+// The values of AnalyticsCompare.
+const (
+	AnalyticsCompareKind         AnalyticsCompare = "kind"
+	AnalyticsComparePlatform     AnalyticsCompare = "platform"
+	AnalyticsCompareHour         AnalyticsCompare = "hour"
+	AnalyticsComparePeriod       AnalyticsCompare = "period"
+	AnalyticsComparePublications AnalyticsCompare = "publications"
+)
+
+// AnalyticsCompareInput has the values of AnalyticsCompare.
+type AnalyticsCompareInput = AnalyticsCompare
+
 // AnalyticsCompared is a type of the API.
 type AnalyticsCompared struct {
 	// Median of the metric. Null without publications.
@@ -176,7 +192,7 @@ type AnalyticsComparison struct {
 	// Second set.
 	B AnalyticsCompared `json:"b"`
 	// What the sets differ in.
-	By AnalyticsComparisonBy `json:"by"`
+	By AnalyticsCompare `json:"by"`
 	// The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
 	Decision AnalyticsComparisonDecision `json:"decision"`
 	// How much greater the metric is in the first set (Hodges-Lehmann estimate), in medians of both sets together: 0.25 is
@@ -199,22 +215,6 @@ type AnalyticsComparison struct {
 	// Probability that a publication of the first set beats one of the second. Null if there are too few publications.
 	Superiority *float64 `json:"superiority"`
 }
-
-// AnalyticsComparisonBy: values of an enumeration.
-// A newer service may have more values.
-type AnalyticsComparisonBy string
-
-// The values of AnalyticsComparisonBy.
-const (
-	AnalyticsComparisonByKind         AnalyticsComparisonBy = "kind"
-	AnalyticsComparisonByPlatform     AnalyticsComparisonBy = "platform"
-	AnalyticsComparisonByHour         AnalyticsComparisonBy = "hour"
-	AnalyticsComparisonByPeriod       AnalyticsComparisonBy = "period"
-	AnalyticsComparisonByPublications AnalyticsComparisonBy = "publications"
-)
-
-// AnalyticsComparisonByInput has the values of AnalyticsComparisonBy.
-type AnalyticsComparisonByInput = AnalyticsComparisonBy
 
 // AnalyticsComparisonDecision: values of an enumeration.
 // A newer service may have more values.
@@ -241,6 +241,23 @@ const (
 
 // AnalyticsGroupInput has the values of AnalyticsGroup.
 type AnalyticsGroupInput = AnalyticsGroup
+
+// AnalyticsMetric: values of an enumeration.
+type AnalyticsMetric string
+
+// The values of AnalyticsMetric.
+const (
+	AnalyticsMetricEngagement       AnalyticsMetric = "engagement"
+	AnalyticsMetricImpressions      AnalyticsMetric = "impressions"
+	AnalyticsMetricReach            AnalyticsMetric = "reach"
+	AnalyticsMetricViews            AnalyticsMetric = "views"
+	AnalyticsMetricWatchTimeSeconds AnalyticsMetric = "watch_time_seconds"
+	AnalyticsMetricLikes            AnalyticsMetric = "likes"
+	AnalyticsMetricComments         AnalyticsMetric = "comments"
+	AnalyticsMetricShares           AnalyticsMetric = "shares"
+	AnalyticsMetricSaves            AnalyticsMetric = "saves"
+	AnalyticsMetricClicks           AnalyticsMetric = "clicks"
+)
 
 // AnalyticsRow is a type of the API.
 type AnalyticsRow struct {
@@ -8254,23 +8271,6 @@ const (
 	YoutubeOptionsPrivacyPublic   YoutubeOptionsPrivacy = "public"
 	YoutubeOptionsPrivacyUnlisted YoutubeOptionsPrivacy = "unlisted"
 	YoutubeOptionsPrivacyPrivate  YoutubeOptionsPrivacy = "private"
-)
-
-// GetBestTimesMetric: values of an enumeration.
-type GetBestTimesMetric string
-
-// The values of GetBestTimesMetric.
-const (
-	GetBestTimesMetricEngagement       GetBestTimesMetric = "engagement"
-	GetBestTimesMetricImpressions      GetBestTimesMetric = "impressions"
-	GetBestTimesMetricReach            GetBestTimesMetric = "reach"
-	GetBestTimesMetricViews            GetBestTimesMetric = "views"
-	GetBestTimesMetricWatchTimeSeconds GetBestTimesMetric = "watch_time_seconds"
-	GetBestTimesMetricLikes            GetBestTimesMetric = "likes"
-	GetBestTimesMetricComments         GetBestTimesMetric = "comments"
-	GetBestTimesMetricShares           GetBestTimesMetric = "shares"
-	GetBestTimesMetricSaves            GetBestTimesMetric = "saves"
-	GetBestTimesMetricClicks           GetBestTimesMetric = "clicks"
 )
 
 // ListAllPublicationsOrderBy: values of an enumeration.

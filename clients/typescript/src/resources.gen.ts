@@ -156,7 +156,7 @@ export interface GetBestTimesParams {
    * What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
    * views.
    */
-  metric?: T.GetBestTimesMetric | undefined;
+  metric?: T.AnalyticsMetric | undefined;
   /**
    * Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first
    * factory of the social account, or else UTC.
@@ -910,7 +910,7 @@ export interface GetFactoryAnalyticsParams {
   /** Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC. */
   timezone?: string | undefined;
   /** Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison. */
-  compare?: T.AnalyticsComparisonByInput | undefined;
+  compare?: T.AnalyticsCompareInput | undefined;
   /**
    * First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a
    * period, as 2026-11-01..2026-11-15.
@@ -922,7 +922,7 @@ export interface GetFactoryAnalyticsParams {
    * What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
    * views.
    */
-  metric?: T.GetBestTimesMetric | undefined;
+  metric?: T.AnalyticsMetric | undefined;
 }
 
 /** The parameters of listProposals. */

@@ -160,6 +160,12 @@ export interface AnalyticsAmounts {
   watch_time_seconds: number | null;
 }
 
+/** Values of an enumeration. */
+export type AnalyticsCompare = 'kind' | 'platform' | 'hour' | 'period' | 'publications' | (string & {});
+
+/** Values of an enumeration. */
+export type AnalyticsCompareInput = 'kind' | 'platform' | 'hour' | 'period' | 'publications';
+
 /** A type of the API. */
 export interface AnalyticsCompared {
   /** Median of the metric. Null without publications. */
@@ -177,7 +183,7 @@ export interface AnalyticsComparison {
   /** Second set. */
   b: AnalyticsCompared;
   /** What the sets differ in. */
-  by: AnalyticsComparisonBy;
+  by: AnalyticsCompare;
   /**
    * The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
    */
@@ -212,12 +218,6 @@ export interface AnalyticsComparison {
 }
 
 /** Values of an enumeration. */
-export type AnalyticsComparisonBy = 'kind' | 'platform' | 'hour' | 'period' | 'publications' | (string & {});
-
-/** Values of an enumeration. */
-export type AnalyticsComparisonByInput = 'kind' | 'platform' | 'hour' | 'period' | 'publications';
-
-/** Values of an enumeration. */
 export type AnalyticsComparisonDecision = 'a' | 'b' | 'no_difference' | 'no_decision' | (string & {});
 
 /** Values of an enumeration. */
@@ -225,6 +225,9 @@ export type AnalyticsGroup = 'day' | 'kind' | 'platform' | (string & {});
 
 /** Values of an enumeration. */
 export type AnalyticsGroupInput = 'day' | 'kind' | 'platform';
+
+/** Values of an enumeration. */
+export type AnalyticsMetric = 'engagement' | 'impressions' | 'reach' | 'views' | 'watch_time_seconds' | 'likes' | 'comments' | 'shares' | 'saves' | 'clicks';
 
 /** A type of the API. */
 export interface AnalyticsRow {
@@ -7096,9 +7099,6 @@ export interface YoutubeOptions {
 
 /** Values of an enumeration. */
 export type YoutubeOptionsPrivacy = 'public' | 'unlisted' | 'private';
-
-/** Values of an enumeration. */
-export type GetBestTimesMetric = 'engagement' | 'impressions' | 'reach' | 'views' | 'watch_time_seconds' | 'likes' | 'comments' | 'shares' | 'saves' | 'clicks';
 
 /** Values of an enumeration. */
 export type ListAllPublicationsOrderBy = 'time' | 'impressions' | 'reach' | 'views' | 'watch_time_seconds' | 'likes' | 'comments' | 'shares' | 'saves' | 'clicks';

@@ -164,6 +164,10 @@ class AnalyticsAmounts(TypedDict):
     """Seconds for which the publications were watched. Null: none of their platforms has it."""
 
 
+AnalyticsCompare = Union[Literal["kind", "platform", "hour", "period", "publications"], str]
+
+AnalyticsCompareInput = Literal["kind", "platform", "hour", "period", "publications"]
+
 
 class AnalyticsCompared(TypedDict):
     """A type of the API."""
@@ -184,7 +188,7 @@ class AnalyticsComparison(TypedDict):
     """First set."""
     b: "AnalyticsCompared"
     """Second set."""
-    by: "AnalyticsComparisonBy"
+    by: "AnalyticsCompare"
     """What the sets differ in."""
     decision: "AnalyticsComparisonDecision"
     """The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few
@@ -216,15 +220,13 @@ class AnalyticsComparison(TypedDict):
     """
 
 
-AnalyticsComparisonBy = Union[Literal["kind", "platform", "hour", "period", "publications"], str]
-
-AnalyticsComparisonByInput = Literal["kind", "platform", "hour", "period", "publications"]
-
 AnalyticsComparisonDecision = Union[Literal["a", "b", "no_difference", "no_decision"], str]
 
 AnalyticsGroup = Union[Literal["day", "kind", "platform"], str]
 
 AnalyticsGroupInput = Literal["day", "kind", "platform"]
+
+AnalyticsMetric = Literal["engagement", "impressions", "reach", "views", "watch_time_seconds", "likes", "comments", "shares", "saves", "clicks"]
 
 
 class AnalyticsRow(TypedDict):
@@ -7220,8 +7222,6 @@ class YoutubeOptions(TypedDict):
 
 YoutubeOptionsPrivacy = Literal["public", "unlisted", "private"]
 
-GetBestTimesMetric = Literal["engagement", "impressions", "reach", "views", "watch_time_seconds", "likes", "comments", "shares", "saves", "clicks"]
-
 ListAllPublicationsOrderBy = Literal["time", "impressions", "reach", "views", "watch_time_seconds", "likes", "comments", "shares", "saves", "clicks"]
 
 
@@ -7285,7 +7285,7 @@ class GetBestTimesParams(TypedDict, total=False):
     """Factory whose publications are compared. Either it or social_account_id."""
     social_account_id: str
     """Social account whose publications are compared."""
-    metric: "GetBestTimesMetric"
+    metric: "AnalyticsMetric"
     """What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
     views.
     """
@@ -7469,10 +7469,10 @@ GetFactoryAnalyticsParams = TypedDict(
         "to": str,
         "group_by": List["AnalyticsGroupInput"],
         "timezone": str,
-        "compare": "AnalyticsComparisonByInput",
+        "compare": "AnalyticsCompareInput",
         "compare_a": str,
         "compare_b": str,
-        "metric": "GetBestTimesMetric",
+        "metric": "AnalyticsMetric",
     },
     total=False,
 )

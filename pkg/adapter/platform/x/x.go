@@ -267,7 +267,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return m, platform.Reject(platform.CodePostNotFound, "X does not have the post.")
 	}
 	n := answer.Data.Counts
-	return platform.Metrics{Impressions: platform.Count(n.Views), Views: platform.Count(n.Views), Likes: platform.Count(n.Likes),
+	return platform.Metrics{Impressions: platform.Count(n.Views), Views: platform.Count(n.Views),
+		Likes: platform.Count(n.Likes),
 		Comments: platform.Count(n.Replies), Shares: platform.Count(n.Reposts + n.Quotes),
 		Saves: platform.Count(n.Bookmarks)}, nil
 }
