@@ -268,7 +268,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	n := answer.Data.Counts
 	return platform.Metrics{Impressions: platform.Count(n.Views), Views: platform.Count(n.Views),
-		Likes: platform.Count(n.Likes),
+		Likes:    platform.Count(n.Likes),
 		Comments: platform.Count(n.Replies), Shares: platform.Count(n.Reposts + n.Quotes),
 		Saves: platform.Count(n.Bookmarks)}, nil
 }

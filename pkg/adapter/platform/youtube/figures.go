@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -37,4 +38,38 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([
 		day.Followers = number(s.Subscribers)
 	}
 	return []platform.Day{day}, nil
+}
+
+// reports is the address of the reports about channels.
+const reports = "https://youtubeanalytics.googleapis.com"
+
+// reportScope is the right to read reports. It is not among the usual ones, because Google reviews it apart.
+const reportScope = "https://www.googleapis.com/auth/yt-analytics.readonly"
+
+// reported is how many days before the present one a report counts: those in which posts are read.
+const reported = 91
+
+// watched returns the seconds for which a video was watched. It returns nil if the owner of the account has not granted
+// the right, or YouTube has no report yet.
+func (p *Platform) watched(ctx context.Context, a platform.Account, video string) (*int64, error) {
+	if !slices.Contains(a.Token.Scopes, reportScope) {
+		return nil, nil
+	}
+	now := p.Client.Now().UTC()
+	var answer struct {
+		Rows [][]float64 `json:"rows"`
+	}
+	call := wire.Call{Name: "reports", Method: http.MethodGet, URL: p.Client.Base(reports) + "/v2/reports",
+		Query: url.Values{"ids": {"channel==MINE"}, "metrics": {"estimatedMinutesWatched"},
+			"filters":   {"video==" + video},
+			"startDate": {now.AddDate(0, 0, -reported).Format(time.DateOnly)}, "endDate": {now.Format(time.DateOnly)}},
+		Bearer: a.Token.Access}
+	err := p.Client.JSON(ctx, call, p.refused, &answer)
+	if platform.KindOf(err) == platform.BadContent && err != nil {
+		return nil, nil
+	}
+	if err != nil || len(answer.Rows) == 0 || len(answer.Rows[0]) == 0 {
+		return nil, err
+	}
+	return platform.Count(int64(answer.Rows[0][0] * 60)), nil
 }
