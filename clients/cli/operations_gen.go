@@ -59,6 +59,30 @@ var groups = []group{
 			},
 		},
 	}},
+	{name: "analytics", doc: "The best times to publish, and the figures of social accounts by day", operations: []operation{
+		{
+			id: "listAccountMetrics", name: "list-accounts", method: "GET", path: "/v1/analytics/accounts",
+			summary: "List the metrics of a social account", doc: "Lists followers and totals of a social account by day, the earliest first. Platforms with a history (`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures of others are read once a day from then on. Days without figures are left out. With the header `Accept: text/csv`, the answer is a file of comma-separated values with all days.\n\nNeeds the scope `factories:read`.",
+			query: []parameter{
+				{"limit", "integer", "Maximum number of results"},
+				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
+				{"social_account_id", "string", "Social account"},
+				{"from", "string", "First day, as 2026-11-01. Absent: 29 days before the last"},
+				{"to", "string", "Last day, included, as 2026-11-30. Absent: today, in UTC"},
+			},
+			paged: true,
+		},
+		{
+			id: "getBestTimes", name: "best-times", method: "GET", path: "/v1/analytics/best-times",
+			summary: "Get the best times to publish", doc: "Compares the hours of the week in which the publications of a factory or of a social account were published in the last 180 days. Each hour has its mean effect with an interval of 95% and the number of its publications. With fewer than 30 publications, the answer says how many there are, and has no hours.\n\nNeeds the scope `factories:read`.",
+			query: []parameter{
+				{"factory_id", "string", "Factory whose publications are compared. Either it or social_account_id"},
+				{"social_account_id", "string", "Social account whose publications are compared"},
+				{"metric", "string", "What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100 views"},
+				{"timezone", "string", "Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first factory of the social account, or else UTC"},
+			},
+		},
+	}},
 	{name: "api-keys", doc: "Keys, their scopes, addresses, expiry and rotation", operations: []operation{
 		{
 			id: "listApiKeys", name: "list", method: "GET", path: "/v1/api-keys",
@@ -515,13 +539,17 @@ var groups = []group{
 		},
 		{
 			id: "getFactoryAnalytics", name: "get-analytics", method: "GET", path: "/v1/factories/{factory_id}/analytics",
-			summary: "Get the analytics of a factory", doc: "Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and publication counts on the day on which it happened. What a deleted item has come to stays counted. The sums follow the content within seconds.\n\nNeeds the scope `factories:read`.",
+			summary: "Get the analytics of a factory", doc: "Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and publication counts on the day on which it happened. What a deleted item has come to stays counted. The sums follow the content within seconds.\n\nWith `compare`, the answer also compares two sets of publications of the period, and says whether the difference is more than chance.\n\nNeeds the scope `factories:read`.",
 			args: []string{"factory_id"},
 			query: []parameter{
 				{"from", "string", "First day, as 2026-11-01. Absent: 29 days before the last"},
 				{"to", "string", "Last day, included, as 2026-11-30. Absent: today"},
 				{"group_by", "list", "What the series is by, separated by commas"},
 				{"timezone", "string", "Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC"},
+				{"compare", "string", "Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison"},
+				{"compare_a", "string", "First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a period, as 2026-11-01..2026-11-15"},
+				{"compare_b", "string", "Second set, which has no member of the first"},
+				{"metric", "string", "What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100 views"},
 			},
 		},
 		{
@@ -892,7 +920,7 @@ var groups = []group{
 	{name: "publications", doc: "List all publications", operations: []operation{
 		{
 			id: "listAllPublications", name: "list", method: "GET", path: "/v1/publications",
-			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than 1,000 content items is refused: name a shorter one.\n\nNeeds the scope `content:read`.",
+			summary: "List all publications", doc: "Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a file of comma-separated values with all results of the period.\n\nNeeds the scope `content:read`.",
 			query: []parameter{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},

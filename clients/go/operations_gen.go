@@ -17,6 +17,8 @@ type Client struct {
 	transport
 	// The account, its balance and its audit log.
 	Account *AccountService
+	// The best times to publish, and the figures of social accounts by day.
+	Analytics *AnalyticsService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
 	// Approve a content item.
@@ -63,6 +65,7 @@ type Client struct {
 
 func (c *Client) bind() {
 	c.Account = &AccountService{&c.transport}
+	c.Analytics = &AnalyticsService{&c.transport}
 	c.APIKeys = &APIKeysService{&c.transport}
 	c.Approvals = &ApprovalsService{&c.transport}
 	c.Architect = &ArchitectService{&c.transport}
@@ -216,6 +219,69 @@ type GetServiceLevelsParams struct {
 func (s *AccountService) GetServiceLevels(ctx context.Context, params *GetServiceLevelsParams, options ...RequestOption) (*ServiceLevels, error) {
 	result := new(ServiceLevels)
 	if _, err := s.t.do(ctx, newCall("GET", "/v1/service-levels", queryOf(params), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// AnalyticsService: The best times to publish, and the figures of social accounts by day.
+type AnalyticsService struct{ t *transport }
+
+// ListAccountMetricsParams are the parameters of AnalyticsService.ListAccounts.
+type ListAccountMetricsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+	// Social account.
+	SocialAccountID *string `query:"social_account_id"`
+	// First day, as 2026-11-01. Absent: 29 days before the last.
+	From *string `query:"from"`
+	// Last day, included, as 2026-11-30. Absent: today, in UTC.
+	To *string `query:"to"`
+}
+
+// ListAccounts reads all pages, as the caller goes on: List the metrics of a social account.
+//
+// Lists followers and totals of a social account by day, the earliest first. Platforms with a history
+// (`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures of others are read
+// once a day from then on. Days without figures are left out. With the header `Accept: text/csv`, the answer is a file
+// of comma-separated values with all days.
+//
+// Needs the scope `factories:read`.
+func (s *AnalyticsService) ListAccounts(ctx context.Context, params *ListAccountMetricsParams, options ...RequestOption) iter.Seq2[AccountDay, error] {
+	return all[AccountDay](ctx, s.t, "/v1/analytics/accounts", queryOf(params), options)
+}
+
+// ListAccountsPage reads one page.
+func (s *AnalyticsService) ListAccountsPage(ctx context.Context, params *ListAccountMetricsParams, options ...RequestOption) (*Page[AccountDay], error) {
+	return page[AccountDay](ctx, s.t, "/v1/analytics/accounts", queryOf(params), options)
+}
+
+// GetBestTimesParams are the parameters of AnalyticsService.BestTimes.
+type GetBestTimesParams struct {
+	// Factory whose publications are compared. Either it or social_account_id.
+	FactoryID *string `query:"factory_id"`
+	// Social account whose publications are compared.
+	SocialAccountID *string `query:"social_account_id"`
+	// What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
+	// views.
+	Metric *AnalyticsMetric `query:"metric"`
+	// Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first
+	// factory of the social account, or else UTC.
+	Timezone *string `query:"timezone"`
+}
+
+// BestTimes: Get the best times to publish.
+//
+// Compares the hours of the week in which the publications of a factory or of a social account were published in the
+// last 180 days. Each hour has its mean effect with an interval of 95% and the number of its publications. With fewer
+// than 30 publications, the answer says how many there are, and has no hours.
+//
+// Needs the scope `factories:read`.
+func (s *AnalyticsService) BestTimes(ctx context.Context, params *GetBestTimesParams, options ...RequestOption) (*BestTimes, error) {
+	result := new(BestTimes)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/analytics/best-times", queryOf(params), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -1169,6 +1235,16 @@ type GetFactoryAnalyticsParams struct {
 	GroupBy []AnalyticsGroupInput `query:"group_by"`
 	// Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC.
 	Timezone *string `query:"timezone"`
+	// Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison.
+	Compare *AnalyticsCompareInput `query:"compare"`
+	// First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a
+	// period, as 2026-11-01..2026-11-15.
+	CompareA *string `query:"compare_a"`
+	// Second set, which has no member of the first.
+	CompareB *string `query:"compare_b"`
+	// What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
+	// views.
+	Metric *AnalyticsMetric `query:"metric"`
 }
 
 // GetAnalytics: Get the analytics of a factory.
@@ -1176,6 +1252,9 @@ type GetFactoryAnalyticsParams struct {
 // Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and publication counts on
 // the day on which it happened. What a deleted item has come to stays counted. The sums follow the content within
 // seconds.
+//
+// With `compare`, the answer also compares two sets of publications of the period, and says whether the difference is
+// more than chance.
 //
 // Needs the scope `factories:read`.
 func (s *FactoriesService) GetAnalytics(ctx context.Context, factoryID string, params *GetFactoryAnalyticsParams, options ...RequestOption) (*Analytics, error) {
@@ -2041,7 +2120,8 @@ type ListAllPublicationsParams struct {
 // List reads all pages, as the caller goes on: List all publications.
 //
 // Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than
-// 1,000 content items is refused: name a shorter one.
+// 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a file of
+// comma-separated values with all results of the period.
 //
 // Needs the scope `content:read`.
 func (s *PublicationsService) List(ctx context.Context, params *ListAllPublicationsParams, options ...RequestOption) iter.Seq2[PublishingEntry, error] {

@@ -38,6 +38,42 @@ type Account struct {
 	Version int64 `json:"version"`
 }
 
+// AccountDay is a type of the API.
+type AccountDay struct {
+	// Clicks on it or on its links, as the platform counts them. Null: the platform does not have it.
+	Clicks *int64 `json:"clicks"`
+	// Comments and replies. Null: the platform does not have it.
+	Comments *int64 `json:"comments"`
+	// Day, in UTC.
+	Day string `json:"day"`
+	// Number of followers at the end of the day, or when they were read. Null: the platform does not have it.
+	Followers *int64 `json:"followers"`
+	// Followers who came on the day. Null: the platform does not have it.
+	FollowersGained *int64 `json:"followers_gained"`
+	// Followers who went on the day. Null: the platform does not have it.
+	FollowersLost *int64 `json:"followers_lost"`
+	// How often it was shown. Null: the platform does not have it.
+	Impressions *int64 `json:"impressions"`
+	// Likes and other reactions. Null: the platform does not have it.
+	Likes *int64 `json:"likes"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// Number of posts of the account. Null: the platform does not have it.
+	Posts *int64 `json:"posts"`
+	// How many people or accounts it was shown to, each counted once. Null: the platform does not have it.
+	Reach *int64 `json:"reach"`
+	// Saves and bookmarks. Null: the platform does not have it.
+	Saves *int64 `json:"saves"`
+	// Shares, reposts and quotes. Null: the platform does not have it.
+	Shares *int64 `json:"shares"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Views as the platform counts them. Null: the platform does not have it.
+	Views *int64 `json:"views"`
+	// Seconds for which it was watched, in all. Null: the platform does not have it.
+	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
+}
+
 // AccountView is a type of the API.
 type AccountView struct {
 	// Balance of the account.
@@ -73,6 +109,8 @@ type AccountViewEventData struct {
 
 // Analytics is a type of the API.
 type Analytics struct {
+	// Comparison of two sets of publications. Null without compare.
+	Comparison *AnalyticsComparison `json:"comparison"`
 	// Id of the factory.
 	FactoryID string `json:"factory_id"`
 	// First day.
@@ -92,16 +130,23 @@ type Analytics struct {
 
 // AnalyticsAmounts is a type of the API.
 type AnalyticsAmounts struct {
+	// Clicks on the publications. Null: none of their platforms has it.
+	Clicks *int64 `json:"clicks"`
 	// Comments on the publications.
 	Comments int64 `json:"comments"`
 	// Failed attempts at content items.
 	Failed int64 `json:"failed"`
+	// Impressions of the publications. Null: none of their platforms has it.
+	Impressions *int64 `json:"impressions"`
 	// Likes of the publications.
 	Likes int64 `json:"likes"`
 	// Successful attempts at content items. An item that was generated again counts again.
 	Made int64 `json:"made"`
 	// Publications. An item on two platforms counts twice.
 	Published int64 `json:"published"`
+	// Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+	// has it.
+	Reach *int64 `json:"reach"`
 	// Saves of the publications.
 	Saves int64 `json:"saves"`
 	// Shares of the publications.
@@ -110,7 +155,78 @@ type AnalyticsAmounts struct {
 	SpendCredits int64 `json:"spend_credits"`
 	// Views of the publications.
 	Views int64 `json:"views"`
+	// Seconds for which the publications were watched. Null: none of their platforms has it.
+	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
 }
+
+// AnalyticsCompare: values of an enumeration.
+// A newer service may have more values.
+type AnalyticsCompare string
+
+// The values of AnalyticsCompare.
+const (
+	AnalyticsCompareKind         AnalyticsCompare = "kind"
+	AnalyticsComparePlatform     AnalyticsCompare = "platform"
+	AnalyticsCompareHour         AnalyticsCompare = "hour"
+	AnalyticsComparePeriod       AnalyticsCompare = "period"
+	AnalyticsComparePublications AnalyticsCompare = "publications"
+)
+
+// AnalyticsCompareInput has the values of AnalyticsCompare.
+type AnalyticsCompareInput = AnalyticsCompare
+
+// AnalyticsCompared is a type of the API.
+type AnalyticsCompared struct {
+	// Median of the metric. Null without publications.
+	Median *float64 `json:"median"`
+	// Number of its publications whose metric is known.
+	Posts int64 `json:"posts"`
+	// What the set has, as it was asked for.
+	Value string `json:"value"`
+}
+
+// AnalyticsComparison is a type of the API.
+type AnalyticsComparison struct {
+	// First set.
+	A AnalyticsCompared `json:"a"`
+	// Second set.
+	B AnalyticsCompared `json:"b"`
+	// What the sets differ in.
+	By AnalyticsCompare `json:"by"`
+	// The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
+	Decision AnalyticsComparisonDecision `json:"decision"`
+	// How much greater the metric is in the first set (Hodges-Lehmann estimate), in medians of both sets together: 0.25 is
+	// a fourth of the median. Each publication is compared with those of its platform, unless platforms are compared. Null
+	// if there are too few publications.
+	Difference *float64 `json:"difference"`
+	// Upper end of the interval. Null if there are too few publications.
+	High *float64 `json:"high"`
+	// Lower end of the interval of 95% of the difference. Null if there are too few publications.
+	Low *float64 `json:"low"`
+	// Metric that is compared.
+	Metric string `json:"metric"`
+	// Number of publications that each set needs.
+	Needed int64 `json:"needed"`
+	// Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few publications.
+	P *float64 `json:"p"`
+	// Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period. 0
+	// with a live key.
+	Simulated int64 `json:"simulated"`
+	// Probability that a publication of the first set beats one of the second. Null if there are too few publications.
+	Superiority *float64 `json:"superiority"`
+}
+
+// AnalyticsComparisonDecision: values of an enumeration.
+// A newer service may have more values.
+type AnalyticsComparisonDecision string
+
+// The values of AnalyticsComparisonDecision.
+const (
+	AnalyticsComparisonDecisionA            AnalyticsComparisonDecision = "a"
+	AnalyticsComparisonDecisionB            AnalyticsComparisonDecision = "b"
+	AnalyticsComparisonDecisionNoDifference AnalyticsComparisonDecision = "no_difference"
+	AnalyticsComparisonDecisionNoDecision   AnalyticsComparisonDecision = "no_decision"
+)
 
 // AnalyticsGroup: values of an enumeration.
 // A newer service may have more values.
@@ -126,14 +242,35 @@ const (
 // AnalyticsGroupInput has the values of AnalyticsGroup.
 type AnalyticsGroupInput = AnalyticsGroup
 
+// AnalyticsMetric: values of an enumeration.
+type AnalyticsMetric string
+
+// The values of AnalyticsMetric.
+const (
+	AnalyticsMetricEngagement       AnalyticsMetric = "engagement"
+	AnalyticsMetricImpressions      AnalyticsMetric = "impressions"
+	AnalyticsMetricReach            AnalyticsMetric = "reach"
+	AnalyticsMetricViews            AnalyticsMetric = "views"
+	AnalyticsMetricWatchTimeSeconds AnalyticsMetric = "watch_time_seconds"
+	AnalyticsMetricLikes            AnalyticsMetric = "likes"
+	AnalyticsMetricComments         AnalyticsMetric = "comments"
+	AnalyticsMetricShares           AnalyticsMetric = "shares"
+	AnalyticsMetricSaves            AnalyticsMetric = "saves"
+	AnalyticsMetricClicks           AnalyticsMetric = "clicks"
+)
+
 // AnalyticsRow is a type of the API.
 type AnalyticsRow struct {
+	// Clicks on the publications. Null: none of their platforms has it.
+	Clicks *int64 `json:"clicks"`
 	// Comments on the publications.
 	Comments int64 `json:"comments"`
 	// Day, in the time zone. Null where the series is not by day.
 	Day *string `json:"day"`
 	// Failed attempts at content items.
 	Failed int64 `json:"failed"`
+	// Impressions of the publications. Null: none of their platforms has it.
+	Impressions *int64 `json:"impressions"`
 	// Kind of content. Null where the series is not by kind, and for what is of none, such as a training.
 	Kind *ContentKind `json:"kind"`
 	// Likes of the publications.
@@ -144,6 +281,9 @@ type AnalyticsRow struct {
 	Platform *Platform `json:"platform"`
 	// Publications. An item on two platforms counts twice.
 	Published int64 `json:"published"`
+	// Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+	// has it.
+	Reach *int64 `json:"reach"`
 	// Saves of the publications.
 	Saves int64 `json:"saves"`
 	// Shares of the publications.
@@ -152,6 +292,8 @@ type AnalyticsRow struct {
 	SpendCredits int64 `json:"spend_credits"`
 	// Views of the publications.
 	Views int64 `json:"views"`
+	// Seconds for which the publications were watched. Null: none of their platforms has it.
+	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
 }
 
 // APIKey is a type of the API.
@@ -878,6 +1020,70 @@ type BalanceLowEvent struct {
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+}
+
+// BestHour is a type of the API.
+type BestHour struct {
+	// Upper end of the interval.
+	High float64 `json:"high"`
+	// Hour: 18 is from 18:00 to 18:59.
+	Hour int64 `json:"hour"`
+	// Lower end of the interval of 95% of the effect.
+	Low float64 `json:"low"`
+	// How much better than the mean of all publications those of the hour are: 0.25 is 25% better. Each publication is
+	// compared with those of its platform.
+	MeanEffect float64 `json:"mean_effect"`
+	// Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than
+	// 10 publications of the hour or of the others.
+	P *float64 `json:"p"`
+	// Number of publications of the hour.
+	Posts int64 `json:"posts"`
+	// Whether p is below 0.05, divided by the number of hours that are tested.
+	Significant bool `json:"significant"`
+	// Day of the week.
+	Weekday BestHourWeekday `json:"weekday"`
+}
+
+// BestHourWeekday: values of an enumeration.
+// A newer service may have more values.
+type BestHourWeekday string
+
+// The values of BestHourWeekday.
+const (
+	BestHourWeekdayMonday    BestHourWeekday = "monday"
+	BestHourWeekdayTuesday   BestHourWeekday = "tuesday"
+	BestHourWeekdayWednesday BestHourWeekday = "wednesday"
+	BestHourWeekdayThursday  BestHourWeekday = "thursday"
+	BestHourWeekdayFriday    BestHourWeekday = "friday"
+	BestHourWeekdaySaturday  BestHourWeekday = "saturday"
+	BestHourWeekdaySunday    BestHourWeekday = "sunday"
+)
+
+// BestTimes is a type of the API.
+type BestTimes struct {
+	// Whether there are enough publications. If not, there are no hours.
+	Enough bool `json:"enough"`
+	// Factory. Null if a social account was named.
+	FactoryID *string `json:"factory_id"`
+	// First day of the period.
+	From string `json:"from"`
+	// Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
+	// safest choice.
+	Hours []BestHour `json:"hours"`
+	// Metric that is compared.
+	Metric string `json:"metric"`
+	// Number of publications that are needed.
+	Needed int64 `json:"needed"`
+	// Number of publications whose metric is known: the latest 1,000 at most.
+	Posts int64 `json:"posts"`
+	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key.
+	Simulated int64 `json:"simulated"`
+	// Social account. Null if a factory was named.
+	SocialAccountID *string `json:"social_account_id"`
+	// Time zone of the hours (IANA).
+	Timezone string `json:"timezone"`
+	// Last day of the period.
+	To string `json:"to"`
 }
 
 // BloggerFactory: Factory of a blogger.
@@ -6053,8 +6259,8 @@ type Publication struct {
 	ID string `json:"id"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
-	// How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the
-	// platform has none.
+	// How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null until
+	// then, and where the platform has none.
 	Metrics *PublicationMetrics `json:"metrics"`
 	// Options of its platform. Null: none.
 	Options *PublishOptions `json:"options"`
@@ -6179,18 +6385,26 @@ type PublicationFailureCodeInput = PublicationFailureCode
 
 // PublicationMetrics is a type of the API.
 type PublicationMetrics struct {
-	// Null: the platform does not have it.
+	// Clicks on it or on its links, as the platform counts them. Null: the platform does not have it.
+	Clicks *int64 `json:"clicks"`
+	// Comments and replies. Null: the platform does not have it.
 	Comments *int64 `json:"comments"`
-	// Null: the platform does not have it.
+	// How often it was shown. Null: the platform does not have it.
+	Impressions *int64 `json:"impressions"`
+	// Likes and other reactions. Null: the platform does not have it.
 	Likes *int64 `json:"likes"`
+	// How many people or accounts it was shown to, each counted once. Null: the platform does not have it.
+	Reach *int64 `json:"reach"`
 	// Time at which they were read.
 	ReadAt time.Time `json:"read_at"`
-	// Null: the platform does not have it.
+	// Saves and bookmarks. Null: the platform does not have it.
 	Saves *int64 `json:"saves"`
-	// Null: the platform does not have it.
+	// Shares, reposts and quotes. Null: the platform does not have it.
 	Shares *int64 `json:"shares"`
-	// Null: the platform does not have it.
+	// Views as the platform counts them. Null: the platform does not have it.
 	Views *int64 `json:"views"`
+	// Seconds for which it was watched, in all. Null: the platform does not have it.
+	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
 }
 
 // PublicationState: values of an enumeration.
@@ -6291,8 +6505,8 @@ type PublishedPost struct {
 	ID string `json:"id"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
-	// How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the
-	// platform has none.
+	// How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null until
+	// then, and where the platform has none.
 	Metrics *PublicationMetrics `json:"metrics"`
 	// Metrics at each reading, the earliest first.
 	MetricsHistory []PublicationMetrics `json:"metrics_history"`
@@ -7127,6 +7341,11 @@ type SocialAccountStateInput = SocialAccountState
 type SocialPlatform struct {
 	// What each kind of content may have.
 	Accepts []SocialPlatformAccept `json:"accepts"`
+	// Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from the
+	// connection on.
+	AccountHistory bool `json:"account_history"`
+	// Members of listAccountMetrics that the platform has.
+	AccountMetrics []string `json:"account_metrics"`
 	// Whether the platform documents its interface badly, so that it may stop working without notice.
 	Beta bool `json:"beta"`
 	// Whether accounts can be connected: the operator of the service has registered an application with the platform,
@@ -8073,10 +8292,14 @@ type ListAllPublicationsOrderBy string
 
 // The values of ListAllPublicationsOrderBy.
 const (
-	ListAllPublicationsOrderByTime     ListAllPublicationsOrderBy = "time"
-	ListAllPublicationsOrderByViews    ListAllPublicationsOrderBy = "views"
-	ListAllPublicationsOrderByLikes    ListAllPublicationsOrderBy = "likes"
-	ListAllPublicationsOrderByComments ListAllPublicationsOrderBy = "comments"
-	ListAllPublicationsOrderByShares   ListAllPublicationsOrderBy = "shares"
-	ListAllPublicationsOrderBySaves    ListAllPublicationsOrderBy = "saves"
+	ListAllPublicationsOrderByTime             ListAllPublicationsOrderBy = "time"
+	ListAllPublicationsOrderByImpressions      ListAllPublicationsOrderBy = "impressions"
+	ListAllPublicationsOrderByReach            ListAllPublicationsOrderBy = "reach"
+	ListAllPublicationsOrderByViews            ListAllPublicationsOrderBy = "views"
+	ListAllPublicationsOrderByWatchTimeSeconds ListAllPublicationsOrderBy = "watch_time_seconds"
+	ListAllPublicationsOrderByLikes            ListAllPublicationsOrderBy = "likes"
+	ListAllPublicationsOrderByComments         ListAllPublicationsOrderBy = "comments"
+	ListAllPublicationsOrderByShares           ListAllPublicationsOrderBy = "shares"
+	ListAllPublicationsOrderBySaves            ListAllPublicationsOrderBy = "saves"
+	ListAllPublicationsOrderByClicks           ListAllPublicationsOrderBy = "clicks"
 )

@@ -73,6 +73,8 @@ type call struct {
 	misnamed error
 	// ifNoneMatch names the versions that the caller has. It is empty for calls that change something.
 	ifNoneMatch string
+	// sheet reports whether the caller accepts comma-separated values.
+	sheet bool
 	// idempotencyKey is empty if the caller sent none.
 	idempotencyKey string
 	code           errs.Code

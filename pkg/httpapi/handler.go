@@ -96,6 +96,7 @@ func (r *Router) admit(c *call, p *auth.Principal, req *http.Request) error {
 	reads := req.Method == http.MethodGet || req.Method == http.MethodHead
 	if reads {
 		c.ifNoneMatch = strings.Join(req.Header.Values("If-None-Match"), ",")
+		c.sheet = acceptsSheet(req.Header)
 	} else {
 		if c.idempotencyKey, err = idempotencyKey(req.Header); err != nil {
 			return err

@@ -99,9 +99,13 @@ func Owned(ctx context.Context, kind, prefix string, made Period,
 	return q, err
 }
 
-// Slice returns a page of a list in memory. The key must be unique.
+// Slice returns a page of a list in memory, or the whole list if the caller accepts comma-separated values. The key
+// must be unique.
 func Slice[T any](ctx context.Context, all []T, filters map[string]string, in SliceInput,
 	key func(T) string) (Page[T], error) {
+	if callFrom(ctx).sheet {
+		return Page[T]{Items: all}, nil
+	}
 	list := fingerprint(ctx, store.Query{Filters: filters})
 	if in.Cursor != "" {
 		after, err := parseCursor(ctx, in.Cursor, list)

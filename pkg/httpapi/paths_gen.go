@@ -4,6 +4,8 @@ package httpapi
 
 // Paths are the paths of all operations.
 var Paths = []string{
+	"/v1/analytics/accounts",
+	"/v1/analytics/best-times",
 	"/v1/api-keys",
 	"/v1/api-keys/{api_key_id}",
 	"/v1/api-keys/{api_key_id}/rotate",

@@ -36,6 +36,9 @@ type Op struct {
 	Description string
 	// AccountWide operations concern the whole account. They refuse keys that are bound to profiles.
 	AccountWide bool
+	// Sheet is the name of the file of a list that is also returned as comma-separated values, such as
+	// publications.csv. Slice makes its pages.
+	Sheet string
 	// Errors are the codes that it returns in addition to those of every operation.
 	Errors []errs.Code
 	// Fixed are members of the resource that a body cannot have, with the alternative to each.
@@ -112,11 +115,16 @@ func Read[I, T any](r *Router, op Op, handle func(context.Context, *I) (T, error
 // List registers an operation that returns a page of a list.
 func List[I, T any](r *Router, op Op, handle func(context.Context, *I) (Page[T], error)) {
 	register(r, op, reflect.TypeFor[ListEnvelope[T]](), func(ctx context.Context, in *I) (*answer, error) {
+		c := callFrom(ctx)
+		c.sheet = c.sheet && op.Sheet != ""
 		page, err := handle(ctx, in)
 		if err != nil {
 			return nil, err
 		}
-		body := ListEnvelope[T]{Data: page.Items, RequestID: callFrom(ctx).RequestID}
+		if c.sheet {
+			return renderSheet(op, page.Items)
+		}
+		body := ListEnvelope[T]{Data: page.Items, RequestID: c.RequestID}
 		if body.Data == nil {
 			body.Data = []T{}
 		}
@@ -149,6 +157,7 @@ type answer struct {
 	Replayed    string `header:"Idempotent-Replayed"`
 	Location    string `header:"Location"`
 	RetryAfter  string `header:"Retry-After"`
+	Disposition string `header:"Content-Disposition"`
 	Body        []byte
 	code        errs.Code   // of a failure
 	secret      *confidence // nil if the body has no secret

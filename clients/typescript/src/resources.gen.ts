@@ -132,6 +132,74 @@ export class AccountResource {
   }
 }
 
+/** The parameters of listAccountMetrics. */
+export interface ListAccountMetricsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Social account. */
+  social_account_id?: string | undefined;
+  /** First day, as 2026-11-01. Absent: 29 days before the last. */
+  from?: string | undefined;
+  /** Last day, included, as 2026-11-30. Absent: today, in UTC. */
+  to?: string | undefined;
+}
+
+/** The parameters of getBestTimes. */
+export interface GetBestTimesParams {
+  /** Factory whose publications are compared. Either it or social_account_id. */
+  factory_id?: string | undefined;
+  /** Social account whose publications are compared. */
+  social_account_id?: string | undefined;
+  /**
+   * What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
+   * views.
+   */
+  metric?: T.AnalyticsMetric | undefined;
+  /**
+   * Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first
+   * factory of the social account, or else UTC.
+   */
+  timezone?: string | undefined;
+}
+
+/** The best times to publish, and the figures of social accounts by day. */
+export class AnalyticsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the metrics of a social account.
+   *
+   * Lists followers and totals of a social account by day, the earliest first. Platforms with a history
+   * (`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures of others are read
+   * once a day from then on. Days without figures are left out. With the header `Accept: text/csv`, the answer is a
+   * file of comma-separated values with all days.
+   *
+   * Needs the scope `factories:read`.
+   */
+  listAccounts(params?: ListAccountMetricsParams, options?: RequestOptions): Pages<T.AccountDay> {
+    return this.#core.pages('/v1/analytics/accounts', [], params, options);
+  }
+
+  /**
+   * Get the best times to publish.
+   *
+   * Compares the hours of the week in which the publications of a factory or of a social account were published in the
+   * last 180 days. Each hour has its mean effect with an interval of 95% and the number of its publications. With fewer
+   * than 30 publications, the answer says how many there are, and has no hours.
+   *
+   * Needs the scope `factories:read`.
+   */
+  bestTimes(params?: GetBestTimesParams, options?: RequestOptions): Call<T.BestTimes> {
+    return this.#core.call('GET', '/v1/analytics/best-times', [], { query: params }, options);
+  }
+}
+
 /** The parameters of listApiKeys. */
 export interface ListApiKeysParams {
   /** Maximum number of results. */
@@ -841,6 +909,20 @@ export interface GetFactoryAnalyticsParams {
   group_by?: T.AnalyticsGroupInput[] | undefined;
   /** Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC. */
   timezone?: string | undefined;
+  /** Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison. */
+  compare?: T.AnalyticsCompareInput | undefined;
+  /**
+   * First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a
+   * period, as 2026-11-01..2026-11-15.
+   */
+  compare_a?: string | undefined;
+  /** Second set, which has no member of the first. */
+  compare_b?: string | undefined;
+  /**
+   * What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
+   * views.
+   */
+  metric?: T.AnalyticsMetric | undefined;
 }
 
 /** The parameters of listProposals. */
@@ -925,6 +1007,9 @@ export class FactoriesResource {
    * Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and publication counts on
    * the day on which it happened. What a deleted item has come to stays counted. The sums follow the content within
    * seconds.
+   *
+   * With `compare`, the answer also compares two sets of publications of the period, and says whether the difference is
+   * more than chance.
    *
    * Needs the scope `factories:read`.
    */
@@ -1604,7 +1689,8 @@ export class PublicationsResource {
    * List all publications.
    *
    * Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more than
-   * 1,000 content items is refused: name a shorter one.
+   * 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a file of
+   * comma-separated values with all results of the period.
    *
    * Needs the scope `content:read`.
    */
@@ -2299,6 +2385,8 @@ export class Client {
   readonly core: Core;
   /** The account, its balance and its audit log. */
   readonly account: AccountResource;
+  /** The best times to publish, and the figures of social accounts by day. */
+  readonly analytics: AnalyticsResource;
   /** Keys, their scopes, addresses, expiry and rotation. */
   readonly apiKeys: ApiKeysResource;
   /** Approve a content item. */
@@ -2345,6 +2433,7 @@ export class Client {
   constructor(options: ClientOptions) {
     this.core = new Core(options);
     this.account = new AccountResource(this.core);
+    this.analytics = new AnalyticsResource(this.core);
     this.apiKeys = new ApiKeysResource(this.core);
     this.approvals = new ApprovalsResource(this.core);
     this.architect = new ArchitectResource(this.core);

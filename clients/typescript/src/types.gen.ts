@@ -34,6 +34,42 @@ export interface Account {
 }
 
 /** A type of the API. */
+export interface AccountDay {
+  /** Clicks on it or on its links, as the platform counts them. Null: the platform does not have it. */
+  clicks: number | null;
+  /** Comments and replies. Null: the platform does not have it. */
+  comments: number | null;
+  /** Day, in UTC. */
+  day: string;
+  /** Number of followers at the end of the day, or when they were read. Null: the platform does not have it. */
+  followers: number | null;
+  /** Followers who came on the day. Null: the platform does not have it. */
+  followers_gained: number | null;
+  /** Followers who went on the day. Null: the platform does not have it. */
+  followers_lost: number | null;
+  /** How often it was shown. Null: the platform does not have it. */
+  impressions: number | null;
+  /** Likes and other reactions. Null: the platform does not have it. */
+  likes: number | null;
+  /** Platform of the account. */
+  platform: Platform;
+  /** Number of posts of the account. Null: the platform does not have it. */
+  posts: number | null;
+  /** How many people or accounts it was shown to, each counted once. Null: the platform does not have it. */
+  reach: number | null;
+  /** Saves and bookmarks. Null: the platform does not have it. */
+  saves: number | null;
+  /** Shares, reposts and quotes. Null: the platform does not have it. */
+  shares: number | null;
+  /** Social account. */
+  social_account_id: string;
+  /** Views as the platform counts them. Null: the platform does not have it. */
+  views: number | null;
+  /** Seconds for which it was watched, in all. Null: the platform does not have it. */
+  watch_time_seconds: number | null;
+}
+
+/** A type of the API. */
 export interface AccountView {
   /** Balance of the account. */
   balance: Balance;
@@ -70,6 +106,8 @@ export interface AccountViewEventData {
 
 /** A type of the API. */
 export interface Analytics {
+  /** Comparison of two sets of publications. Null without compare. */
+  comparison: AnalyticsComparison | null;
   /** Id of the factory. */
   factory_id: string;
   /** First day. */
@@ -91,16 +129,25 @@ export interface Analytics {
 
 /** A type of the API. */
 export interface AnalyticsAmounts {
+  /** Clicks on the publications. Null: none of their platforms has it. */
+  clicks: number | null;
   /** Comments on the publications. */
   comments: number;
   /** Failed attempts at content items. */
   failed: number;
+  /** Impressions of the publications. Null: none of their platforms has it. */
+  impressions: number | null;
   /** Likes of the publications. */
   likes: number;
   /** Successful attempts at content items. An item that was generated again counts again. */
   made: number;
   /** Publications. An item on two platforms counts twice. */
   published: number;
+  /**
+   * Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+   * has it.
+   */
+  reach: number | null;
   /** Saves of the publications. */
   saves: number;
   /** Shares of the publications. */
@@ -109,7 +156,69 @@ export interface AnalyticsAmounts {
   spend_credits: number;
   /** Views of the publications. */
   views: number;
+  /** Seconds for which the publications were watched. Null: none of their platforms has it. */
+  watch_time_seconds: number | null;
 }
+
+/** Values of an enumeration. */
+export type AnalyticsCompare = 'kind' | 'platform' | 'hour' | 'period' | 'publications' | (string & {});
+
+/** Values of an enumeration. */
+export type AnalyticsCompareInput = 'kind' | 'platform' | 'hour' | 'period' | 'publications';
+
+/** A type of the API. */
+export interface AnalyticsCompared {
+  /** Median of the metric. Null without publications. */
+  median: number | null;
+  /** Number of its publications whose metric is known. */
+  posts: number;
+  /** What the set has, as it was asked for. */
+  value: string;
+}
+
+/** A type of the API. */
+export interface AnalyticsComparison {
+  /** First set. */
+  a: AnalyticsCompared;
+  /** Second set. */
+  b: AnalyticsCompared;
+  /** What the sets differ in. */
+  by: AnalyticsCompare;
+  /**
+   * The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
+   */
+  decision: AnalyticsComparisonDecision;
+  /**
+   * How much greater the metric is in the first set (Hodges-Lehmann estimate), in medians of both sets together: 0.25
+   * is a fourth of the median. Each publication is compared with those of its platform, unless platforms are compared.
+   * Null if there are too few publications.
+   */
+  difference: number | null;
+  /** Upper end of the interval. Null if there are too few publications. */
+  high: number | null;
+  /** Lower end of the interval of 95% of the difference. Null if there are too few publications. */
+  low: number | null;
+  /** Metric that is compared. */
+  metric: string;
+  /** Number of publications that each set needs. */
+  needed: number;
+  /**
+   * Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few publications.
+   */
+  p: number | null;
+  /**
+   * Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period. 0
+   * with a live key.
+   */
+  simulated: number;
+  /**
+   * Probability that a publication of the first set beats one of the second. Null if there are too few publications.
+   */
+  superiority: number | null;
+}
+
+/** Values of an enumeration. */
+export type AnalyticsComparisonDecision = 'a' | 'b' | 'no_difference' | 'no_decision' | (string & {});
 
 /** Values of an enumeration. */
 export type AnalyticsGroup = 'day' | 'kind' | 'platform' | (string & {});
@@ -117,14 +226,21 @@ export type AnalyticsGroup = 'day' | 'kind' | 'platform' | (string & {});
 /** Values of an enumeration. */
 export type AnalyticsGroupInput = 'day' | 'kind' | 'platform';
 
+/** Values of an enumeration. */
+export type AnalyticsMetric = 'engagement' | 'impressions' | 'reach' | 'views' | 'watch_time_seconds' | 'likes' | 'comments' | 'shares' | 'saves' | 'clicks';
+
 /** A type of the API. */
 export interface AnalyticsRow {
+  /** Clicks on the publications. Null: none of their platforms has it. */
+  clicks: number | null;
   /** Comments on the publications. */
   comments: number;
   /** Day, in the time zone. Null where the series is not by day. */
   day: string | null;
   /** Failed attempts at content items. */
   failed: number;
+  /** Impressions of the publications. Null: none of their platforms has it. */
+  impressions: number | null;
   /** Kind of content. Null where the series is not by kind, and for what is of none, such as a training. */
   kind: ContentKind | null;
   /** Likes of the publications. */
@@ -135,6 +251,11 @@ export interface AnalyticsRow {
   platform: Platform | null;
   /** Publications. An item on two platforms counts twice. */
   published: number;
+  /**
+   * Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+   * has it.
+   */
+  reach: number | null;
   /** Saves of the publications. */
   saves: number;
   /** Shares of the publications. */
@@ -143,6 +264,8 @@ export interface AnalyticsRow {
   spend_credits: number;
   /** Views of the publications. */
   views: number;
+  /** Seconds for which the publications were watched. Null: none of their platforms has it. */
+  watch_time_seconds: number | null;
 }
 
 /** A type of the API. */
@@ -870,6 +993,67 @@ export interface BalanceLowEvent {
   mode: Mode;
   /** Type of the event. */
   type: 'balance.low';
+}
+
+/** A type of the API. */
+export interface BestHour {
+  /** Upper end of the interval. */
+  high: number;
+  /** Hour: 18 is from 18:00 to 18:59. */
+  hour: number;
+  /** Lower end of the interval of 95% of the effect. */
+  low: number;
+  /**
+   * How much better than the mean of all publications those of the hour are: 0.25 is 25% better. Each publication is
+   * compared with those of its platform.
+   */
+  mean_effect: number;
+  /**
+   * Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than
+   * 10 publications of the hour or of the others.
+   */
+  p: number | null;
+  /** Number of publications of the hour. */
+  posts: number;
+  /** Whether p is below 0.05, divided by the number of hours that are tested. */
+  significant: boolean;
+  /** Day of the week. */
+  weekday: BestHourWeekday;
+}
+
+/** Values of an enumeration. */
+export type BestHourWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday' | (string & {});
+
+/** A type of the API. */
+export interface BestTimes {
+  /** Whether there are enough publications. If not, there are no hours. */
+  enough: boolean;
+  /** Factory. Null if a social account was named. */
+  factory_id: string | null;
+  /** First day of the period. */
+  from: string;
+  /**
+   * Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
+   * safest choice.
+   */
+  hours: BestHour[];
+  /** Metric that is compared. */
+  metric: string;
+  /** Number of publications that are needed. */
+  needed: number;
+  /** Number of publications whose metric is known: the latest 1,000 at most. */
+  posts: number;
+  /**
+   * Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live
+   * key.
+   */
+  simulated: number;
+  /** Social account. Null if a factory was named. */
+  social_account_id: string | null;
+  /** Time zone of the hours (IANA). */
+  timezone: string;
+  /** Last day of the period. */
+  to: string;
 }
 
 /** Factory of a blogger. */
@@ -5050,8 +5234,8 @@ export interface Publication {
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
   /**
-   * How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where
-   * the platform has none.
+   * How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null
+   * until then, and where the platform has none.
    */
   metrics: PublicationMetrics | null;
   /** Options of its platform. Null: none. */
@@ -5139,18 +5323,26 @@ export type PublicationFailureCodeInput = 'canceled' | 'captcha_required' | 'con
 
 /** A type of the API. */
 export interface PublicationMetrics {
-  /** Null: the platform does not have it. */
+  /** Clicks on it or on its links, as the platform counts them. Null: the platform does not have it. */
+  clicks: number | null;
+  /** Comments and replies. Null: the platform does not have it. */
   comments: number | null;
-  /** Null: the platform does not have it. */
+  /** How often it was shown. Null: the platform does not have it. */
+  impressions: number | null;
+  /** Likes and other reactions. Null: the platform does not have it. */
   likes: number | null;
+  /** How many people or accounts it was shown to, each counted once. Null: the platform does not have it. */
+  reach: number | null;
   /** Time at which they were read. */
   read_at: string;
-  /** Null: the platform does not have it. */
+  /** Saves and bookmarks. Null: the platform does not have it. */
   saves: number | null;
-  /** Null: the platform does not have it. */
+  /** Shares, reposts and quotes. Null: the platform does not have it. */
   shares: number | null;
-  /** Null: the platform does not have it. */
+  /** Views as the platform counts them. Null: the platform does not have it. */
   views: number | null;
+  /** Seconds for which it was watched, in all. Null: the platform does not have it. */
+  watch_time_seconds: number | null;
 }
 
 /** Values of an enumeration. */
@@ -5251,8 +5443,8 @@ export interface PublishedPost {
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
   /**
-   * How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where
-   * the platform has none.
+   * How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null
+   * until then, and where the platform has none.
    */
   metrics: PublicationMetrics | null;
   /** Metrics at each reading, the earliest first. */
@@ -6057,6 +6249,13 @@ export type SocialAccountStateInput = 'pending' | 'connected' | 'needs_reconnect
 export interface SocialPlatform {
   /** What each kind of content may have. */
   accepts: SocialPlatformAccept[];
+  /**
+   * Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from the
+   * connection on.
+   */
+  account_history: boolean;
+  /** Members of listAccountMetrics that the platform has. */
+  account_metrics: string[];
   /** Whether the platform documents its interface badly, so that it may stop working without notice. */
   beta: boolean;
   /**
@@ -6924,5 +7123,5 @@ export interface YoutubeOptions {
 export type YoutubeOptionsPrivacy = 'public' | 'unlisted' | 'private';
 
 /** Values of an enumeration. */
-export type ListAllPublicationsOrderBy = 'time' | 'views' | 'likes' | 'comments' | 'shares' | 'saves';
+export type ListAllPublicationsOrderBy = 'time' | 'impressions' | 'reach' | 'views' | 'watch_time_seconds' | 'likes' | 'comments' | 'shares' | 'saves' | 'clicks';
 

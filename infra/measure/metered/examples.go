@@ -151,8 +151,10 @@ func (w *World) Examples() map[string]Example {
 		"getFactory": {ID: of(&w.factory)},
 		"getFactoryAnalytics": {ID: of(&w.factory),
 			Query: map[string]string{"from": w.Clock.AddDate(0, 0, -1).Format(time.DateOnly), "group_by": "day,kind"}},
-		"updateFactory": {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},
-		"deleteFactory": {ID: fresh("createFactory")},
+		"getBestTimes":       {Query: map[string]string{"factory_id": w.factory}},
+		"listAccountMetrics": {Query: map[string]string{"social_account_id": w.creator}},
+		"updateFactory":      {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},
+		"deleteFactory":      {ID: fresh("createFactory")},
 		"createContentPlan": {ID: fresh("createFactory"), Body: Object{
 			"days": 30, "posts_per_day": 2, "content_types": []string{"short_video", "post"},
 			"brief": "The weeks before Christmas",

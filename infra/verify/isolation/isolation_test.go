@@ -61,7 +61,7 @@ var outcomes = map[string]outcome{
 
 	"createContentItem": missing, "createContentItems": missing, "createProduct": missing, "createPromotion": missing,
 	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "listSlots": missing,
-	"validatePublishing": problem, "getCreatorInfo": missing,
+	"validatePublishing": problem, "getCreatorInfo": missing, "getBestTimes": missing, "listAccountMetrics": missing,
 	// The list has the other profile alone.
 	"listProfiles": "its own profile",
 }

@@ -35,7 +35,12 @@ type Capabilities struct {
 	Options   []Option
 	Shape     any       // zero value of the type of its options, as callers send them
 	Privacies []Privacy // the first is the default
-	Metrics   []string  // names of the members of Metrics
+	Metrics   []string  // names of the members of Metrics that posts have, in the order of Names
+	// Account describes the figures of an account, or is the zero value if there are none. If there
+	// are, the platform is an AccountReader.
+	Account AccountFigures
+	// Reads bounds the readings of the metrics of posts, or is nil if no bound but that of each call is known.
+	Reads *Reads
 
 	// DailyPosts is how many posts an account may publish in 24 hours, or 0 if no limit is
 	// known. The adapter asks the platform for the limit if the platform can tell it.

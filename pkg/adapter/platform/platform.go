@@ -145,15 +145,6 @@ type Published struct {
 	Ahead time.Duration `json:"-"`
 }
 
-// Metrics are the counts of a post. A count that the platform does not have is nil.
-type Metrics struct {
-	Views    *int64 `json:"views,omitempty"`
-	Likes    *int64 `json:"likes,omitempty"`
-	Comments *int64 `json:"comments,omitempty"`
-	Shares   *int64 `json:"shares,omitempty"`
-	Saves    *int64 `json:"saves,omitempty"`
-}
-
 // MaxHandle bounds the length of a handle, which is stored on its task.
 const MaxHandle = 4096
 

@@ -231,7 +231,7 @@ func TestPublicationsAndAccountsAreDiagnosed(t *testing.T) {
 			r.Caption, likes = "Our shoes", likes+100
 		}
 		pub := item.Publication{Platform: "instagram", State: item.PublicationPublished, PublishedAt: r.GeneratedAt,
-			Metrics: &item.Metrics{Views: &views, Likes: &likes}}
+			Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}}}
 		failed := pub
 		failed.State, failed.PublishedAt, failed.Metrics = item.PublicationFailed, nil, nil
 		failed.UpdatedAt, failed.Failure = r.CreatedAt, &item.PublicationFailure{Code: "needs_reconnect"}

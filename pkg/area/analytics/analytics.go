@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
@@ -44,13 +45,53 @@ type Amounts struct {
 	Comments     int64 `json:"comments" doc:"Comments on the publications"`
 	Shares       int64 `json:"shares" doc:"Shares of the publications"`
 	Saves        int64 `json:"saves" doc:"Saves of the publications"`
+	// The others are nil if no platform has them.
+	Impressions *int64 `json:"impressions" doc:"Impressions of the publications. Null: none of their platforms has it"`
+	Reach       *int64 `json:"reach" doc:"Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms has it"`
+	WatchTime   *int64 `json:"watch_time_seconds" doc:"Seconds for which the publications were watched. Null: none of their platforms has it"`
+	Clicks      *int64 `json:"clicks" doc:"Clicks on the publications. Null: none of their platforms has it"`
 }
 
-func amounts(a rollup.Amounts) Amounts {
+// sum is the sums of a group, with the platforms of its publications.
+type sum struct {
+	rollup.Amounts
+	platforms map[string]bool
+}
+
+func (s *sum) add(a rollup.Amounts, platform string) {
+	for i := range a {
+		s.Amounts[i] += a[i]
+	}
+	if a[rollup.Published] > 0 && platform != "" {
+		if s.platforms == nil {
+			s.platforms = map[string]bool{}
+		}
+		s.platforms[platform] = true
+	}
+}
+
+// known returns the sum of a metric, or nil if it is 0 because no platform of the group has the metric.
+func (s *sum) known(metric int, name string) *int64 {
+	n := s.Amounts[metric]
+	if n != 0 {
+		return &n
+	}
+	for p := range s.platforms {
+		if row, ok := registry.Find(p); ok && slices.Contains(row.Capabilities.Metrics, name) {
+			return &n
+		}
+	}
+	return nil
+}
+
+func amounts(s sum) Amounts {
+	a := s.Amounts
 	return Amounts{
 		Made: a[rollup.Made], Failed: a[rollup.Failed], Published: a[rollup.Published], SpendCredits: a[rollup.Spend],
 		Views: a[rollup.Views], Likes: a[rollup.Likes], Comments: a[rollup.Comments], Shares: a[rollup.Shares],
-		Saves: a[rollup.Saves],
+		Saves: a[rollup.Saves], Impressions: s.known(rollup.Impressions, "impressions"),
+		Reach: s.known(rollup.Reach, "reach"), WatchTime: s.known(rollup.WatchTime, "watch_time_seconds"),
+		Clicks: s.known(rollup.Clicks, "clicks"),
 	}
 }
 
@@ -70,7 +111,9 @@ type Analytics struct {
 	Timezone  string   `json:"timezone" doc:"Time zone of the days (IANA)" example:"Europe/Berlin"`
 	GroupBy   []string `json:"group_by" nullable:"false" enum:"day,kind,platform" doc:"What the series is by"`
 	Totals    Amounts  `json:"totals" doc:"Sums of the whole period"`
-	Series    []Row    `json:"series" nullable:"false" doc:"Sums by group, ordered by day, kind and platform. By day it has all days of the period, for each kind and platform that has something in the period"`
+	// Comparison is nil unless the caller asks for one.
+	Comparison *Comparison `json:"comparison" doc:"Comparison of two sets of publications. Null without compare"`
+	Series     []Row       `json:"series" nullable:"false" doc:"Sums by group, ordered by day, kind and platform. By day it has all days of the period, for each kind and platform that has something in the period"`
 }
 
 // Service reads analytics.
@@ -85,6 +128,9 @@ func NewService(db *store.DB, now func() time.Time) *Service { return &Service{d
 func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error) {
 	asked, err := in.parse()
 	if err != nil {
+		return out, err
+	}
+	if err := in.Asked.check(); err != nil {
 		return out, err
 	}
 	if !id.Valid(id.Factory, in.ID) {
@@ -119,8 +165,13 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 		return out, err
 	}
 	total, series := group(days, p, in.GroupBy)
+	compared, err := s.compare(ctx, in, it, zone, p)
+	if err != nil {
+		return out, err
+	}
 	return Analytics{
-		FactoryID: in.ID, From: p.from.Format(time.DateOnly), To: p.to.Format(time.DateOnly), Timezone: zone.String(),
+		Comparison: compared,
+		FactoryID:  in.ID, From: p.from.Format(time.DateOnly), To: p.to.Format(time.DateOnly), Timezone: zone.String(),
 		GroupBy: in.GroupBy,
 		Totals:  amounts(total), Series: series,
 	}, nil
@@ -132,10 +183,11 @@ func (s *Service) ByKind(ctx context.Context, factoryID string) (Analytics, erro
 }
 
 // group adds up sums, and returns them in the order of the series.
-func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total rollup.Amounts, series []Row) {
-	sums := map[rollup.Group]rollup.Amounts{}
+func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total sum, series []Row) {
+	sums := map[rollup.Group]*sum{}
 	for g, a := range days {
-		add(&total, a)
+		on := g.Platform
+		total.add(a, on)
 		if !slices.Contains(by, byDay) {
 			g.Day = ""
 		}
@@ -145,9 +197,10 @@ func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total r
 		if !slices.Contains(by, byPlatform) {
 			g.Platform = ""
 		}
-		sum := sums[g]
-		add(&sum, a)
-		sums[g] = sum
+		if sums[g] == nil {
+			sums[g] = &sum{}
+		}
+		sums[g].add(a, on)
 	}
 	if slices.Contains(by, byDay) {
 		fill(sums, p, len(by) == 1)
@@ -157,14 +210,14 @@ func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total r
 	})
 	series = make([]Row, len(order))
 	for i, g := range order {
-		series[i] = Row{orNil(g.Day), orNil(g.Kind), orNil(g.Platform), amounts(sums[g])}
+		series[i] = Row{orNil(g.Day), orNil(g.Kind), orNil(g.Platform), amounts(*sums[g])}
 	}
 	return total, series
 }
 
 // fill adds the days without data to each series. If only is true, the sums are one series, which
 // exists even without data.
-func fill(sums map[rollup.Group]rollup.Amounts, p period, only bool) {
+func fill(sums map[rollup.Group]*sum, p period, only bool) {
 	lines := map[rollup.Group]bool{}
 	if only {
 		lines[rollup.Group{}] = true
@@ -176,15 +229,9 @@ func fill(sums map[rollup.Group]rollup.Amounts, p period, only bool) {
 		for g := range lines {
 			g.Day = day.Format(time.DateOnly)
 			if _, ok := sums[g]; !ok {
-				sums[g] = rollup.Amounts{}
+				sums[g] = &sum{}
 			}
 		}
-	}
-}
-
-func add(sum *rollup.Amounts, a rollup.Amounts) {
-	for i := range a {
-		sum[i] += a[i]
 	}
 }
 

@@ -18,6 +18,7 @@ type input struct {
 	To       string   `query:"to" doc:"Last day, included, as 2026-11-30. Absent: today"`
 	GroupBy  []string `query:"group_by" enum:"day,kind,platform" uniqueItems:"true" default:"day" nullable:"false" doc:"What the series is by, separated by commas"`
 	Timezone string   `query:"timezone" doc:"Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC"`
+	Asked
 }
 
 // Mount registers the operations of the area.
@@ -31,8 +32,26 @@ func (s *Service) Register(r *httpapi.Router) {
 		Summary: "Get the analytics of a factory",
 		Description: "Sums over the content of the factory in a period of up to 366 days. Each attempt, charge and " +
 			"publication counts on the day on which it happened. What a deleted item has come to stays counted. " +
-			"The sums follow the content within seconds.",
+			"The sums follow the content within seconds.\n\nWith `compare`, the answer also compares two sets of " +
+			"publications of the period, and says whether the difference is more than chance.",
 	}, s.get)
+	httpapi.Read(r, httpapi.Op{
+		ID: "getBestTimes", Method: http.MethodGet, Path: "/v1/analytics/best-times", Scope: auth.FactoriesRead,
+		Function: "factory", Tag: "Analytics", Errors: []errs.Code{errs.NotFound},
+		Summary: "Get the best times to publish",
+		Description: "Compares the hours of the week in which the publications of a factory or of a social account were " +
+			"published in the last 180 days. Each hour has its mean effect with an interval of 95% and the number of " +
+			"its publications. With fewer than 30 publications, the answer says how many there are, and has no hours.",
+	}, s.bestTimes)
+	httpapi.List(r, httpapi.Op{
+		ID: "listAccountMetrics", Method: http.MethodGet, Path: "/v1/analytics/accounts", Scope: auth.FactoriesRead,
+		Function: "factory", Tag: "Analytics", Errors: []errs.Code{errs.NotFound, errs.InvalidCursor},
+		Sheet: "account-metrics.csv", Summary: "List the metrics of a social account",
+		Description: "Lists followers and totals of a social account by day, the earliest first. Platforms with a history " +
+			"(`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures of others " +
+			"are read once a day from then on. Days without figures are left out. With the header `Accept: text/csv`, " +
+			"the answer is a file of comma-separated values with all days.",
+	}, s.accountDays)
 }
 
 // asked has the parameters of the query. A missing day is the zero time, and a missing zone is
@@ -51,11 +70,15 @@ func (in *input) parse() (a asked, err error) {
 	to, last := day("to", in.To)
 	if in.Timezone != "" {
 		if a.zone, err = rollup.Zone(in.Timezone); err != nil {
-			zone = errs.Invalid("timezone", "is not an IANA time zone, such as Europe/Berlin")
+			zone = errZone()
 		}
 	}
 	a.from, a.to = from, to
 	return a, errs.All(first, last, zone)
+}
+
+func errZone() error {
+	return errs.Invalid("timezone", "is not an IANA time zone, such as Europe/Berlin")
 }
 
 func day(param, s string) (time.Time, error) {

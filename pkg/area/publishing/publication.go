@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/auth"
@@ -61,7 +62,7 @@ type listInput struct {
 	Platform  []string  `query:"platform" nullable:"false" doc:"Only publications on these platforms, separated by commas"`
 	AccountID string    `query:"social_account_id" doc:"Only publications to this social account"`
 	FactoryID string    `query:"factory_id" doc:"Only publications of this factory"`
-	OrderBy   string    `query:"order_by" enum:"time,views,likes,comments,shares,saves" default:"time" doc:"What the results are sorted by. Publications without the metric are last"`
+	OrderBy   string    `query:"order_by" enum:"time,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"time" doc:"What the results are sorted by. Publications without the metric are last"`
 	Order     string    `query:"order" enum:"asc,desc" default:"desc" doc:"Order of the results: desc is the latest or greatest first"`
 }
 
@@ -84,7 +85,9 @@ type removeInput struct {
 func (s *Service) registerPublications(r *httpapi.Router) {
 	list := op("listAllPublications", http.MethodGet, "/v1/publications", auth.ContentRead, "List all publications",
 		"Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more "+
-			"than 1,000 content items is refused: name a shorter one.")
+			"than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a file "+
+			"of comma-separated values with all results of the period.")
+	list.Sheet = "publications.csv"
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -248,8 +251,8 @@ func (e Entry) metric(name string) *int64 {
 	if e.Metrics == nil {
 		return nil
 	}
-	return map[string]*int64{"views": e.Metrics.Views, "likes": e.Metrics.Likes, "comments": e.Metrics.Comments,
-		"shares": e.Metrics.Shares, "saves": e.Metrics.Saves}[name]
+	m := platform.Metrics(e.Metrics.Counts)
+	return *m.All()[slices.Index(platform.Names[:], name)]
 }
 
 // find reads the item of a publication. The id of a publication has the time at which its item was created.

@@ -36,6 +36,8 @@ type Platform struct {
 	Options    []string `json:"options" nullable:"false" doc:"Options that publishing to the platform takes"`
 	Privacies  []string `json:"privacies" nullable:"false" doc:"Values of the option privacy. The first is the default"`
 	Metrics    []string `json:"metrics" nullable:"false" doc:"Metrics that the platform has"`
+	AccountHas []string `json:"account_metrics" nullable:"false" doc:"Members of listAccountMetrics that the platform has"`
+	History    bool     `json:"account_history" doc:"Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from the connection on"`
 	Plain      bool     `json:"plain_media" doc:"Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform are made without, unless its logo_places say otherwise, and others are refused"`
 	Edits      bool     `json:"edits_posts" doc:"Whether the text of published posts can be changed"`
 	Deletes    bool     `json:"deletes_posts" doc:"Whether published posts can be deleted"`
@@ -97,7 +99,8 @@ func show(name string, configured bool, c platform.Capabilities) Platform {
 		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
 		Plain: c.Plain, Edits: c.Edits, Deletes: c.Deletes,
 		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
-		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), Notes: texts(c.Notes),
+		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), AccountHas: texts(c.Account.Names),
+		History: c.Account.History, Notes: texts(c.Notes),
 	}
 	if c.DailyPosts > 0 {
 		p.DailyLimit = &c.DailyPosts

@@ -6,6 +6,8 @@ import "github.com/content-automation/api/pkg/auth"
 
 // Scopes returns the scope that each operation needs.
 var Scopes = map[string]auth.Scope{
+	"GET /v1/analytics/accounts":                                            "factories:read",
+	"GET /v1/analytics/best-times":                                          "factories:read",
 	"GET /v1/api-keys":                                                      "account:manage",
 	"POST /v1/api-keys":                                                     "account:manage",
 	"DELETE /v1/api-keys/{api_key_id}":                                      "account:manage",

@@ -177,6 +177,9 @@ func (c *Caller) Call(method, path string, body any, headers ...string) Answer {
 	w := httptest.NewRecorder()
 	c.router.ServeHTTP(w, req.WithContext(httpapi.WithGateway(req.Context(), g)))
 	a := Answer{Status: w.Code, Header: w.Header(), Raw: w.Body.String()}
+	if strings.HasPrefix(w.Header().Get("Content-Type"), "text/csv") {
+		return a
+	}
 	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
 		c.t.Fatalf("%s %s answers %d %q: %v", method, path, w.Code, a.Raw, err)
 	}

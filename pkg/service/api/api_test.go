@@ -63,7 +63,7 @@ func operations(t *testing.T) map[string]promised {
 
 func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	table := operations(t)
-	if len(table) != 121 {
+	if len(table) != 123 {
 		t.Errorf("the table has %d operations", len(table))
 	}
 	registered := map[string]bool{}

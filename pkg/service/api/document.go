@@ -45,6 +45,7 @@ func header() *huma.OpenAPI {
 			{Name: "Profiles", Description: "Clients of an agency: what belongs to them, and their spending"},
 			{Name: "Catalog", Description: "Subscription plans and generation models"},
 			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
+			{Name: "Analytics", Description: "The best times to publish, and the figures of social accounts by day"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
 			{Name: "Publishing", Description: "Checks, approvals, review links, slots and published posts"},
 			{Name: "Automations", Description: "Content of the entries of a feed, of new products, and at times"},

@@ -26,6 +26,8 @@ var enumNames = map[string]string{
 	"ApiKey.scopes":                "Scope",
 	"ApiKey.state":                 "ApiKeyState",
 	"Analytics.group_by":           "AnalyticsGroup",
+	"AnalyticsComparison.by":       "AnalyticsCompare",
+	"getBestTimes.metric":          "AnalyticsMetric",
 	"BalanceEntry.kind":            "BalanceEntryKind",
 	"BalanceEntry.state":           "ReserveState",
 	"ContentFailure.code":          "ContentFailureCode",

@@ -34,6 +34,8 @@ var methods = map[string]struct{ resource, method string }{
 	"createEstimate":      {"account", "estimate"},
 	"resetSandbox":        {"sandbox", "reset"},
 	"getFactoryAnalytics": {"factories", "getAnalytics"},
+	"getBestTimes":        {"analytics", "bestTimes"},
+	"listAccountMetrics":  {"analytics", "listAccounts"},
 	"estimateGeneration":  {"studio", "estimate"},
 	"addProductPhoto":     {"products", "addPhoto"},
 	"deleteProductPhoto":  {"products", "deletePhoto"},

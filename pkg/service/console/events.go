@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/sheet"
 )
 
 const (
@@ -177,18 +179,10 @@ func exportAudit(r *request) error {
 		row := []string{e.At.Format(time.RFC3339Nano), e.RequestID, e.Actor.Kind, e.Actor.ID, e.Operation, e.Method,
 			e.Path, strconv.Itoa(e.Status), code, e.IP, e.UserAgent, strconv.Itoa(e.LatencyMS), strconv.Itoa(e.Count)}
 		for i := range row {
-			row[i] = cell(row[i])
+			row[i] = sheet.Text(row[i])
 		}
 		_ = out.Write(row)
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// cell returns a text that a spreadsheet does not take for a formula.
-func cell(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }

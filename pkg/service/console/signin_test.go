@@ -34,12 +34,3 @@ func TestWithoutAnIssuerTheAccountAreaIsClosed(t *testing.T) {
 		}
 	}
 }
-
-func TestACellIsNoFormula(t *testing.T) {
-	for text, want := range map[string]string{"": "", "getMe": "getMe", "=1+1": "'=1+1", "+x": "'+x", "-x": "'-x",
-		"@x": "'@x", "\tx": "'\tx", "a=b": "a=b"} {
-		if got := cell(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
-	}
-}

@@ -127,8 +127,8 @@ func invalid(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, "InvalidR
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /xrpc/app.bsky.actor.getProfile", func(w http.ResponseWriter, _ *http.Request) {
-		control.JSON(w, http.StatusOK, map[string]string{"did": DID, "displayName": "Acme",
-			"avatar": "https://cdn.example.test/a.jpg"})
+		control.JSON(w, http.StatusOK, map[string]any{"did": DID, "displayName": "Acme",
+			"followersCount": 80, "postsCount": 9, "avatar": "https://cdn.example.test/a.jpg"})
 	})
 	api.HandleFunc("GET /xrpc/com.atproto.server.getSession", func(w http.ResponseWriter, _ *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]any{"did": DID, "didDoc": map[string]any{"service": []any{

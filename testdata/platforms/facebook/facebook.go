@@ -340,12 +340,24 @@ func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
-	if _, ok := f.Find(r.PathValue("post")); !ok || r.URL.Query().Get("metric") != "post_media_view" {
-		bad(w)
+	if r.PathValue("post") == Page {
+		if r.URL.Query().Get("period") != "day" ||
+			!control.Insights(w, r, 90, "page_follows", "page_daily_follows", "page_media_view") {
+			bad(w)
+		}
 		return
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": []any{map[string]any{"name": "post_media_view",
-		"values": []any{map[string]int{"value": 50}}}}})
+	names := map[string]int{"post_media_view": 50, "post_total_media_view_unique": 40, "post_clicks": 5}
+	_, ok := f.Find(r.PathValue("post"))
+	data := []any{}
+	for _, name := range strings.Split(r.URL.Query().Get("metric"), ",") {
+		if names[name] == 0 || !ok {
+			bad(w)
+			return
+		}
+		data = append(data, map[string]any{"name": name, "values": []any{map[string]int{"value": names[name]}}})
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": data})
 }
 
 func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {

@@ -301,6 +301,10 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	c := f.containers[id]
 	f.mu.Unlock()
+	if id == User && r.URL.Query().Get("fields") == "followers_count,media_count" {
+		control.JSON(w, http.StatusOK, map[string]any{"id": id, "followers_count": 4200, "media_count": 70})
+		return
+	}
 	if _, ok := f.Find(id); ok {
 		control.JSON(w, http.StatusOK,
 			map[string]string{"id": id, "permalink": "https://www.instagram.com/p/" + id + "/"})
@@ -321,6 +325,12 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("media") == User {
+		if r.URL.Query().Get("period") != "day" || !control.Insights(w, r, 30, "reach", "follower_count") {
+			bad(w, 33)
+		}
+		return
+	}
 	p, ok := f.Find(r.PathValue("media"))
 	if story := strings.HasPrefix(p.Content, "STORIES"); !ok || story &&
 		strings.Contains(r.URL.Query().Get("metric"), "likes") {

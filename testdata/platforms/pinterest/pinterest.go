@@ -79,8 +79,10 @@ func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 1, "Invalid r
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v5/user_account", func(w http.ResponseWriter, _ *http.Request) {
-		control.JSON(w, http.StatusOK, map[string]string{"username": "acme", "profile_image": "https://i.example.test/a.jpg"})
+		control.JSON(w, http.StatusOK, map[string]any{"username": "acme", "profile_image": "https://i.example.test/a.jpg",
+			"follower_count": 310, "pin_count": 12})
 	})
+	api.HandleFunc("GET /v5/user_account/analytics", f.account)
 	api.HandleFunc("GET /v5/boards", func(w http.ResponseWriter, _ *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]string{"id": Board, "name": "Shoes"}}})
 	})
@@ -278,5 +280,26 @@ func (f *Fake) analytics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"all": map[string]any{
-		"summary_metrics": map[string]int{"IMPRESSION": 120, "SAVE": 6}}})
+		"summary_metrics": map[string]int{"IMPRESSION": 120, "SAVE": 6, "PIN_CLICK": 4, "OUTBOUND_CLICK": 3}}})
+}
+
+// account counts the days of a period of at most 90 days. Those of today and yesterday are not ready.
+func (f *Fake) account(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	from, err := time.Parse(time.DateOnly, q.Get("start_date"))
+	to, other := time.Parse(time.DateOnly, q.Get("end_date"))
+	if err != nil || other != nil || to.Before(from) || to.Sub(from) > 89*24*time.Hour || q.Get("metric_types") == "" {
+		refuse(w, http.StatusBadRequest, 1, "Invalid parameters.")
+		return
+	}
+	daily := []any{}
+	for at := from; !at.After(to); at = at.AddDate(0, 0, 1) {
+		day := map[string]any{"date": at.Format(time.DateOnly), "data_status": "READY",
+			"metrics": map[string]int{"IMPRESSION": 50, "SAVE": 2, "PIN_CLICK": 3, "OUTBOUND_CLICK": 1}}
+		if to.Sub(at) < 48*time.Hour {
+			day["data_status"], day["metrics"] = "PROCESSING", map[string]int{}
+		}
+		daily = append(daily, day)
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"all": map[string]any{"daily_metrics": daily}})
 }

@@ -173,7 +173,7 @@ func (f *Fake) serve(w http.ResponseWriter, r *http.Request) {
 	case kicked:
 		e = &refusal{code: http.StatusForbidden, description: "Forbidden: bot was kicked from the channel chat"}
 	default:
-		if method == "getChat" || method == "getChatMember" || strings.HasPrefix(method, "send") ||
+		if method == "getChatMemberCount" || method == "getChat" || method == "getChatMember" || strings.HasPrefix(method, "send") ||
 			known[method] != nil {
 			var in input
 			if in, e = read(r); e == nil {
@@ -272,7 +272,7 @@ func read(r *http.Request) (input, *refusal) {
 
 var known = map[string][]string{
 	"getWebhookInfo": {}, "getUpdates": {"offset", "limit", "timeout", "allowed_updates"},
-	"getChat": {"chat_id"}, "getChatMember": {"chat_id", "user_id"},
+	"getChat": {"chat_id"}, "getChatMember": {"chat_id", "user_id"}, "getChatMemberCount": {"chat_id"},
 	"sendMessage": {"chat_id", "text", "disable_notification"},
 	"sendPhoto":   {"chat_id", "caption", "disable_notification"},
 	"sendVideo": {"chat_id", "caption", "disable_notification", "supports_streaming", "width", "height",
@@ -303,6 +303,8 @@ func (f *Fake) do(method string, in input) (any, *refusal) {
 	switch method {
 	case "getChat":
 		return chat, nil
+	case "getChatMemberCount":
+		return 1500, nil
 	case "getChatMember":
 		return map[string]any{"status": "administrator", "can_post_messages": true}, nil
 	}

@@ -82,6 +82,11 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("GET /v1.0/"+User+"/threads", f.list)
 	api.HandleFunc("GET /v1.0/"+User+"/replies", f.list)
 	api.HandleFunc("GET /v1.0/{media}/insights", f.insights)
+	api.HandleFunc("GET /v1.0/"+User+"/threads_insights", func(w http.ResponseWriter, r *http.Request) {
+		if !control.Insights(w, r, 90, "views", "followers_count") {
+			bad(w)
+		}
+	})
 	api.HandleFunc("GET /v1.0/{node}", f.node)
 	api.HandleFunc("DELETE /v1.0/{node}", func(w http.ResponseWriter, r *http.Request) {
 		if !f.Remove(r.PathValue("node")) {

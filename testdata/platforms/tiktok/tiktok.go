@@ -104,6 +104,10 @@ func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, "invalid_para
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
 	api.HandleFunc("GET /v2/user/info/", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("fields") == "follower_count,video_count" {
+			answer(w, map[string]any{"user": map[string]int{"follower_count": 900, "video_count": 15}})
+			return
+		}
 		if r.URL.Query().Get("fields") != "open_id,display_name,avatar_url" {
 			bad(w)
 			return

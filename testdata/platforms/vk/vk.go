@@ -113,7 +113,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 
 // known are the parameters of each method.
 var known = map[string][]string{
-	"groups.get": {"filter", "extended", "count"}, "groups.getById": {},
+	"groups.get": {"filter", "extended", "count"}, "groups.getById": {"group_id", "fields"},
 	"photos.getWallUploadServer": {"group_id"}, "photos.saveWallPhoto": {"group_id", "photo", "server", "hash"},
 	"video.save": {"group_id", "wallpost", "name", "description"}, "wall.post": {"owner_id", "from_group", "guid",
 		"message", "attachments"},
@@ -166,6 +166,9 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 		}
 		answer(w, map[string]any{"count": len(items), "items": items})
 	case "groups.getById":
+		if q.Get("fields") == "members_count" {
+			group["members_count"] = 2300
+		}
 		answer(w, map[string]any{"groups": []any{group}, "profiles": []any{}})
 	case "photos.getWallUploadServer":
 		answer(w, map[string]any{"upload_url": control.Base(r) + "/upload/photo/" + f.ID(), "album_id": -14,

@@ -27,6 +27,7 @@ const (
 	postPrice = 15
 	linkPrice = 200
 	readPrice = 5
+	userPrice = 10
 )
 
 // Fake implements the API in memory.
@@ -96,7 +97,15 @@ func bad(w http.ResponseWriter) {
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
-	api.HandleFunc("GET /2/users/me", func(w http.ResponseWriter, _ *http.Request) {
+	api.HandleFunc("GET /2/users/me", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("user.fields") == "public_metrics" {
+			f.mu.Lock()
+			f.Cost += userPrice
+			f.mu.Unlock()
+			control.JSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": User,
+				"public_metrics": map[string]int{"followers_count": 640, "following_count": 3, "tweet_count": 31}}})
+			return
+		}
 		control.JSON(w, http.StatusOK, map[string]any{"data": map[string]string{"id": User, "username": "acme",
 			"name": "Acme", "profile_image_url": "https://pbs.example.test/a.jpg"}})
 	})

@@ -112,6 +112,7 @@ func (f *Fake) Handler() http.Handler {
 	mux.HandleFunc("POST /revoke", f.revoke)
 	mux.HandleFunc("GET /youtube/v3/channels", f.channels)
 	mux.HandleFunc("GET /youtube/v3/videos", f.videos)
+	mux.HandleFunc("GET /v2/reports", f.report)
 	mux.HandleFunc("POST /upload/youtube/v3/videos", f.start)
 	mux.HandleFunc("PUT /upload/youtube/v3/videos", f.upload)
 	mux.HandleFunc("POST /upload/youtube/v3/thumbnails/set", f.cover)
@@ -174,6 +175,12 @@ func (f *Fake) revoke(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
+	if q := r.URL.Query(); q.Get("part") == "statistics" && q.Get("id") == Channel {
+		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]any{"id": Channel,
+			"statistics": map[string]any{"subscriberCount": "1200", "hiddenSubscriberCount": false, "videoCount": "44",
+				"viewCount": "90000"}}}})
+		return
+	}
 	if q := r.URL.Query(); q.Get("part") != "snippet" || q.Get("mine") != "true" {
 		refuse(w, http.StatusBadRequest, "missingRequiredParameter")
 		return
@@ -183,6 +190,19 @@ func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
 			"title": "Acme", "customUrl": "@acme",
 			"thumbnails": map[string]any{"default": map[string]any{"url": "https://yt3.example.test/a.jpg"}},
 		}}}})
+}
+
+// report tells the minutes for which a video was watched.
+func (f *Fake) report(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	video, ok := strings.CutPrefix(q.Get("filters"), "video==")
+	if _, known := f.Find(video); !ok || !known || q.Get("ids") != "channel==MINE" || q.Get("startDate") == "" ||
+		q.Get("endDate") < q.Get("startDate") || q.Get("metrics") != "estimatedMinutesWatched" {
+		refuse(w, http.StatusBadRequest, "badRequest")
+		return
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"columnHeaders": []any{map[string]string{
+		"name": "estimatedMinutesWatched"}}, "rows": []any{[]int{75}}})
 }
 
 // processed reports whether the processing of a video has ended.

@@ -100,6 +100,43 @@ class AccountResource:
         return cast("types.ServiceLevels", data)
 
 
+class AnalyticsResource:
+    """The best times to publish, and the figures of social accounts by day."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def list_accounts(
+        self, params: types.ListAccountMetricsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> Pages[types.AccountDay]:
+        """List the metrics of a social account.
+
+        Lists followers and totals of a social account by day, the earliest first. Platforms with a history
+        (`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures of others are
+        read once a day from then on. Days without figures are left out. With the header `Accept: text/csv`, the
+        answer is a file of comma-separated values with all days.
+
+        Needs the scope `factories:read`.
+        """
+        return self._client.pages("/v1/analytics/accounts", (), params, options)
+
+    def best_times(
+        self, params: types.GetBestTimesParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.BestTimes:
+        """Get the best times to publish.
+
+        Compares the hours of the week in which the publications of a factory or of a social account were published
+        in the last 180 days. Each hour has its mean effect with an interval of 95% and the number of its
+        publications. With fewer than 30 publications, the answer says how many there are, and has no hours.
+
+        Needs the scope `factories:read`.
+        """
+        data = self._client.call(
+            "GET", "/v1/analytics/best-times", (), params, None, options
+        )
+        return cast("types.BestTimes", data)
+
+
 class ApiKeysResource:
     """Keys, their scopes, addresses, expiry and rotation."""
 
@@ -790,6 +827,9 @@ class FactoriesResource:
         counts on the day on which it happened. What a deleted item has come to stays counted. The sums follow the
         content within seconds.
 
+        With `compare`, the answer also compares two sets of publications of the period, and says whether the
+        difference is more than chance.
+
         Needs the scope `factories:read`.
         """
         data = self._client.call(
@@ -1441,7 +1481,8 @@ class PublicationsResource:
         """List all publications.
 
         Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more
-        than 1,000 content items is refused: name a shorter one.
+        than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a
+        file of comma-separated values with all results of the period.
 
         Needs the scope `content:read`.
         """
@@ -2093,6 +2134,7 @@ class Resources:
 
     def __init__(self, client: ContentAutomation) -> None:
         self.account = AccountResource(client)
+        self.analytics = AnalyticsResource(client)
         self.api_keys = ApiKeysResource(client)
         self.approvals = ApprovalsResource(client)
         self.architect = ArchitectResource(client)

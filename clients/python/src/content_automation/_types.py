@@ -41,6 +41,44 @@ class Account(TypedDict):
 
 
 
+class AccountDay(TypedDict):
+    """A type of the API."""
+
+    clicks: Optional[int]
+    """Clicks on it or on its links, as the platform counts them. Null: the platform does not have it."""
+    comments: Optional[int]
+    """Comments and replies. Null: the platform does not have it."""
+    day: str
+    """Day, in UTC."""
+    followers: Optional[int]
+    """Number of followers at the end of the day, or when they were read. Null: the platform does not have it."""
+    followers_gained: Optional[int]
+    """Followers who came on the day. Null: the platform does not have it."""
+    followers_lost: Optional[int]
+    """Followers who went on the day. Null: the platform does not have it."""
+    impressions: Optional[int]
+    """How often it was shown. Null: the platform does not have it."""
+    likes: Optional[int]
+    """Likes and other reactions. Null: the platform does not have it."""
+    platform: "Platform"
+    """Platform of the account."""
+    posts: Optional[int]
+    """Number of posts of the account. Null: the platform does not have it."""
+    reach: Optional[int]
+    """How many people or accounts it was shown to, each counted once. Null: the platform does not have it."""
+    saves: Optional[int]
+    """Saves and bookmarks. Null: the platform does not have it."""
+    shares: Optional[int]
+    """Shares, reposts and quotes. Null: the platform does not have it."""
+    social_account_id: str
+    """Social account."""
+    views: Optional[int]
+    """Views as the platform counts them. Null: the platform does not have it."""
+    watch_time_seconds: Optional[int]
+    """Seconds for which it was watched, in all. Null: the platform does not have it."""
+
+
+
 class AccountView(TypedDict):
     """A type of the API."""
 
@@ -81,6 +119,7 @@ class AccountViewEventData(TypedDict):
 Analytics = TypedDict(
     "Analytics",
     {
+        "comparison": Optional["AnalyticsComparison"],
         "factory_id": str,
         "from": str,
         "group_by": List["AnalyticsGroup"],
@@ -95,16 +134,24 @@ Analytics = TypedDict(
 class AnalyticsAmounts(TypedDict):
     """A type of the API."""
 
+    clicks: Optional[int]
+    """Clicks on the publications. Null: none of their platforms has it."""
     comments: int
     """Comments on the publications."""
     failed: int
     """Failed attempts at content items."""
+    impressions: Optional[int]
+    """Impressions of the publications. Null: none of their platforms has it."""
     likes: int
     """Likes of the publications."""
     made: int
     """Successful attempts at content items. An item that was generated again counts again."""
     published: int
     """Publications. An item on two platforms counts twice."""
+    reach: Optional[int]
+    """Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+    has it.
+    """
     saves: int
     """Saves of the publications."""
     shares: int
@@ -113,22 +160,88 @@ class AnalyticsAmounts(TypedDict):
     """Credits charged for content items and trainings. Always 0 in the sandbox."""
     views: int
     """Views of the publications."""
+    watch_time_seconds: Optional[int]
+    """Seconds for which the publications were watched. Null: none of their platforms has it."""
 
+
+AnalyticsCompare = Union[Literal["kind", "platform", "hour", "period", "publications"], str]
+
+AnalyticsCompareInput = Literal["kind", "platform", "hour", "period", "publications"]
+
+
+class AnalyticsCompared(TypedDict):
+    """A type of the API."""
+
+    median: Optional[float]
+    """Median of the metric. Null without publications."""
+    posts: int
+    """Number of its publications whose metric is known."""
+    value: str
+    """What the set has, as it was asked for."""
+
+
+
+class AnalyticsComparison(TypedDict):
+    """A type of the API."""
+
+    a: "AnalyticsCompared"
+    """First set."""
+    b: "AnalyticsCompared"
+    """Second set."""
+    by: "AnalyticsCompare"
+    """What the sets differ in."""
+    decision: "AnalyticsComparisonDecision"
+    """The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few
+    publications.
+    """
+    difference: Optional[float]
+    """How much greater the metric is in the first set (Hodges-Lehmann estimate), in medians of both sets together: 0.25
+    is a fourth of the median. Each publication is compared with those of its platform, unless platforms are
+    compared. Null if there are too few publications.
+    """
+    high: Optional[float]
+    """Upper end of the interval. Null if there are too few publications."""
+    low: Optional[float]
+    """Lower end of the interval of 95% of the difference. Null if there are too few publications."""
+    metric: str
+    """Metric that is compared."""
+    needed: int
+    """Number of publications that each set needs."""
+    p: Optional[float]
+    """Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few
+    publications.
+    """
+    simulated: int
+    """Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period.
+    0 with a live key.
+    """
+    superiority: Optional[float]
+    """Probability that a publication of the first set beats one of the second. Null if there are too few publications.
+    """
+
+
+AnalyticsComparisonDecision = Union[Literal["a", "b", "no_difference", "no_decision"], str]
 
 AnalyticsGroup = Union[Literal["day", "kind", "platform"], str]
 
 AnalyticsGroupInput = Literal["day", "kind", "platform"]
 
+AnalyticsMetric = Literal["engagement", "impressions", "reach", "views", "watch_time_seconds", "likes", "comments", "shares", "saves", "clicks"]
+
 
 class AnalyticsRow(TypedDict):
     """A type of the API."""
 
+    clicks: Optional[int]
+    """Clicks on the publications. Null: none of their platforms has it."""
     comments: int
     """Comments on the publications."""
     day: Optional[str]
     """Day, in the time zone. Null where the series is not by day."""
     failed: int
     """Failed attempts at content items."""
+    impressions: Optional[int]
+    """Impressions of the publications. Null: none of their platforms has it."""
     kind: Optional["ContentKind"]
     """Kind of content. Null where the series is not by kind, and for what is of none, such as a training."""
     likes: int
@@ -139,6 +252,10 @@ class AnalyticsRow(TypedDict):
     """Platform. Null where the series is not by platform, and for what happens on none, such as generation."""
     published: int
     """Publications. An item on two platforms counts twice."""
+    reach: Optional[int]
+    """Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+    has it.
+    """
     saves: int
     """Saves of the publications."""
     shares: int
@@ -147,6 +264,8 @@ class AnalyticsRow(TypedDict):
     """Credits charged for content items and trainings. Always 0 in the sandbox."""
     views: int
     """Views of the publications."""
+    watch_time_seconds: Optional[int]
+    """Seconds for which the publications were watched. Null: none of their platforms has it."""
 
 
 
@@ -908,6 +1027,51 @@ class BalanceLowEvent(TypedDict):
     type: Literal["balance.low"]
     """Type of the event."""
 
+
+
+class BestHour(TypedDict):
+    """A type of the API."""
+
+    high: float
+    """Upper end of the interval."""
+    hour: int
+    """Hour: 18 is from 18:00 to 18:59."""
+    low: float
+    """Lower end of the interval of 95% of the effect."""
+    mean_effect: float
+    """How much better than the mean of all publications those of the hour are: 0.25 is 25% better. Each publication is
+    compared with those of its platform.
+    """
+    p: Optional[float]
+    """Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer
+    than 10 publications of the hour or of the others.
+    """
+    posts: int
+    """Number of publications of the hour."""
+    significant: bool
+    """Whether p is below 0.05, divided by the number of hours that are tested."""
+    weekday: "BestHourWeekday"
+    """Day of the week."""
+
+
+BestHourWeekday = Union[Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"], str]
+
+BestTimes = TypedDict(
+    "BestTimes",
+    {
+        "enough": bool,
+        "factory_id": Optional[str],
+        "from": str,
+        "hours": List["BestHour"],
+        "metric": str,
+        "needed": int,
+        "posts": int,
+        "simulated": int,
+        "social_account_id": Optional[str],
+        "timezone": str,
+        "to": str,
+    },
+)
 
 
 class BloggerFactory(TypedDict):
@@ -5132,8 +5296,8 @@ class Publication(TypedDict):
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     metrics: Optional["PublicationMetrics"]
-    """How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where
-    the platform has none.
+    """How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null
+    until then, and where the platform has none.
     """
     options: Optional["PublishOptions"]
     """Options of its platform. Null: none."""
@@ -5223,18 +5387,26 @@ PublicationFailureCodeInput = Literal["canceled", "captcha_required", "content_p
 class PublicationMetrics(TypedDict):
     """A type of the API."""
 
+    clicks: Optional[int]
+    """Clicks on it or on its links, as the platform counts them. Null: the platform does not have it."""
     comments: Optional[int]
-    """Null: the platform does not have it."""
+    """Comments and replies. Null: the platform does not have it."""
+    impressions: Optional[int]
+    """How often it was shown. Null: the platform does not have it."""
     likes: Optional[int]
-    """Null: the platform does not have it."""
+    """Likes and other reactions. Null: the platform does not have it."""
+    reach: Optional[int]
+    """How many people or accounts it was shown to, each counted once. Null: the platform does not have it."""
     read_at: str
     """Time at which they were read."""
     saves: Optional[int]
-    """Null: the platform does not have it."""
+    """Saves and bookmarks. Null: the platform does not have it."""
     shares: Optional[int]
-    """Null: the platform does not have it."""
+    """Shares, reposts and quotes. Null: the platform does not have it."""
     views: Optional[int]
-    """Null: the platform does not have it."""
+    """Views as the platform counts them. Null: the platform does not have it."""
+    watch_time_seconds: Optional[int]
+    """Seconds for which it was watched, in all. Null: the platform does not have it."""
 
 
 PublicationState = Union[Literal["pending", "publishing", "published", "failed", "deleted"], str]
@@ -5338,8 +5510,8 @@ class PublishedPost(TypedDict):
     metadata: Dict[str, str]
     """Your own key-value pairs."""
     metrics: Optional["PublicationMetrics"]
-    """How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where
-    the platform has none.
+    """How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null
+    until then, and where the platform has none.
     """
     metrics_history: List["PublicationMetrics"]
     """Metrics at each reading, the earliest first."""
@@ -6156,6 +6328,12 @@ class SocialPlatform(TypedDict):
 
     accepts: List["SocialPlatformAccept"]
     """What each kind of content may have."""
+    account_history: bool
+    """Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from
+    the connection on.
+    """
+    account_metrics: List[str]
+    """Members of listAccountMetrics that the platform has."""
     beta: bool
     """Whether the platform documents its interface badly, so that it may stop working without notice."""
     configured: bool
@@ -7062,7 +7240,7 @@ class YoutubeOptions(TypedDict):
 
 YoutubeOptionsPrivacy = Literal["public", "unlisted", "private"]
 
-ListAllPublicationsOrderBy = Literal["time", "views", "likes", "comments", "shares", "saves"]
+ListAllPublicationsOrderBy = Literal["time", "impressions", "reach", "views", "watch_time_seconds", "likes", "comments", "shares", "saves", "clicks"]
 
 
 ListAuditEntriesParams = TypedDict(
@@ -7103,6 +7281,36 @@ class GetServiceLevelsParams(TypedDict, total=False):
 
     month: str
     """Month, such as 2026-11; the running one without it. The last 12 months and the running one can be read."""
+
+
+ListAccountMetricsParams = TypedDict(
+    "ListAccountMetricsParams",
+    {
+        "limit": int,
+        "cursor": str,
+        "social_account_id": str,
+        "from": str,
+        "to": str,
+    },
+    total=False,
+)
+
+
+class GetBestTimesParams(TypedDict, total=False):
+    """The parameters of getBestTimes."""
+
+    factory_id: str
+    """Factory whose publications are compared. Either it or social_account_id."""
+    social_account_id: str
+    """Social account whose publications are compared."""
+    metric: "AnalyticsMetric"
+    """What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
+    views.
+    """
+    timezone: str
+    """Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first
+    factory of the social account, or else UTC.
+    """
 
 
 
@@ -7279,6 +7487,10 @@ GetFactoryAnalyticsParams = TypedDict(
         "to": str,
         "group_by": List["AnalyticsGroupInput"],
         "timezone": str,
+        "compare": "AnalyticsCompareInput",
+        "compare_a": str,
+        "compare_b": str,
+        "metric": "AnalyticsMetric",
     },
     total=False,
 )

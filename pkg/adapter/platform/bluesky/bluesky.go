@@ -63,6 +63,7 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"likes", "comments", "shares", "saves"},
+	Account:   platform.AccountFigures{Names: []string{"followers", "posts"}},
 	Deletes:   true,
 	Notes: []string{
 		"The password is an app password, which the owner makes in the settings of Bluesky. The password of the " +

@@ -59,7 +59,8 @@ var capabilities = platform.Capabilities{
 	Options:   []platform.Option{platform.OptionAlt, platform.OptionFirstComment},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
-	Metrics:   []string{"views", "likes", "comments", "shares"},
+	Metrics:   []string{"reach", "views", "likes", "comments", "shares", "clicks"},
+	Account:   platform.AccountFigures{Names: []string{"followers", "followers_gained", "views"}, History: true},
 	Edits:     true,
 	Deletes:   true,
 	Pulls:     true,
@@ -282,19 +283,13 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return m, nil
 	}
 	m.Shares = platform.Count(node.Shares.Count)
-	var insights struct {
-		Data []struct {
-			Values []struct {
-				Value int64 `json:"value"`
-			} `json:"values"`
-		} `json:"data"`
-	}
-	err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"post_media_view"}}, &insights)
+	var insights graph.Insights
+	err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights",
+		url.Values{"metric": {"post_media_view,post_total_media_view_unique,post_clicks"}}, &insights)
 	if err != nil {
 		return m, err
 	}
-	if len(insights.Data) > 0 && len(insights.Data[0].Values) > 0 {
-		m.Views = platform.Count(insights.Data[0].Values[0].Value)
-	}
+	insights.Lifetime(map[string]**int64{"post_media_view": &m.Views, "post_total_media_view_unique": &m.Reach,
+		"post_clicks": &m.Clicks})
 	return m, nil
 }

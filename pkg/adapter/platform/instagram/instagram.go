@@ -62,7 +62,8 @@ var capabilities = platform.Capabilities{
 		platform.OptionFirstComment, platform.OptionGenerated},
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
-	Metrics:    []string{"views", "likes", "comments", "shares", "saves"},
+	Metrics:    []string{"reach", "views", "likes", "comments", "shares", "saves"},
+	Account:    platform.AccountFigures{Names: []string{"followers", "followers_gained", "posts", "reach"}, History: true},
 	DailyPosts: 50,
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
@@ -179,37 +180,4 @@ func (p *Platform) write(ctx context.Context, token platform.Secret, path string
 		return "", p.Client.Garbled(call, errNoID)
 	}
 	return made.ID, nil
-}
-
-// Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
-	if !graph.Number(post.ID) {
-		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "Instagram does not have the post.")
-	}
-	var insights struct {
-		Data []struct {
-			Name   string `json:"name"`
-			Values []struct {
-				Value int64 `json:"value"`
-			} `json:"values"`
-		} `json:"data"`
-	}
-	err := p.read(ctx, a.Token.Access, "/"+post.ID+"/insights",
-		url.Values{"metric": {"views,likes,comments,shares,saved"}}, &insights)
-	if platform.KindOf(err) == platform.BadContent {
-		// Instagram refuses to count the other metrics of a story.
-		err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {"views,shares"}}, &insights)
-	}
-	if err != nil {
-		return platform.Metrics{}, err
-	}
-	var m platform.Metrics
-	into := map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments, "shares": &m.Shares,
-		"saved": &m.Saves}
-	for _, d := range insights.Data {
-		if field, ok := into[d.Name]; ok && len(d.Values) > 0 {
-			*field = platform.Count(d.Values[0].Value)
-		}
-	}
-	return m, nil
 }

@@ -56,7 +56,7 @@ func TestConformance(t *testing.T) {
 		Posts: []platformtest.Named{
 			{Name: "photo", Post: photo}, {Name: "reel with a comment", Post: reel}, {Name: "carousel", Post: carousel},
 			{Name: "story", Post: platform.Post{Key: "pub_4", Kind: platform.KindStory,
-				Media: []platform.Media{fixture.Video("f", 9000)}}, Metrics: []string{"views", "shares"}},
+				Media: []platform.Media{fixture.Video("f", 9000)}}, Metrics: []string{"reach", "views", "shares"}},
 			{Name: "music clip", Post: platform.Post{Key: "pub_5", Kind: platform.KindMusicClip, Caption: "A song",
 				Media:   []platform.Media{fixture.Video("g", 9000)},
 				Options: platform.Options{CoverAt: 1500 * time.Millisecond}}},

@@ -57,7 +57,8 @@ var capabilities = platform.Capabilities{
 		OptionLink},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
-	Metrics:   []string{"views", "saves"},
+	Metrics:   []string{"impressions", "views", "saves", "clicks"},
+	Account:   platform.AccountFigures{Names: []string{"followers", "posts", "impressions", "views", "saves", "clicks"}, History: true},
 	Edits:     true,
 	Deletes:   true,
 	Pulls:     true,
@@ -195,24 +196,4 @@ func refused(a wire.Answer) *platform.Error {
 		return platform.Busy()
 	}
 	return nil
-}
-
-// Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
-	err error) {
-	now := p.Client.Now().UTC()
-	var answer struct {
-		All struct {
-			Summary map[string]int64 `json:"summary_metrics"`
-		} `json:"all"`
-	}
-	err = p.read(ctx, a.Token.Access, "/pins/"+url.PathEscape(post.ID)+"/analytics", url.Values{
-		"start_date": {now.AddDate(0, 0, -89).Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)},
-		"metric_types": {"IMPRESSION,SAVE"}}, &answer)
-	if err != nil {
-		return m, err
-	}
-	m.Views = platform.Count(answer.All.Summary["IMPRESSION"])
-	m.Saves = platform.Count(answer.All.Summary["SAVE"])
-	return m, nil
 }

@@ -22,6 +22,7 @@ func (s Suite) Cases() []Case {
 		{"shows no secret", s.showsNoSecret},
 		{"refuses what does not fit", s.refusesUnfit},
 		{"changes and deletes posts", s.changes},
+		{"tells the figures of an account", s.tellsFigures},
 	}
 	for _, named := range s.Posts {
 		cases = append(cases, Case{"publishes " + named.Name,
@@ -81,7 +82,7 @@ func (s Suite) publishes(ctx context.Context, named Named) error {
 		return d.failure
 	}
 	metrics, err := f.Adapter.Metrics(ctx, d.account, d.progress.Post)
-	names := metricNames(metrics)
+	names := metrics.Named()
 	want := f.Adapter.Capabilities().Metrics
 	if len(named.Metrics) > 0 {
 		want = named.Metrics
@@ -163,18 +164,6 @@ func twice(f *Fixture, post platform.Placed, change func() error) (done bool, er
 		}
 	}
 	return true, nil
-}
-
-func metricNames(m platform.Metrics) (names []string) {
-	for _, x := range []struct {
-		name  string
-		value *int64
-	}{{"views", m.Views}, {"likes", m.Likes}, {"comments", m.Comments}, {"shares", m.Shares}, {"saves", m.Saves}} {
-		if x.value != nil {
-			names = append(names, x.name)
-		}
-	}
-	return names
 }
 
 func (s Suite) refusesHandles(ctx context.Context) error {

@@ -176,38 +176,6 @@ func (p *Platform) Reconcile(ctx context.Context, _ platform.Account, _ platform
 	return platform.Go(platform.StageFinalize, w, 0)
 }
 
-// Metrics implements platform.Publisher. Views grow to a number between 500 and 9,999, and reach
-// half of it after a day. The other counts are fractions of the views, which differ between posts.
-func (p *Platform) Metrics(ctx context.Context, _ platform.Account, post platform.Published) (platform.Metrics, error) {
-	if err := ended(ctx); err != nil {
-		return platform.Metrics{}, err
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(post.ID)
-	if err != nil || len(raw) != 17 {
-		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound,
-			"The platform does not have the post.").Because(err)
-	}
-	age := max(p.now().Add(post.Ahead).Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)), 0)
-	most := int64(500 + binary.BigEndian.Uint16(raw)%9500)
-	views := int64(float64(most) * age.Hours() / (age.Hours() + 24))
-	thousandths := func(n int, least, most int64) int64 { return views * (least + int64(raw[n])%(most-least)) / 1000 }
-	all := map[string]int64{"views": views, "likes": thousandths(2, 30, 120), "comments": thousandths(3, 2, 12),
-		"shares": thousandths(4, 2, 15), "saves": thousandths(5, 4, 30)}
-	var m platform.Metrics
-	for name, into := range map[string]**int64{"views": &m.Views, "likes": &m.Likes, "comments": &m.Comments,
-		"shares": &m.Shares, "saves": &m.Saves} {
-		for _, has := range p.caps.Metrics {
-			if has == name {
-				*into = platform.Count(all[name])
-			}
-		}
-	}
-	if len(p.caps.Metrics) == 0 {
-		return m, platform.Unsupported("metrics")
-	}
-	return m, nil
-}
-
 func seed(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return strconv.FormatUint(binary.BigEndian.Uint64(sum[:]), 36)

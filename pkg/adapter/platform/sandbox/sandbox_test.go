@@ -23,6 +23,7 @@ var capabilities = platform.Capabilities{
 	},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views", "likes", "shares"},
+	Account:   platform.AccountFigures{Names: []string{"followers", "followers_gained", "views"}, History: true},
 	Edits:     true, Deletes: true,
 }
 

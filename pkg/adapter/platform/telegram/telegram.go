@@ -49,6 +49,7 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"likes"},
+	Account:   platform.AccountFigures{Names: []string{"followers"}},
 	Edits:     true,
 	Deletes:   true,
 	Habits: platform.Habits{Least: 200, Most: 900, Hashtags: 2, Links: true,

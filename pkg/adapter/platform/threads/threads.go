@@ -63,6 +63,7 @@ var capabilities = platform.Capabilities{
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
+	Account:    platform.AccountFigures{Names: []string{"followers", "views"}, History: true},
 	DailyPosts: 250,
 	Deletes:    true,
 	Pulls:      true,

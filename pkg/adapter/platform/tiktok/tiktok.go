@@ -63,6 +63,7 @@ var capabilities = platform.Capabilities{
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public, platform.Friends, platform.Private},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
+	Account:    platform.AccountFigures{Names: []string{"followers", "posts"}},
 	DailyPosts: 15,
 	Plain:      true,
 	Pulls:      true, // for photos

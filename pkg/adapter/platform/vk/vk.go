@@ -57,6 +57,7 @@ var capabilities = platform.Capabilities{
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
+	Account:    platform.AccountFigures{Names: []string{"followers"}},
 	DailyPosts: 50,
 	Habits: platform.Habits{FirstLine: 280, Least: 150, Most: 1000, Hashtags: 3, Links: true,
 		Action: "to answer in a comment or to share the post"},

@@ -33,8 +33,9 @@ const (
 	postPrice = 15
 	linkPrice = 200 // of a post with a link
 	readPrice = 5
-	// reads is how often the metrics of a post are read.
-	reads = 4
+	userPrice = 10 // of a read of an account
+	// readPart is the part of the budget that readings of metrics may use: a fourth.
+	readPart = 4
 	// dailyPrice is the budget of a day, unless the operator has set another one.
 	dailyPrice = 10_000
 )
@@ -79,14 +80,17 @@ var capabilities = platform.Capabilities{
 		platform.OptionGenerated, OptionPaid, OptionReplies},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
-	Metrics:   []string{"views", "likes", "comments", "shares", "saves"},
+	Metrics:   []string{"impressions", "views", "likes", "comments", "shares", "saves"},
+	Account:   platform.AccountFigures{Names: []string{"followers", "posts"}, Price: userPrice},
 	Deletes:   true,
 	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost},
+	Reads:     &platform.Reads{Price: readPrice, Part: readPart},
 	Notes: []string{
 		"X charges the operator's application: 0.015 dollars for a post, 0.20 dollars for a post with a link, and " +
 			"0.005 dollars for each read of a post, 0.01 dollars for a deletion. Each post of a thread counts, and so does a first comment. The " +
-			"metrics of a post are read four times.",
-		"The operator bounds the cost of a day. Publications beyond it wait.",
+			"metrics of a post are read up to 92 times in 90 days.",
+		"The operator bounds the cost of a day. Publications beyond it wait. Readings of metrics use at most a fourth of " +
+			"it, and are left out beyond that.",
 		"A link counts as 23 characters, and an emoji as 2.",
 		"X refuses a text that the account has posted lately. Such a publication ends as outcome_unknown, unless X " +
 			"shows the post.",
@@ -107,7 +111,6 @@ type Options struct {
 
 // cost returns what the calls of a publication cost.
 func cost(p platform.Post) (sum int) {
-	sum = reads * readPrice
 	texts := platform.Arrange(p, platform.Capabilities{Kinds: kinds, Hashtags: hashtags}).Posts()
 	if p.Options.FirstComment != "" {
 		texts = append(texts, p.Options.FirstComment)
@@ -264,7 +267,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return m, platform.Reject(platform.CodePostNotFound, "X does not have the post.")
 	}
 	n := answer.Data.Counts
-	return platform.Metrics{Views: platform.Count(n.Views), Likes: platform.Count(n.Likes),
+	return platform.Metrics{Impressions: platform.Count(n.Views), Views: platform.Count(n.Views),
+		Likes:    platform.Count(n.Likes),
 		Comments: platform.Count(n.Replies), Shares: platform.Count(n.Reposts + n.Quotes),
 		Saves: platform.Count(n.Bookmarks)}, nil
 }

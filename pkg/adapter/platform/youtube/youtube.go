@@ -47,12 +47,17 @@ var capabilities = platform.Capabilities{
 		platform.OptionSilent},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
-	Metrics:   []string{"views", "likes", "comments"},
+	Metrics:   []string{"views", "watch_time_seconds", "likes", "comments"},
+	// Of the 10,000 units of a day, a reading takes one.
+	Reads:   &platform.Reads{Max: 5000},
+	Account: platform.AccountFigures{Names: []string{"followers", "posts"}},
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
 	Habits: platform.Habits{FirstLine: 120, Least: 150, Most: 1200, Hashtags: 3, Links: true,
 		Action: "to subscribe, or to watch a related video"},
 	Notes: []string{
+		"watch_time_seconds needs the right " + reportScope + ", which the scopes of the operator's application have to " +
+			"name. YouTube tells it with a delay of some days.",
 		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. " +
 			"They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What " +
 			"exceeds them waits.",
@@ -163,7 +168,10 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "YouTube does not have the video.")
 	}
 	s := answer.Items[0].Statistics
-	return platform.Metrics{Views: number(s.Views), Likes: number(s.Likes), Comments: number(s.Comments)}, nil
+	m := platform.Metrics{Views: number(s.Views), Likes: number(s.Likes), Comments: number(s.Comments)}
+	var err error
+	m.WatchTime, err = p.watched(ctx, a, post.ID)
+	return m, err
 }
 
 // number reads a count. It returns nil if the count is absent, because the owner can hide it.

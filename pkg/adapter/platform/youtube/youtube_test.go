@@ -37,10 +37,28 @@ var (
 		Media: []platform.Media{fixture.Video("b", 600<<10)}}
 )
 
+// usual are the metrics without the right to read reports.
+var usual = []string{"views", "likes", "comments"}
+
+func TestWatchTimeNeedsItsRight(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	done, err := platformtest.Publish(t.Context(), f, f.Account, parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Account.Token.Scopes = append(f.Account.Token.Scopes, "https://www.googleapis.com/auth/yt-analytics.readonly")
+	m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+	if err != nil || m.WatchTime == nil || *m.WatchTime != 75*60 {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
 func TestConformance(t *testing.T) {
 	fixture.Run(t, platformtest.Suite{
-		New:   newFixture,
-		Posts: []platformtest.Named{{Name: "video with a cover", Post: short}, {Name: "three parts", Post: parts}},
+		New: newFixture,
+		Posts: []platformtest.Named{{Name: "video with a cover", Post: short, Metrics: usual},
+			{Name: "three parts", Post: parts, Metrics: usual}},
 		Grant: fixture.OAuthGrant, BadGrants: fixture.BadOAuthGrants(),
 	})
 }

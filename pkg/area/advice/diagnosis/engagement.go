@@ -3,8 +3,11 @@ package diagnosis
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
+
+	"github.com/content-automation/api/pkg/base/statistics"
 )
 
 const (
@@ -41,19 +44,16 @@ func engagement(f Facts) (all []Finding) {
 // relative returns the posts that count, and the engagement rate of each in relation to
 // the median of its platform.
 func relative(all []Post) (posts []Post, rates []float64) {
-	of := map[string][]float64{}
+	var platforms []string
 	for _, p := range all {
 		if p.Views >= minViews {
-			of[p.Platform] = append(of[p.Platform], rate(p))
+			posts, rates, platforms = append(posts, p), append(rates, rate(p)), append(platforms, p.Platform)
 		}
 	}
-	for _, platform := range of {
-		slices.Sort(platform)
-	}
-	for _, p := range all {
-		// If half of the posts have no reactions, there is nothing to relate to.
-		if platform := of[p.Platform]; p.Views >= minViews && platform[len(platform)/2] > 0 {
-			posts, rates = append(posts, p), append(rates, rate(p)/platform[len(platform)/2])
+	rates = statistics.Relative(rates, platforms)
+	for i := len(posts) - 1; i >= 0; i-- {
+		if math.IsNaN(rates[i]) { // half of the posts have no reactions
+			posts, rates = slices.Delete(posts, i, i+1), slices.Delete(rates, i, i+1)
 		}
 	}
 	return posts, rates
@@ -79,8 +79,8 @@ func compare(code Code, what string, posts []Post, rates []float64, groups func(
 				others = append(others, r)
 			}
 		}
-		superiority, p := mannWhitney(group, others)
-		if p >= significance/float64(len(in)) {
+		superiority, p := statistics.MannWhitney(group, others)
+		if p >= statistics.Significance/float64(len(in)) {
 			continue
 		}
 		more := "more"

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/content-automation/api/pkg/base/statistics"
 )
 
 const (
@@ -16,9 +18,6 @@ const (
 	manyFail = 0.2
 	// A cause is named if at least minCause items have it.
 	minCause = 3
-	// significance is the level of the tests. It is divided by the number of groups that
-	// are compared (Bonferroni), so that chance alone seldom finds a difference.
-	significance = 0.05
 )
 
 // failures finds how often items fail, and why.
@@ -42,7 +41,7 @@ func failures(f Facts) (all []Finding) {
 		}
 	}
 	if ended >= minEnded {
-		share, least := float64(failed)/float64(ended), wilsonLower(failed, ended)
+		share, least := float64(failed)/float64(ended), statistics.WilsonLower(failed, ended)
 		if least > someFail {
 			severity := Warning
 			if least > manyFail {
@@ -77,8 +76,8 @@ func byKind(kinds map[string]*[2]int, failed, ended int) (all []Finding) {
 		if k[1] < minEnded || others < minEnded {
 			continue
 		}
-		z, p := twoProportions(k[0], k[1], failed-k[0], others)
-		if z <= 0 || p >= significance/float64(compared) {
+		z, p := statistics.TwoProportions(k[0], k[1], failed-k[0], others)
+		if z <= 0 || p >= statistics.Significance/float64(compared) {
 			continue
 		}
 		all = append(all, found(FailureByKind, Warning,

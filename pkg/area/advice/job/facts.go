@@ -100,14 +100,8 @@ func postsOf(r *item.Record, topics []string) (all []diagnosis.Post) {
 		func(topic string) bool { return !strings.Contains(about, strings.ToLower(topic)) })
 	for _, p := range r.Publications {
 		if m := p.Metrics; p.PublishedAt != nil && m != nil && m.Views != nil {
-			reactions := 0
-			for _, n := range []*int64{m.Likes, m.Comments, m.Shares, m.Saves} {
-				if n != nil {
-					reactions += int(*n)
-				}
-			}
 			all = append(all, diagnosis.Post{Platform: p.Platform, Kind: string(r.Kind), Topics: topics,
-				PublishedAt: p.PublishedAt.Time, Views: int(*m.Views), Reactions: reactions})
+				PublishedAt: p.PublishedAt.Time, Views: int(*m.Views), Reactions: int(m.Reactions())})
 		}
 	}
 	return all

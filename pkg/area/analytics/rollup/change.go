@@ -27,6 +27,10 @@ const (
 	Comments
 	Shares
 	Saves
+	Impressions
+	Reach
+	WatchTime
+	Clicks
 	metrics
 )
 
@@ -129,7 +133,7 @@ func ofPublication(kind string, p item.Publication) Line {
 	l := Line{At: p.PublishedAt.Time, Kind: kind, Platform: p.Platform, Amounts: Amounts{Published: 1}}
 	if m := p.Metrics; m != nil {
 		for metric, n := range map[int]*int64{Views: m.Views, Likes: m.Likes, Comments: m.Comments, Shares: m.Shares,
-			Saves: m.Saves} {
+			Saves: m.Saves, Impressions: m.Impressions, Reach: m.Reach, WatchTime: m.WatchTime, Clicks: m.Clicks} {
 			if n != nil {
 				l.Amounts[metric] = *n
 			}

@@ -97,7 +97,7 @@ const (
 	mostWrites   = 30
 	// mostNumbers bounds the numbers of one item in the same way. An update may have 4 KB, and
 	// each number takes 10 bytes.
-	mostNumbers = 150
+	mostNumbers = 120
 	// maxTries bounds the attempts to read data that change concurrently.
 	maxTries = 8
 )

@@ -34,8 +34,8 @@ func TestEachVersionIsCountedOnce(t *testing.T) {
 	w.clock.Add(24 * time.Hour)
 	made := w.happens(post, item.Past{Made: 1, Published: 1, Credits: 20})
 	canceled := w.happens(video, item.Past{Credits: 7})
-	want := map[string]string{"2026-05-01 post ": "[0 1 0 0 0 0 0 0 0]", "2026-05-02 post ": "[1 0 1 20 0 0 0 0 0]",
-		"2026-05-02 video ": "[0 0 0 7 0 0 0 0 0]"}
+	want := map[string]string{"2026-05-01 post ": "[0 1 0 0 0 0 0 0 0 0 0 0 0]", "2026-05-02 post ": "[1 0 1 20 0 0 0 0 0 0 0 0 0]",
+		"2026-05-02 video ": "[0 0 0 7 0 0 0 0 0 0 0 0 0]"}
 	for name, batches := range map[string][][]events.DynamoDBEventRecord{
 		"once":              {{failed}, {made, canceled}},
 		"in one batch":      {{failed, made, canceled}},
@@ -297,7 +297,7 @@ func TestWhatWasDeletedStaysCounted(t *testing.T) {
 	removed := w.record(made)
 	removed.EventName, removed.Change.NewImage = "REMOVE", nil
 	w.handle(removed, w.recordOf(end), w.recordOf(end))
-	want := map[string]string{"2026-05-01 post ": "[1 0 0 20 0 0 0 0 0]", "2026-05-01 video ": "[0 0 0 9 0 0 0 0 0]"}
+	want := map[string]string{"2026-05-01 post ": "[1 0 0 20 0 0 0 0 0 0 0 0 0]", "2026-05-01 video ": "[0 0 0 9 0 0 0 0 0 0 0 0 0]"}
 	is(t, "the sums", w.days("2026-05-01", "2026-05-02", "UTC"), want)
 	if _, err := rollup.Rebuild(t.Context(), w.db, w.factory, w.clock.Now()); err != nil {
 		t.Fatal(err)
@@ -452,7 +452,7 @@ func TestTrainingsAreCounted(t *testing.T) {
 	second := train(300) // takes the place of the first
 	w.handle(first, second)
 	w.handle(second)
-	want := map[string]string{"2026-05-01  ": "[0 0 0 700 0 0 0 0 0]", "2026-05-02  ": "[0 0 0 300 0 0 0 0 0]"}
+	want := map[string]string{"2026-05-01  ": "[0 0 0 700 0 0 0 0 0 0 0 0 0]", "2026-05-02  ": "[0 0 0 300 0 0 0 0 0 0 0 0 0]"}
 	is(t, "the sums", w.days("2026-05-01", "2026-05-03", "UTC"), want)
 	if r := w.verified(); r.Totals["spend_credits"] != 1000 {
 		t.Errorf("%+v", r)

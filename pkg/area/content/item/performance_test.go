@@ -11,7 +11,7 @@ func channel(n int) (all []*Record) {
 	for i := range n {
 		views, likes := int64(1000), int64(1000-i)
 		r := &Record{Item: Item{Kind: Post, Caption: strings.Repeat("c", 500), State: Published,
-			Publications: []Publication{{Metrics: &Metrics{Views: &views, Likes: &likes}}}}}
+			Publications: []Publication{{Metrics: &Metrics{Counts: Counts{Views: &views, Likes: &likes}}}}}}
 		r.ID = fmt.Sprint(i)
 		all = append(all, r)
 	}

@@ -84,7 +84,7 @@ type Publication struct {
 	Failure         *PublicationFailure  `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 	Warnings        []PublicationWarning `json:"warnings" nullable:"false" doc:"What the post lacks that was asked for. It is published all the same"`
 	PublishedAt     *resource.Time       `json:"published_at" doc:"Time at which it was published. Null until then"`
-	Metrics         *Metrics             `json:"metrics" doc:"How the post is received. Read 1 hour, 24 hours, 7 days and 30 days after publishing. Null until then, and where the platform has none"`
+	Metrics         *Metrics             `json:"metrics" doc:"How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null until then, and where the platform has none"`
 	Posted          *Preview             `json:"posted" doc:"What was published. Null until then"`
 	Change          *PublicationChange   `json:"change" doc:"The last change of the published post. Null if there was none"`
 	Options         *PublishOptions      `json:"options" doc:"Options of its platform. Null: none"`
@@ -120,7 +120,7 @@ type PublishedPost struct {
 // PostOf returns a publication of the item as its own GET shows it.
 func (r *Record) PostOf(pub *Publication, limits platform.Capabilities) PublishedPost {
 	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes,
-		append([]Metrics{}, r.Postings[pub.ID].Readings...)}
+		history(r.Postings[pub.ID].Readings)}
 }
 
 // Taken reports whether its account has taken the post.
@@ -140,16 +140,6 @@ type PublicationFailure struct {
 	Code      string `json:"code" doc:"Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it is never sent again" example:"content_refused"`
 	Message   string `json:"message" doc:"What happened and what to do about it"`
 	Retryable bool   `json:"retryable" doc:"Whether publishing again may succeed"`
-}
-
-// Metrics are the counts of a post.
-type Metrics struct {
-	Views    *int64        `json:"views" doc:"Null: the platform does not have it"`
-	Likes    *int64        `json:"likes" doc:"Null: the platform does not have it"`
-	Comments *int64        `json:"comments" doc:"Null: the platform does not have it"`
-	Shares   *int64        `json:"shares" doc:"Null: the platform does not have it"`
-	Saves    *int64        `json:"saves" doc:"Null: the platform does not have it"`
-	ReadAt   resource.Time `json:"read_at" doc:"Time at which they were read"`
 }
 
 // OmittedAccount is an account that an item was not scheduled or published to.
@@ -205,7 +195,7 @@ type Posting struct {
 	Doubt []byte `json:"doubt,omitempty"`
 	// Changes counts the changes of the published post, and Readings are its metrics at the times of their readings.
 	Changes  int       `json:"changes,omitempty"`
-	Readings []Metrics `json:"readings,omitempty"`
+	Readings []reading `json:"readings,omitempty"`
 }
 
 // PublishRehearsal is the result of a publication that a test key requests.
@@ -304,20 +294,6 @@ func (r *Record) Posted() (files []media.File, poster *media.File) {
 		}
 	}
 	return files, poster
-}
-
-// maxReadings bounds the readings of the metrics of a publication that are kept.
-const maxReadings = 60
-
-// NoteMetrics adds the metrics of a publication to its readings.
-func (r *Record) NoteMetrics(pub *Publication) {
-	if r.Postings == nil {
-		r.Postings = map[string]Posting{}
-	}
-	out := r.Postings[pub.ID]
-	out.Readings = append(out.Readings, *pub.Metrics)
-	out.Readings = out.Readings[max(0, len(out.Readings)-maxReadings):]
-	r.Postings[pub.ID] = out
 }
 
 // Calendar returns the partition and place of the item among those of its owner that are planned or published, by

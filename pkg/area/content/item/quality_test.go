@@ -115,7 +115,8 @@ func TestWritersLearnFromTheChannel(t *testing.T) {
 	of := func(id, caption, language string, shown, saved int64, draft string) *Record {
 		r := &Record{Item: Item{Caption: caption, Title: "T", Language: language}, Draft: draft}
 		if r.ID = id; shown > 0 {
-			r.Publications = []Publication{{Metrics: &Metrics{Views: views(shown), Saves: views(saved)}}}
+			r.Publications = []Publication{{Metrics: &Metrics{
+				Counts: Counts{Views: views(shown), Saves: views(saved)}}}}
 		}
 		return r
 	}

@@ -108,7 +108,7 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 		if err != nil {
 			continue // the platform has none
 		}
-		pub.Metrics, changed = metrics(read, pub.Metrics, now), true
+		pub.Metrics, changed = item.Read(read, pub.Metrics, now), true
 		r.NoteMetrics(pub)
 		pub.Touch(now)
 	}

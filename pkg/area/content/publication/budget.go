@@ -2,6 +2,7 @@ package publication
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"time"
 
@@ -117,3 +118,71 @@ func (w poster) grant(ctx context.Context, o tenant.Owner, p posting, progress p
 	}
 	return out, false, nil
 }
+
+// use is what a reading takes of a counter.
+type use struct {
+	key         store.Key
+	uses, limit int64
+}
+
+// readings returns what a reading with a price takes of the budgets of its platform. It returns false if the reading is
+// beyond one of them. Readings that are not urgent have three quarters of the budget, so that the first readings of new
+// posts have the rest.
+func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilities, price int, urgent bool) (all []use,
+	within bool, err error) {
+	own := platform.Budget{Max: c.Reads.Max, Shared: true}
+	uses := int64(max(1, price))
+	if c.Budget != nil {
+		own.Starts = c.Budget.Starts
+	}
+	if c.Reads.Part > 0 {
+		shared, key, err := w.budget(ctx, *c.Budget, name, "")
+		if err != nil {
+			return nil, false, err
+		}
+		own.Max = shared.Max / c.Reads.Part
+		all = append(all, use{key, uses, shared.limit(shared.passed)})
+		within = shared.used+uses <= shared.limit(shared.passed)
+		if !within {
+			return nil, false, nil
+		}
+	}
+	left, key, err := w.budget(ctx, own, name+".reads", "")
+	if err != nil {
+		return nil, false, err
+	}
+	most := left.limit(left.passed)
+	if !urgent {
+		most -= most / 4
+	}
+	return append(all, use{key, uses, most}), left.used+uses <= most, nil
+}
+
+// allow takes a reading out of the budgets of its platform, in a step of its own. The function granted returns the
+// payload with the result. It returns false if the reading is beyond a budget.
+func (w *Worker) allow(ctx context.Context, name string, c platform.Capabilities, price int, urgent bool,
+	granted func(bool) any) (out task.Outcome, within bool, err error) {
+	_, within, err = w.readings(ctx, name, c, price, urgent)
+	if err != nil || !within {
+		return out, false, err
+	}
+	payload := &late{granted(true)}
+	out.Payload = payload
+	out.Join = func(ctx context.Context, tx *store.Tx) error {
+		uses, within, err := w.readings(ctx, name, c, price, urgent)
+		if payload.any = granted(within); err != nil || !within {
+			return err // the next step leaves the reading out
+		}
+		for _, u := range uses {
+			tx.CountUntil(u.key, u.uses, u.limit, w.Now().Add(3*day), store.ErrConflict)
+		}
+		return nil
+	}
+	return out, true, nil
+}
+
+// late is a payload that is known when its step is committed.
+type late struct{ any }
+
+// MarshalJSON implements json.Marshaler.
+func (l *late) MarshalJSON() ([]byte, error) { return json.Marshal(l.any) }

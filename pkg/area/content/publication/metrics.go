@@ -8,15 +8,31 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
 
-// readings has the times after a publication at which the metrics of its post are read.
-var readings = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
+// The times after a publication at which the metrics of its post are read: the first ones, and then each day up to the
+// last.
+var firstReadings = []time.Duration{time.Hour, 6 * time.Hour, day}
+
+// lastReading is the age of a post at its last reading.
+const lastReading = 90 * day
+
+// following returns the age at the first reading of a post that is older than the given age. It returns false if all
+// readings are over.
+func following(age time.Duration) (time.Duration, bool) {
+	for _, at := range firstReadings {
+		if at > age {
+			return at, true
+		}
+	}
+	next := age.Truncate(day) + day
+	return next, next <= lastReading
+}
 
 // mostTries bounds the attempts at one reading. After that, the next reading follows.
 const mostTries = 10
@@ -26,10 +42,10 @@ type reading struct {
 	Publication string    `json:"publication"`
 	Account     string    `json:"account"`
 	At          time.Time `json:"at"`
-	// Done is the number of readings that are over, and Tries the number of times that the
-	// next one has failed.
-	Done  int `json:"done,omitempty"`
+	// Tries is the number of times that the next reading has failed.
 	Tries int `json:"tries,omitempty"`
+	// Granted reports that the next reading is taken out of the budget of its platform.
+	Granted bool `json:"granted,omitempty"`
 
 	// ahead is the time that was added to the clock of the sandbox after the publication.
 	ahead time.Duration
@@ -40,7 +56,7 @@ func watch(p planner, pub *item.Publication) error {
 	return task.Create(p.tx, p.now, task.Task{
 		Message: task.Message{ID: task.ID(Read, pub.ID, 1), Kind: Read, Queue: topology.Publish, Subject: p.r.ID,
 			Owner: p.Owner},
-		DueAt: pub.PublishedAt.Add(readings[0]),
+		DueAt: pub.PublishedAt.Add(firstReadings[0]),
 	}, reading{Publication: pub.ID, Account: pub.SocialAccountID, At: pub.PublishedAt.Time})
 }
 
@@ -80,6 +96,17 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if !ok || !acct.Usable() {
 		return w.next(p), nil
 	}
+	if c := adapter.Capabilities(); c.Reads != nil && s.Mode == tenant.Live && !p.Granted {
+		urgent := w.Now().Sub(p.At) <= day
+		o, within, err := w.allow(ctx, pub.Platform, c, c.Reads.Price, urgent, func(granted bool) any {
+			p.Granted = granted
+			return p
+		})
+		if err == nil && !within {
+			o = w.next(p)
+		}
+		return o, err
+	}
 	token, err := w.Vault.Token(ctx, s.Owner, &acct)
 	if err != nil {
 		return o, task.Again(err)
@@ -102,31 +129,18 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 			return nil
 		}
 		now := w.Now()
-		pub.Metrics = metrics(read, pub.Metrics, now)
+		if pub.Metrics == nil && len(adapter.Capabilities().Account.Names) > 0 {
+			if err := w.follow(ctx, tx, s.Owner, acct); err != nil {
+				return err
+			}
+		}
+		pub.Metrics = item.Read(read, pub.Metrics, now)
 		r.NoteMetrics(pub)
 		pub.Touch(now)
 		r.Touch(now)
 		return write(tx, it, r)
 	}
 	return o, nil
-}
-
-// metrics returns the new metrics. A figure that the platform leaves out stays as it was.
-func metrics(read platform.Metrics, before *item.Metrics, now time.Time) *item.Metrics {
-	m := item.Metrics{Views: read.Views, Likes: read.Likes, Comments: read.Comments, Shares: read.Shares,
-		Saves: read.Saves, ReadAt: resource.Instant(now)}
-	if before == nil {
-		return &m
-	}
-	for _, count := range []struct{ now, before **int64 }{
-		{&m.Views, &before.Views}, {&m.Likes, &before.Likes}, {&m.Comments, &before.Comments},
-		{&m.Shares, &before.Shares}, {&m.Saves, &before.Saves},
-	} {
-		if *count.now == nil {
-			*count.now = *count.before
-		}
-	}
-	return &m
 }
 
 // published returns the identity of a publication at its platform.
@@ -143,14 +157,16 @@ func published(pub item.Publication, clock testclock.Clock) (p platform.Publishe
 	return p
 }
 
-// next returns the outcome of a reading that is over.
+// next returns the outcome of a reading that is over or left out. Readings whose time has passed
+// meanwhile are left out, too, because they would be the same.
 func (w reader) next(p reading) task.Outcome {
-	p.Done++
-	p.Tries = 0
-	if p.Done == len(readings) {
+	p.Tries, p.Granted = 0, false
+	age := w.Now().Sub(p.At) + p.ahead
+	at, ok := following(age)
+	if !ok {
 		return task.Outcome{Payload: p, Done: true}
 	}
-	return task.Outcome{Payload: p, Wait: max(0, p.At.Add(readings[p.Done]-p.ahead).Sub(w.Now()))}
+	return task.Outcome{Payload: p, Wait: at - age}
 }
 
 // failed returns the outcome of a reading that failed.
@@ -163,15 +179,19 @@ func (w reader) failed(p reading, cause error, key store.Key, used int) (o task.
 	if p.Tries++; p.Tries >= mostTries || kind == platform.Reconnect {
 		o = w.next(p)
 	} else {
-		o = task.Outcome{Payload: p, Wait: time.Duration(p.Tries) * time.Minute}
-		if e != nil {
-			o.Wait = max(o.Wait, e.RetryAfter)
-		}
+		o = task.Outcome{Payload: p, Wait: pause(p.Tries, cause)}
 	}
+	o.Join = w.refused(kind, key, used)
+	return o
+}
+
+// refused returns the Outcome.Join that tells the account that its platform has refused its token. It
+// returns nil if the platform has not.
+func (w *Worker) refused(kind platform.ErrorKind, key store.Key, used int) func(context.Context, *store.Tx) error {
 	if kind != platform.Expired && kind != platform.Reconnect {
-		return o
+		return nil
 	}
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
+	return func(ctx context.Context, tx *store.Tx) error {
 		it, err := w.DB.Get(ctx, key)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
@@ -183,5 +203,4 @@ func (w reader) failed(p reading, cause error, key store.Key, used int) (o task.
 		}
 		return account.Expired(tx, w.Now(), it, used)
 	}
-	return o
 }

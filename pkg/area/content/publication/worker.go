@@ -39,6 +39,7 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w},
 		Alter:            alterer{w},
 		Advance:          advancer{Worker: w},
+		account.Measure:  measurer{Worker: w},
 		item.AutoPublish: automatic{Worker: w}}
 }
 

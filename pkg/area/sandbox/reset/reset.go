@@ -52,6 +52,7 @@ var kinds = []struct{ name, prefix string }{
 	{proposal.ItemKind, id.Proposal},
 	{record.PromotionKind, id.Promotion},
 	{record.ItemKind, id.Product},
+	{social.DaysKind, id.SocialAccount},
 	{social.Kind, id.SocialAccount},
 	{"factory", id.Factory},
 }

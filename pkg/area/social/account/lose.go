@@ -68,9 +68,9 @@ func refreshMessage(o tenant.Owner, r *Record) task.Message {
 		Subject: r.ID, Owner: o}
 }
 
-// Connect adds to the transaction that an account is connected: its record, its event, and the task
-// that refreshes the token. The caller has filled in the record and sealed its token. The version
-// of the item is 0 if the record is new.
+// Connect adds to the transaction that an account is connected: its record, its event, and the tasks
+// that refresh the token and read the figures of the account. The caller has filled in the record and
+// sealed its token. The version of the item is 0 if the record is new.
 func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platform.Token) error {
 	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil,
 		nil, nil, nil
@@ -81,6 +81,9 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 		if err := task.Create(tx, now, t, refreshing{Connection: r.Connection}); err != nil {
 			return err
 		}
+	}
+	if err := r.StartMeasure(tx, now, it.Owner); err != nil {
+		return err
 	}
 	if it.Version > 0 {
 		return r.Replace(tx, now, it, event.SocialAccountConnected)

@@ -1,0 +1,25 @@
+package bluesky
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+)
+
+var _ platform.AccountReader = (*Platform)(nil)
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
+	var profile struct {
+		Followers *int64 `json:"followersCount"`
+		Posts     *int64 `json:"postsCount"`
+	}
+	err := p.read(ctx, a.Token.Access, "app.bsky.actor.getProfile", url.Values{"actor": {a.ID}}, &profile)
+	if err != nil {
+		return nil, err
+	}
+	return []platform.Day{{Date: platform.Midnight(p.client.Now()), Followers: profile.Followers,
+		Posts: profile.Posts}}, nil
+}

@@ -1,0 +1,71 @@
+package instagram
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/graph"
+)
+
+// Metrics implements platform.Publisher.
+func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
+	err error) {
+	if !graph.Number(post.ID) {
+		return m, platform.Reject(platform.CodePostNotFound, "Instagram does not have the post.")
+	}
+	var insights graph.Insights
+	read := func(metrics string) error {
+		return p.read(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {metrics}}, &insights)
+	}
+	err = read("reach,views,likes,comments,shares,saved")
+	if platform.KindOf(err) == platform.BadContent {
+		// Instagram refuses to count the other metrics of a story.
+		err = read("reach,views,shares")
+	}
+	if err != nil {
+		return m, err
+	}
+	insights.Lifetime(map[string]**int64{"reach": &m.Reach, "views": &m.Views, "likes": &m.Likes,
+		"comments": &m.Comments, "shares": &m.Shares, "saved": &m.Saves})
+	return m, nil
+}
+
+var _ platform.AccountReader = (*Platform)(nil)
+
+// mostDays bounds the days of one call.
+const mostDays = 29
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
+	var account struct {
+		Followers *int64 `json:"followers_count"`
+		Posts     *int64 `json:"media_count"`
+	}
+	err := p.read(ctx, a.Token.Access, "/"+a.ID, url.Values{"fields": {"followers_count,media_count"}}, &account)
+	if err != nil {
+		return nil, err
+	}
+	days := graph.NewDays(from, p.Client.Now(), mostDays)
+	var insights graph.Insights
+	read := func(metrics string) error {
+		return p.read(ctx, a.Token.Access, "/"+a.ID+"/insights", url.Values{"metric": {metrics}, "period": {"day"},
+			"since": {strconv.FormatInt(days[0].Date.Unix(), 10)},
+			"until": {strconv.FormatInt(p.Client.Now().Unix(), 10)}}, &insights)
+	}
+	err = read("reach,follower_count")
+	if platform.KindOf(err) == platform.BadContent {
+		err = read("reach") // accounts with fewer than 100 followers have no follower_count
+	}
+	if err != nil {
+		return nil, err
+	}
+	insights.Days(days, map[string]func(*platform.Day) **int64{
+		"reach":          func(d *platform.Day) **int64 { return &d.Reach },
+		"follower_count": func(d *platform.Day) **int64 { return &d.Gained },
+	})
+	days.Last().Followers, days.Last().Posts = account.Followers, account.Posts
+	return days, nil
+}

@@ -1,0 +1,81 @@
+package analytics
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// AccountDay has the figures of a social account on a day.
+type AccountDay struct {
+	Day             string `json:"day" format:"date" doc:"Day, in UTC"`
+	SocialAccountID string `json:"social_account_id" doc:"Social account"`
+	Platform        string `json:"platform" doc:"Platform of the account"`
+	Followers       *int64 `json:"followers" doc:"Number of followers at the end of the day, or when they were read. Null: the platform does not have it"`
+	Gained          *int64 `json:"followers_gained" doc:"Followers who came on the day. Null: the platform does not have it"`
+	Lost            *int64 `json:"followers_lost" doc:"Followers who went on the day. Null: the platform does not have it"`
+	Posts           *int64 `json:"posts" doc:"Number of posts of the account. Null: the platform does not have it"`
+	item.Counts
+}
+
+type accountsInput struct {
+	httpapi.SliceInput
+	AccountID string `query:"social_account_id" required:"true" doc:"Social account" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	From      string `query:"from" doc:"First day, as 2026-11-01. Absent: 29 days before the last"`
+	To        string `query:"to" doc:"Last day, included, as 2026-11-30. Absent: today, in UTC"`
+}
+
+// accountDays lists the figures of an account by day.
+func (s *Service) accountDays(ctx context.Context, in *accountsInput) (page httpapi.Page[AccountDay], err error) {
+	from, first := day("from", in.From)
+	to, last := day("to", in.To)
+	if err := errs.All(first, last); err != nil {
+		return page, err
+	}
+	p := asked{from: from, to: to}.in(s.now().UTC())
+	if err := p.check(); err != nil {
+		return page, err
+	}
+	it, acct, months, err := s.account(ctx, in.AccountID, account.DaysKeys(in.AccountID, p.from, p.to)...)
+	if err != nil {
+		return page, err
+	}
+	days, err := account.Days(months, it.Owner, p.from, p.to)
+	if err != nil {
+		return page, err
+	}
+	all := make([]AccountDay, len(days))
+	for i, d := range days {
+		all[i] = show(acct, d)
+	}
+	return httpapi.Slice(ctx, all, map[string]string{"account": in.AccountID, "from": in.From, "to": in.To},
+		in.SliceInput, func(d AccountDay) string { return d.Day })
+}
+
+func show(a account.Record, d platform.Day) AccountDay {
+	return AccountDay{Day: d.Date.Format(time.DateOnly), SocialAccountID: a.ID, Platform: a.Platform,
+		Followers: d.Followers, Gained: d.Gained, Lost: d.Lost, Posts: d.Posts, Counts: item.Counts(d.Metrics)}
+}
+
+// account reads a social account of the caller, and other items with it.
+func (s *Service) account(ctx context.Context, accountID string, others ...store.Key) (it store.Item, r account.Record,
+	beside []store.Item, err error) {
+	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{accountID}, others...)
+	if err != nil {
+		return it, r, nil, err
+	}
+	it, ok := found[accountID]
+	if !ok || it.Kind != account.Kind {
+		return it, r, nil, errs.Missing(account.Kind, accountID)
+	}
+	r, err = account.Decode(&it)
+	return it, r, beside, err
+}

@@ -1,0 +1,195 @@
+package analytics
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/statistics"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// bestDays is the period of best times, and bestNeeds the number of publications below which no hours are compared.
+	bestDays  = 180
+	bestNeeds = 30
+	// minHour is the number of publications below which an hour has no interval, and minTested that of an hour and of
+	// the others below which they are not compared.
+	minHour   = 3
+	minTested = 10
+)
+
+// BestTimes are the hours of the week with the effect of publishing in them.
+type BestTimes struct {
+	FactoryID       *string    `json:"factory_id" doc:"Factory. Null if a social account was named"`
+	SocialAccountID *string    `json:"social_account_id" doc:"Social account. Null if a factory was named"`
+	Timezone        string     `json:"timezone" doc:"Time zone of the hours (IANA)" example:"Europe/Berlin"`
+	Metric          string     `json:"metric" doc:"Metric that is compared"`
+	From            string     `json:"from" format:"date" doc:"First day of the period"`
+	To              string     `json:"to" format:"date" doc:"Last day of the period"`
+	Posts           int        `json:"posts" doc:"Number of publications whose metric is known: the latest 1,000 at most"`
+	Needed          int        `json:"needed" doc:"Number of publications that are needed"`
+	Enough          bool       `json:"enough" doc:"Whether there are enough publications. If not, there are no hours"`
+	Simulated       int        `json:"simulated" doc:"Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key"`
+	Hours           []BestHour `json:"hours" nullable:"false" doc:"Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the safest choice"`
+}
+
+// BestHour is an hour of the week.
+type BestHour struct {
+	Weekday     string   `json:"weekday" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday" doc:"Day of the week"`
+	Hour        int      `json:"hour" minimum:"0" maximum:"23" doc:"Hour: 18 is from 18:00 to 18:59"`
+	Posts       int      `json:"posts" doc:"Number of publications of the hour"`
+	MeanEffect  float64  `json:"mean_effect" doc:"How much better than the mean of all publications those of the hour are: 0.25 is 25% better. Each publication is compared with those of its platform" example:"0.25"`
+	Low         float64  `json:"low" doc:"Lower end of the interval of 95% of the effect"`
+	High        float64  `json:"high" doc:"Upper end of the interval"`
+	P           *float64 `json:"p" doc:"Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than 10 publications of the hour or of the others"`
+	Significant bool     `json:"significant" doc:"Whether p is below 0.05, divided by the number of hours that are tested"`
+}
+
+type bestInput struct {
+	FactoryID string `query:"factory_id" doc:"Factory whose publications are compared. Either it or social_account_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	AccountID string `query:"social_account_id" doc:"Social account whose publications are compared" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	Metric    string `query:"metric" enum:"engagement,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"engagement" doc:"What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100 views"`
+	Timezone  string `query:"timezone" doc:"Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first factory of the social account, or else UTC"`
+}
+
+// bestTimes compares the hours of the week.
+func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, err error) {
+	zone := (*time.Location)(nil)
+	if in.Timezone != "" {
+		if zone, err = rollup.Zone(in.Timezone); err != nil {
+			return out, errZone()
+		}
+	}
+	switch {
+	case in.FactoryID == "" && in.AccountID == "":
+		return out, errs.Invalid("factory_id", "is required, unless social_account_id is given")
+	case in.FactoryID != "" && in.AccountID != "":
+		return out, errs.Invalid("social_account_id", "cannot be given with factory_id. Name one of them")
+	}
+	now := s.now()
+	from := now.Add(-bestDays * oneDay)
+	var all []post
+	var past int
+	if in.FactoryID != "" {
+		it, err := s.factory(ctx, in.FactoryID)
+		if err != nil {
+			return out, err
+		}
+		if zone == nil {
+			if zone, err = rollup.ZoneOf(it); err != nil {
+				return out, err
+			}
+		}
+		if all, past, err = s.ofFactory(ctx, it, from, now); err != nil {
+			return out, err
+		}
+	} else {
+		it, acct, _, err := s.account(ctx, in.AccountID)
+		if err != nil {
+			return out, err
+		}
+		if zone == nil {
+			if zone, err = s.zoneOf(ctx, it, acct); err != nil {
+				return out, err
+			}
+		}
+		if all, past, err = s.ofAccount(ctx, it, acct, from, now); err != nil {
+			return out, err
+		}
+	}
+	known := sampleOf(all, in.Metric, false)
+	out = BestTimes{FactoryID: orNil(in.FactoryID), SocialAccountID: orNil(in.AccountID), Timezone: zone.String(),
+		Metric: in.Metric, From: from.In(zone).Format(time.DateOnly), To: now.In(zone).Format(time.DateOnly),
+		Posts: len(known.posts), Needed: bestNeeds, Enough: len(known.posts) >= bestNeeds, Simulated: past,
+		Hours: []BestHour{}}
+	if out.Enough {
+		out.Hours = hoursOf(known, zone)
+	}
+	return out, nil
+}
+
+// factory reads a factory of the caller.
+func (s *Service) factory(ctx context.Context, factoryID string) (it store.Item, err error) {
+	found, _, err := resource.FindAll(ctx, s.db, id.Factory, []string{factoryID})
+	if err != nil {
+		return it, err
+	}
+	if it = found[factoryID]; !factoryrecord.Usable(it, auth.FromContext(ctx).Owner) {
+		return it, errs.Missing(factoryrecord.Kind, factoryID)
+	}
+	return it, nil
+}
+
+// zoneOf returns the time zone of the first factory of an account, or UTC.
+func (s *Service) zoneOf(ctx context.Context, it store.Item, a account.Record) (*time.Location, error) {
+	if len(a.FactoryIDs) == 0 {
+		return time.UTC, nil
+	}
+	items, err := s.db.GetAll(ctx, factoryrecord.Key(a.FactoryIDs[0]))
+	if err != nil {
+		return nil, err
+	}
+	if items[0].Kind != factoryrecord.Kind || !items[0].Owner.Same(it.Owner) {
+		return time.UTC, nil
+	}
+	return rollup.ZoneOf(items[0])
+}
+
+// hoursOf compares the hours of the week of a sample.
+func hoursOf(known sample, zone *time.Location) []BestHour {
+	mean, _, _ := statistics.Mean(known.relative)
+	effects := make([]float64, len(known.relative))
+	of := map[[2]int][]int{}
+	for i, r := range known.relative {
+		effects[i] = r/mean - 1
+		at := known.posts[i].at.In(zone)
+		key := [2]int{int(at.Weekday()), at.Hour()}
+		of[key] = append(of[key], i)
+	}
+	all, tested := []BestHour{}, 0
+	for key, members := range of {
+		if len(members) < minHour {
+			continue
+		}
+		var group, others []float64
+		in := map[int]bool{}
+		for _, i := range members {
+			group, in[i] = append(group, effects[i]), true
+		}
+		h := BestHour{Weekday: strings.ToLower(time.Weekday(key[0]).String()), Hour: key[1], Posts: len(members)}
+		effect, low, high := statistics.Mean(group)
+		h.MeanEffect, h.Low, h.High = rounded(effect), rounded(low), rounded(high)
+		if len(members) >= minTested && len(effects)-len(members) >= minTested {
+			for i, e := range effects {
+				if !in[i] {
+					others = append(others, e)
+				}
+			}
+			_, p := statistics.MannWhitney(group, others)
+			h.P = &p
+			tested++
+		}
+		all = append(all, h)
+	}
+	for i, h := range all {
+		if h.P != nil {
+			all[i].Significant = *h.P < statistics.Significance/float64(tested)
+			*h.P = rounded(*h.P)
+		}
+	}
+	slices.SortFunc(all, func(a, b BestHour) int {
+		return cmp.Or(cmp.Compare(b.Low, a.Low), cmp.Compare(b.MeanEffect, a.MeanEffect),
+			cmp.Compare(a.Weekday, b.Weekday), cmp.Compare(a.Hour, b.Hour))
+	})
+	return all
+}

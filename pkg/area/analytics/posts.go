@@ -1,0 +1,240 @@
+package analytics
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/adapter/platform/sandbox"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/statistics"
+	"github.com/content-automation/api/pkg/base/tenant"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	oneDay = 24 * time.Hour
+	// planned is the longest time between the creation of an item and its publication that is looked for.
+	planned = 120 * oneDay
+	// mostPosts bounds the posts of a sample: the latest ones. mostItems bounds the items that are read for it.
+	mostPosts = 1000
+	mostItems = 2000
+	// minShown is the number of views below which a post says nothing about engagement.
+	minShown = 100
+	// settled is the age at which the figures of posts are compared: a younger post has had less time.
+	settled = oneDay
+)
+
+// engagement is the metric that relates the reactions to a post to how often it was shown.
+const engagement = "engagement"
+
+// post is a published post with its figures.
+type post struct {
+	id, platform string
+	kind         platform.Kind
+	at           time.Time
+	counts       item.Counts
+}
+
+// value returns the value of a metric of the post, and reports whether it is known.
+func (p post) value(metric string) (float64, bool) {
+	m := platform.Metrics(p.counts)
+	if metric != engagement {
+		count := *m.All()[slices.Index(platform.Names[:], metric)]
+		if count == nil {
+			return 0, false
+		}
+		return float64(*count), true
+	}
+	for _, shown := range []*int64{m.Views, m.Impressions, m.Reach} {
+		if shown != nil {
+			return float64(p.counts.Reactions()) / float64(*shown), *shown >= minShown
+		}
+	}
+	return 0, false
+}
+
+// posts collects posts of a period, to which bounds belong.
+type posts struct {
+	from, to time.Time // the end is excluded
+	now      time.Time
+	mode     tenant.Mode
+	takes    func(item.Publication) bool
+	all      []post
+}
+
+func (c *posts) within(at time.Time) bool { return !at.Before(c.from) && at.Before(c.to) }
+
+// add adds the posts of an item. Posts that are deleted at their platform still count.
+func (c *posts) add(r *item.Record) {
+	for i := range r.Publications {
+		pub := &r.Publications[i]
+		if !pub.Taken() || pub.PublishedAt == nil || !c.within(pub.PublishedAt.Time) {
+			continue
+		}
+		if c.takes != nil && !c.takes(*pub) {
+			continue
+		}
+		// The clock of a sandbox moves without the times of its posts.
+		if c.mode == tenant.Live && c.now.Sub(pub.PublishedAt.Time) < settled {
+			continue
+		}
+		if m := r.MetricsAt(pub, settled); m != nil {
+			c.all = append(c.all, post{pub.ID, pub.Platform, platform.Kind(r.Kind), pub.PublishedAt.Time, m.Counts})
+		}
+	}
+}
+
+// read adds the posts of the items of a list, the latest first.
+func (c *posts) read(ctx context.Context, db *store.DB, q store.Query) error {
+	q.Limit = 100
+	for read := 0; read < mostItems && len(c.all) < mostPosts; {
+		page, err := db.List(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, it := range page.Items {
+			r, err := item.Decode(&it)
+			if err != nil {
+				return err
+			}
+			c.add(r)
+		}
+		read += len(page.Items)
+		if q.After = page.Next; q.After == nil {
+			break
+		}
+	}
+	return nil
+}
+
+// end sorts the posts, the latest first, and leaves out those beyond the bound.
+func (c *posts) end() []post {
+	slices.SortStableFunc(c.all, func(a, b post) int { return b.at.Compare(a.at) })
+	return c.all[:min(len(c.all), mostPosts)]
+}
+
+// ofFactory returns the posts of a factory.
+func (s *Service) ofFactory(ctx context.Context, factory store.Item, from, to time.Time) (all []post, past int,
+	err error) {
+	c := posts{from: from, to: to, now: s.now(), mode: factory.Owner.Mode}
+	err = c.read(ctx, s.db, store.Query{
+		Index: store.ByParent, Partition: item.ParentPartition(factory.Owner, factory.PK),
+		From: id.First(id.ContentItem, from.Add(-planned)), To: id.First(id.ContentItem, to.Add(time.Millisecond)),
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	if c.mode == tenant.Test {
+		accounts, err := s.accountsOf(ctx, factory)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, a := range accounts {
+			past += c.simulate(a)
+		}
+	}
+	return c.end(), past, nil
+}
+
+// ofAccount returns the posts on a social account.
+func (s *Service) ofAccount(ctx context.Context, it store.Item, a account.Record, from, to time.Time) (all []post,
+	past int, err error) {
+	c := posts{from: from, to: to, now: s.now(), mode: it.Owner.Mode,
+		takes: func(pub item.Publication) bool { return pub.SocialAccountID == a.ID }}
+	err = c.read(ctx, s.db, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(it.Owner),
+		From: item.SortableTime(from), To: item.SortableTime(to)})
+	if err != nil {
+		return nil, 0, err
+	}
+	if c.mode == tenant.Test {
+		past = c.simulate(a)
+	}
+	return c.end(), past, nil
+}
+
+// simulate adds the earlier posts of an account of the sandbox, and returns their number.
+func (c *posts) simulate(a account.Record) (n int) {
+	adapter, ok := registry.Sandbox(a.Platform, func() time.Time { return c.now })
+	if !ok {
+		return 0
+	}
+	simulated, ok := adapter.(*sandbox.Platform)
+	if !ok || a.PlatformID == "" {
+		return 0
+	}
+	for _, p := range simulated.Earlier(a.PlatformID, a.CreatedAt.Time) {
+		if c.within(p.At) {
+			c.all = append(c.all, post{"", a.Platform, p.Kind, p.At, item.Counts(p.Metrics)})
+			n++
+		}
+	}
+	return n
+}
+
+// accountsOf reads the social accounts of a factory.
+func (s *Service) accountsOf(ctx context.Context, factory store.Item) (all []account.Record, err error) {
+	ids, err := factoryrecord.Accounts(&factory)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]store.Key, len(ids))
+	for i, accountID := range ids {
+		keys[i] = store.IDKey(accountID)
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		if it.Kind != account.Kind || !it.Owner.Same(factory.Owner) {
+			continue
+		}
+		a, err := account.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// sample is the posts whose value of a metric is known, with the value in relation to the median of their group.
+type sample struct {
+	posts    []post
+	values   []float64
+	relative []float64
+}
+
+// sampleOf returns the sample of posts. The group of a post is its platform, because platforms differ in what they
+// count, unless platforms are compared.
+func sampleOf(all []post, metric string, platforms bool) (s sample) {
+	var groups []string
+	for _, p := range all {
+		if v, ok := p.value(metric); ok {
+			s.posts, s.values = append(s.posts, p), append(s.values, v)
+			if platforms {
+				p.platform = ""
+			}
+			groups = append(groups, p.platform)
+		}
+	}
+	relative := statistics.Relative(s.values, groups)
+	kept := sample{}
+	for i, r := range relative {
+		if !math.IsNaN(r) { // more than half of the posts of the group have 0
+			kept.posts, kept.values = append(kept.posts, s.posts[i]), append(kept.values, s.values[i])
+			kept.relative = append(kept.relative, r)
+		}
+	}
+	return kept
+}
+
+// rounded returns a number with four digits after the point.
+func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }

@@ -1,0 +1,124 @@
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+// Counts are the figures of the vocabulary of all platforms. A figure that a platform does not have is null.
+type Counts struct {
+	Impressions *int64 `json:"impressions" doc:"How often it was shown. Null: the platform does not have it"`
+	Reach       *int64 `json:"reach" doc:"How many people or accounts it was shown to, each counted once. Null: the platform does not have it"`
+	Views       *int64 `json:"views" doc:"Views as the platform counts them. Null: the platform does not have it"`
+	WatchTime   *int64 `json:"watch_time_seconds" doc:"Seconds for which it was watched, in all. Null: the platform does not have it"`
+	Likes       *int64 `json:"likes" doc:"Likes and other reactions. Null: the platform does not have it"`
+	Comments    *int64 `json:"comments" doc:"Comments and replies. Null: the platform does not have it"`
+	Shares      *int64 `json:"shares" doc:"Shares, reposts and quotes. Null: the platform does not have it"`
+	Saves       *int64 `json:"saves" doc:"Saves and bookmarks. Null: the platform does not have it"`
+	Clicks      *int64 `json:"clicks" doc:"Clicks on it or on its links, as the platform counts them. Null: the platform does not have it"`
+}
+
+// Metrics are the counts of a post.
+type Metrics struct {
+	Counts
+	ReadAt resource.Time `json:"read_at" doc:"Time at which they were read"`
+}
+
+// Read returns the metrics that were read at a time. A figure that is not known keeps its value of an earlier reading,
+// which may be nil.
+func Read(m platform.Metrics, before *Metrics, at time.Time) *Metrics {
+	if before != nil {
+		m = m.Or(platform.Metrics(before.Counts))
+	}
+	return &Metrics{Counts(m), resource.Instant(at)}
+}
+
+// Reactions returns the sum of the likes, comments, shares and saves.
+func (c Counts) Reactions() (n int64) {
+	for _, count := range []*int64{c.Likes, c.Comments, c.Shares, c.Saves} {
+		if count != nil {
+			n += *count
+		}
+	}
+	return n
+}
+
+// maxReadings bounds the readings of the metrics of a publication that are kept. The schedule has 92.
+const maxReadings = 120
+
+// NoteMetrics adds the metrics of a publication to its readings.
+func (r *Record) NoteMetrics(pub *Publication) {
+	if r.Postings == nil {
+		r.Postings = map[string]Posting{}
+	}
+	out := r.Postings[pub.ID]
+	out.Readings = append(out.Readings, reading(*pub.Metrics))
+	out.Readings = out.Readings[max(0, len(out.Readings)-maxReadings):]
+	r.Postings[pub.ID] = out
+}
+
+// reading is Metrics in the stored form: a list of the time in milliseconds and of the counts. It has a fourth of the
+// length of an object, and items have many readings.
+type reading Metrics
+
+// MarshalJSON implements json.Marshaler.
+func (r reading) MarshalJSON() ([]byte, error) {
+	m := platform.Metrics(r.Counts)
+	at := r.ReadAt.UnixMilli()
+	list := []*int64{&at}
+	for _, count := range m.All() {
+		list = append(list, *count)
+	}
+	for len(list) > 0 && list[len(list)-1] == nil {
+		list = list[:len(list)-1]
+	}
+	return json.Marshal(list)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Readings that were stored before the list have the form of Metrics.
+func (r *reading) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '{' {
+		return json.Unmarshal(data, (*Metrics)(r))
+	}
+	var list []*int64
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	var m platform.Metrics
+	if len(list) == 0 || list[0] == nil || len(list) > 1+len(m.All()) {
+		return fmt.Errorf("item: a reading of %d numbers", len(list))
+	}
+	for i, count := range list[1:] {
+		*m.All()[i] = count
+	}
+	*r = reading{Counts(m), resource.Instant(time.UnixMilli(*list[0]))}
+	return nil
+}
+
+// history returns readings as callers see them.
+func history(all []reading) []Metrics {
+	out := make([]Metrics, len(all))
+	for i, r := range all {
+		out[i] = Metrics(r)
+	}
+	return out
+}
+
+// MetricsAt returns the metrics of a publication at its first reading at or after an age, or its last metrics if there
+// is no such reading.
+func (r *Record) MetricsAt(pub *Publication, age time.Duration) *Metrics {
+	if pub.PublishedAt == nil {
+		return nil
+	}
+	for _, read := range r.Postings[pub.ID].Readings {
+		if read.ReadAt.Sub(pub.PublishedAt.Time) >= age {
+			m := Metrics(read)
+			return &m
+		}
+	}
+	return pub.Metrics
+}

@@ -1,0 +1,142 @@
+package publication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// The days before the present one that a reading of an account asks for: the first reading, and later ones, because
+// platforms correct their figures for some days.
+const (
+	firstDays = 89
+	laterDays = 7
+)
+
+// measurer is the handler of account.Measure.
+type measurer struct {
+	endless
+	*Worker
+}
+
+// Step reads the figures of the account once.
+func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p account.Measuring
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	items, err := w.DB.GetAll(ctx, store.IDKey(s.Subject))
+	if err != nil {
+		return o, task.Again(err)
+	}
+	if !account.Is(items[0], s.Owner) {
+		return task.Outcome{Done: true}, nil
+	}
+	acct, err := account.Decode(&items[0])
+	if err != nil {
+		return o, task.Again(err)
+	}
+	if !acct.Usable() || acct.Connection != p.Connection {
+		return task.Outcome{Done: true}, nil
+	}
+	adapter, ok := w.Platforms.Of(s.Mode, acct.Platform)
+	if !ok {
+		return task.Outcome{Done: true}, nil
+	}
+	reads, ok := adapter.(platform.AccountReader)
+	limits := adapter.Capabilities()
+	if !ok || len(limits.Account.Names) == 0 {
+		return task.Outcome{Done: true}, nil
+	}
+	now := w.Now()
+	if limits.Reads != nil && s.Mode == tenant.Live && !p.Granted {
+		price := max(limits.Reads.Price, limits.Account.Price)
+		o, within, err := w.allow(ctx, acct.Platform, limits, price, true, func(granted bool) any {
+			p.Granted = granted
+			return p
+		})
+		if err == nil && !within {
+			return w.rest(p, acct), nil
+		}
+		return o, err
+	}
+	token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	if err != nil {
+		return o, task.Again(err)
+	}
+	from := platform.Midnight(now)
+	switch {
+	case !limits.Account.History:
+	case p.Known:
+		from = from.AddDate(0, 0, -laterDays)
+	default:
+		from = from.AddDate(0, 0, -firstDays)
+	}
+	days, err := reads.Days(ctx, token, from)
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
+	if err != nil {
+		return w.missed(p, acct, err, items[0].Key), nil
+	}
+	p.Known = true
+	o = w.rest(p, acct)
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		if err := account.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
+			return fmt.Errorf("publication: keep the days of %s: %w", s.Subject, err)
+		}
+		return nil
+	}
+	return o, nil
+}
+
+// follow adds the task that reads the figures of an account to the transaction, unless there is one. Accounts that were
+// connected before there were such tasks get it with the first reading of their next post.
+func (w *Worker) follow(ctx context.Context, tx *store.Tx, o tenant.Owner, acct account.Record) error {
+	known, err := w.DB.GetAll(ctx, store.IDKey(acct.MeasureID()))
+	if err != nil || known[0].Kind != "" {
+		return err
+	}
+	return acct.StartMeasure(tx, w.Now(), o)
+}
+
+// rest returns the outcome of a reading that is over or left out.
+func (w measurer) rest(p account.Measuring, acct account.Record) task.Outcome {
+	now := w.Now()
+	p.Tries, p.Granted = 0, false
+	return task.Outcome{Payload: p, Wait: acct.NextMeasure(now).Sub(now)}
+}
+
+// missed returns the outcome of a reading that failed. A platform that refuses it for good, such as for a permission
+// that the owner of the account has not granted, is asked again on the next day.
+func (w measurer) missed(p account.Measuring, acct account.Record, cause error, key store.Key) (o task.Outcome) {
+	kind := platform.KindOf(cause)
+	var e *platform.Error
+	if errors.As(cause, &e) && e.Code == platform.CodeMissingPermission {
+		kind = platform.BadContent // the account can publish all the same
+	}
+	if p.Tries++; p.Tries >= mostTries || kind == platform.BadContent || kind == platform.Reconnect {
+		o = w.rest(p, acct)
+	} else {
+		o = task.Outcome{Payload: p, Wait: pause(p.Tries, cause)}
+	}
+	o.Join = w.refused(kind, key, acct.Tokens)
+	return o
+}
+
+// pause returns the time before a reading that has failed is tried again.
+func pause(tries int, cause error) time.Duration {
+	wait := time.Duration(tries) * time.Minute
+	var e *platform.Error
+	if errors.As(cause, &e) {
+		wait = max(wait, e.RetryAfter)
+	}
+	return wait
+}

@@ -1,0 +1,311 @@
+package publication_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const day = 24 * time.Hour
+
+// readable is an adapter with other limits of its readings.
+type readable struct {
+	platform.Adapter
+	reads  *platform.Reads
+	budget *platform.Budget
+}
+
+func (r readable) Capabilities() platform.Capabilities {
+	c := r.Adapter.Capabilities()
+	c.Reads, c.Budget = r.reads, r.budget
+	return c
+}
+
+// last gives the account a token that lasts as long as the test.
+func (w *world) last() {
+	w.t.Helper()
+	w.reseal(func(a *platform.Account) {
+		access, refresh := w.fake.(granter).Grant(365 * day)
+		a.Token.Access, a.Token.Refresh = platform.Secret(access), platform.Secret(refresh)
+	})
+}
+
+// reseal changes the sealed account.
+func (w *world) reseal(change func(*platform.Account)) {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), store.IDKey(w.account.ID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := account.Decode(&it)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a, err := w.worker.Vault.Token(w.t.Context(), owner, &r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	change(&a)
+	if r.Sealed, err = w.worker.Vault.Seal(w.t.Context(), owner, r.ID, a); err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { return r.Replace(tx, w.clock.Now(), it, "") })
+}
+
+// posted publishes the item, and returns the time of its post.
+func (w *world) posted() time.Time {
+	w.t.Helper()
+	w.publish()
+	for range 100 {
+		if _, r := w.read(); r.State == item.Published {
+			return r.Publications[0].PublishedAt.Time
+		}
+		w.deliver(w.due(), 1)
+		w.clock.Advance(10 * time.Second)
+	}
+	w.t.Fatal("it is not published")
+	return time.Time{}
+}
+
+// to moves the clock to an age of a post, and takes the readings that are due then. Each message arrives twice.
+func (w *world) to(at time.Time, age time.Duration) []item.Metrics {
+	w.t.Helper()
+	w.clock.Advance(at.Add(age).Sub(w.clock.Now()))
+	for range 3 {
+		w.deliver(w.due(publication.Read), 2)
+	}
+	_, r := w.read()
+	return r.PostOf(&r.Publications[0], platform.Capabilities{}).MetricsHistory
+}
+
+// The metrics are read after 1, 6 and 24 hours, and then each day up to the 90th.
+func TestTheScheduleOfReadings(t *testing.T) {
+	w := newWorld(t, "rutube")
+	w.last()
+	at := w.posted()
+	ages := []time.Duration{time.Hour, 6 * time.Hour}
+	for n := range 90 {
+		ages = append(ages, time.Duration(n+1)*day)
+	}
+	for i, age := range ages {
+		if before := w.to(at, age-time.Minute); len(before) != i {
+			t.Fatalf("a minute before the age %v, there are %d readings, want %d", age, len(before), i)
+		}
+		if got := w.to(at, age); len(got) != i+1 {
+			t.Fatalf("at the age %v, there are %d readings, want %d", age, len(got), i+1)
+		}
+	}
+	all := w.to(at, 120*day)
+	if len(all) != 92 {
+		t.Errorf("there are %d readings, want 92", len(all))
+	}
+	for i, m := range all {
+		if got := m.ReadAt.Sub(at); got < ages[i] || got > ages[i]+time.Minute || m.Views == nil || m.Likes != nil {
+			t.Errorf("the reading %d is of the age %v, want %v: %+v", i, got, ages[i], m)
+		}
+	}
+}
+
+// Readings that nobody could take are not made up for, because they would all be the same.
+func TestReadingsAfterAPause(t *testing.T) {
+	w := newWorld(t, "rutube")
+	w.last()
+	at := w.posted()
+	if got := w.to(at, 10*day+time.Hour); len(got) != 1 {
+		t.Errorf("after ten days there are %d readings, want 1", len(got))
+	}
+	if got := w.to(at, 11*day); len(got) != 2 {
+		t.Errorf("on the next day there are %d readings, want 2", len(got))
+	}
+}
+
+// Readings beyond the bounds of a platform are left out: those of a number, and those of a part of its budget, which
+// they share with publications.
+func TestReadingsAreBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		reads  *platform.Reads
+		budget *platform.Budget
+		most   int64
+	}{
+		"a number": {reads: &platform.Reads{Max: 3}, most: 3},
+		"a part of the budget": {reads: &platform.Reads{Price: 5, Part: 4},
+			budget: &platform.Budget{Max: 80, Shared: true, Cost: func(platform.Post) int { return 1 }}, most: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "rutube")
+			w.worker.Platforms = only{readable{w.worker.Platforms.(only).Adapter, c.reads, c.budget}}
+			var items []string
+			for n := range 6 {
+				if n > 0 {
+					w.makeItem("cnt_" + string(rune('2'+n)))
+				}
+				items = append(items, w.item)
+				w.posted()
+			}
+			perDay := map[string]int64{}
+			for range 24 * 4 {
+				w.clock.Advance(time.Hour)
+				for range 4 {
+					w.deliver(w.due(publication.Read), 2)
+				}
+			}
+			for _, w.item = range items {
+				_, r := w.read()
+				for _, m := range r.PostOf(&r.Publications[0], platform.Capabilities{}).MetricsHistory {
+					perDay[m.ReadAt.UTC().Format(time.DateOnly)]++
+				}
+			}
+			var total int64
+			for on, n := range perDay {
+				if total += n; n > c.most {
+					t.Errorf("on %s there are %d readings, want at most %d", on, n, c.most)
+				}
+			}
+			if total < 6 {
+				t.Errorf("there are %d readings in four days: %v", total, perDay)
+			}
+		})
+	}
+}
+
+// days returns the figures of the account by day.
+func (w *world) days(from, to time.Time) []platform.Day {
+	w.t.Helper()
+	items, err := w.db.GetAll(w.t.Context(), account.DaysKeys(w.account.ID, from, to)...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all, err := account.Days(items, owner, from, to)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// measure takes the reading of accounts that is due.
+func (w *world) measure() {
+	w.t.Helper()
+	for range 4 {
+		w.deliver(w.due(account.Measure), 2)
+	}
+}
+
+// The figures of an account are read when it is connected, with those of earlier days, and then once a day.
+func TestFiguresOfAnAccountByDay(t *testing.T) {
+	w := newWorld(t, "instagram")
+	today := platform.Midnight(w.clock.Now())
+	w.measure()
+	all := w.days(today.AddDate(0, 0, -89), today)
+	if len(all) != 30 || all[29].Followers == nil || *all[29].Followers != 4200 || all[3].Reach == nil {
+		t.Fatalf("there are %d days: %+v", len(all), all)
+	}
+	calls := w.fake.Calls()
+	w.measure()
+	if w.fake.Calls() != calls {
+		t.Error("the account is read twice on a day")
+	}
+	for n := range 3 {
+		w.clock.Advance(day)
+		w.measure()
+		if got := w.days(today, platform.Midnight(w.clock.Now())); len(got) != n+2 {
+			t.Errorf("after %d days there are %d", n+1, len(got))
+		}
+		if w.fake.Calls() == calls {
+			t.Errorf("the account is not read on day %d", n+1)
+		}
+		calls = w.fake.Calls()
+	}
+	// A figure of an earlier reading stays, and another owner sees none.
+	if first := w.days(today, today); len(first) != 1 || first[0].Followers == nil {
+		t.Errorf("the first day is %+v", first)
+	}
+	items, err := w.db.GetAll(t.Context(), account.DaysKeys(w.account.ID, today, today)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if foreign, err := account.Days(items, tenant.Of("acc_2", tenant.Live), today, today); err != nil || foreign != nil {
+		t.Errorf("another account sees %+v, %v", foreign, err)
+	}
+}
+
+// The task ends with the connection, and there is none for a platform without figures.
+func TestReadingAccountsEnds(t *testing.T) {
+	w := newWorld(t, "instagram")
+	w.measure()
+	it, err := w.db.Get(t.Context(), store.IDKey(w.account.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := account.Decode(&it)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
+	calls := w.fake.Calls()
+	for range 3 {
+		w.clock.Advance(day)
+		w.measure()
+	}
+	if due := w.due(account.Measure); len(due) > 0 || w.fake.Calls() != calls {
+		t.Errorf("%d readings are due after the disconnection", len(due))
+	}
+	w = newWorld(t, "rutube")
+	w.measure()
+	w.clock.Advance(2 * day)
+	if due := w.due(account.Measure); len(due) > 0 {
+		t.Error("an account without figures is read")
+	}
+}
+
+// A platform that fails is asked again, and a right that is not granted does not end the connection.
+func TestReadingAccountsUnderFaults(t *testing.T) {
+	w := newWorld(t, "tiktok")
+	w.reseal(func(a *platform.Account) { a.Token.Scopes = []string{"video.publish"} })
+	w.measure()
+	today := platform.Midnight(w.clock.Now())
+	if got := w.days(today, today); len(got) > 0 {
+		t.Errorf("without the right there are %+v", got)
+	}
+	if it, err := w.db.Get(t.Context(), store.IDKey(w.account.ID)); err != nil {
+		t.Error(err)
+	} else if r, err := account.Decode(&it); err != nil || !r.Usable() {
+		t.Errorf("the account is %s, %v", r.State, err)
+	}
+	w = newWorld(t, "instagram")
+	for range 3 {
+		w.fake.Fail(w.fake.Calls()+1, platformtest.ServerError)
+		w.deliver(w.due(account.Measure), 1)
+		if got := w.days(today, today); len(got) > 0 {
+			t.Fatalf("after an error of the platform there are %+v", got)
+		}
+		w.clock.Advance(10 * time.Minute)
+	}
+	w.fake.Calm()
+	w.measure()
+	if got := w.days(today, today); len(got) != 1 {
+		t.Errorf("after the faults there are %+v", got)
+	}
+}
+
+// An account that was connected before there was a task for its figures gets one with its next post.
+func TestAccountsOfBefore(t *testing.T) {
+	w := newWorld(t, "instagram")
+	task, err := w.db.Get(t.Context(), store.IDKey(w.account.MeasureID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { tx.Delete(task); return nil })
+	w.to(w.posted(), time.Hour)
+	w.measure()
+	today := platform.Midnight(w.clock.Now())
+	if got := w.days(today, today); len(got) != 1 {
+		t.Errorf("there are %+v", got)
+	}
+}
