@@ -97,7 +97,7 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it, identity store.Item
 	if identity.Version > 0 {
 		tx.Delete(identity)
 	}
-	r.State, r.Sealed, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, nil, nil, nil
+	r.State, r.Sealed, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, "", nil, nil
 	r.ExpiresAt, r.Remote = time.Time{}, ""
 	r.Connection++
 	return r.Save(tx, now, it.Owner, it, "")
