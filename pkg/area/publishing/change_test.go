@@ -143,3 +143,18 @@ func TestChangesThatAreRefused(t *testing.T) {
 		t.Errorf("the platform got %d calls", w.calls)
 	}
 }
+
+// The deletion of a thread names all of its posts, the last first.
+func TestAThreadIsDeletedAsAWhole(t *testing.T) {
+	w := newWorld(t)
+	w.more = "second,third"
+	pub := w.published(w.connect("telegram"))
+	w.Call(http.MethodDelete, publications+pub.ID, nil).Into(t, http.StatusOK, &pub)
+	w.work()
+	if want := []string{"third", "second", *pub.PlatformPostID}; !slices.Equal(w.deleted, want) {
+		t.Errorf("deleted are %v, want %v", w.deleted, want)
+	}
+	if pub = w.get(pub.ID); pub.State != item.PublicationDeleted {
+		t.Errorf("%+v", pub)
+	}
+}

@@ -57,6 +57,9 @@ type world struct {
 	// refused is the answer to each change of a post, unless it is nil; calls counts them.
 	refused error
 	calls   int
+	// more are the ids of the other posts of each post, and deleted those that were deleted.
+	more    string
+	deleted []string
 }
 
 // fused is a client whose calls are steps of the process.
@@ -174,7 +177,20 @@ func (c counted) Edit(_ context.Context, _ platform.Account, p platform.Placed, 
 
 // Delete implements platform.Deleter.
 func (c counted) Delete(_ context.Context, _ platform.Account, p platform.Placed) error {
-	return c.w.change(func() { delete(c.w.posts, p.ID) })
+	return c.w.change(func() {
+		delete(c.w.posts, p.ID)
+		c.w.deleted = append(c.w.deleted, p.Posts()...)
+	})
+}
+
+// Finalize implements platform.Publisher.
+func (c counted) Finalize(ctx context.Context, a platform.Account, p platform.Post,
+	h platform.Handle) (platform.Step, error) {
+	step, err := c.Adapter.Finalize(ctx, a, p, h)
+	if step.Post.ID != "" {
+		step.Post.More = c.w.more
+	}
+	return step, err
 }
 
 func (w *world) change(do func()) error {
