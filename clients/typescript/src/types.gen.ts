@@ -630,19 +630,21 @@ export interface ApiKeyWithSecret {
 
 /** A type of the API. */
 export interface AuditActor {
-  /** Id of the API key, person, social account or sign-on connection, or name of the operator. */
+  /**
+   * Id of the API key, person, social account, integration, review link or sign-on connection, or name of the operator.
+   */
   id: string;
   /**
    * Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
    * directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
    * in which access to a social account was granted or denied. review_link: a browser in which content was approved or
-   * sent back.
+   * sent back. integration: a browser in which access to a CRM was granted or denied.
    */
   kind: AuditActorKind;
 }
 
 /** Values of an enumeration. */
-export type AuditActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | 'review_link' | (string & {});
+export type AuditActorKind = 'api_key' | 'person' | 'operator' | 'social_account' | 'directory' | 'review_link' | 'integration' | (string & {});
 
 /** A type of the API. */
 export interface AuditEntry {
@@ -672,9 +674,10 @@ export interface AuditEntry {
   method: string;
   /**
    * operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-   * such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act
-   * of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever
-   * has the set-up link.
+   * such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
+   * review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the
+   * account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up
+   * link.
    */
   operation_id: string;
   /**

@@ -90,6 +90,7 @@ var kinds = map[string]kind{
 	task.OutboxKind:      {},
 	tally.Kind:           {},
 	"answer":             {},
+	"automated":          {},
 	"audit_link":         {},
 	"breaker":            {},
 	"checkpoint":         {},

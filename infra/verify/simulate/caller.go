@@ -28,6 +28,7 @@ type request struct {
 	body      []byte
 	key       string // the Idempotency-Key
 	match     string // the header If-Match
+	form      bool   // whether the body is that of a form
 }
 
 // answer is the response to a request.
@@ -36,9 +37,12 @@ type answer struct {
 	body   []byte
 }
 
+// baseURL is the address of the API.
+const baseURL = "https://api.example.com"
+
 // serve answers the call.
 func (r request) serve(ctx context.Context, h http.Handler) answer {
-	g := httpapi.Gateway{RequestID: "request", SourceIP: "198.51.100.7", UserAgent: "simulate"}
+	g := httpapi.Gateway{RequestID: "request", SourceIP: "198.51.100.7", UserAgent: "simulate", BaseURL: baseURL}
 	var err error
 	if g.Authorizer, err = r.principal.Encode(); err != nil {
 		panic(err)
@@ -46,6 +50,9 @@ func (r request) serve(ctx context.Context, h http.Handler) answer {
 	req := httptest.NewRequestWithContext(httpapi.WithGateway(ctx, g), r.method, r.path, bytes.NewReader(r.body))
 	if r.match != "" {
 		req.Header.Set("If-Match", r.match)
+	}
+	if r.form {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	if r.key != "" {
 		req.Header.Set("Idempotency-Key", r.key)
@@ -72,6 +79,11 @@ type caller struct {
 	left      int
 	since     string    // the first id of an event that all webhooks get
 	emptied   time.Time // when the sandbox was last reset
+
+	twins       int
+	shop        string // the factory with products, if there is one
+	automations []automated
+	sales       sales
 }
 
 // call makes a call and repeats it, with the same Idempotency-Key, until it gets a final answer.
@@ -89,13 +101,25 @@ func (c *caller) repeat(tries int, method, path string, body any, into any) int 
 		b = nil
 	}
 	c.calls++
-	r := request{c.principal, method, path, b, fmt.Sprint(c.name, "-", c.calls), ""}
+	r := request{principal: c.principal, method: method, path: path, body: b, key: fmt.Sprint(c.name, "-", c.calls)}
 	if strings.HasSuffix(path, "/apply") {
 		r.match = `"1"` // the version of a resource that was never changed
 	}
 	if method == http.MethodGet {
 		r.key = ""
 	}
+	return c.send(tries, r, into)
+}
+
+// form sends a form, or what a browser or a CRM sends, to a page without a key.
+func (c *caller) form(path, body string) int {
+	c.calls++
+	return c.send(math.MaxInt, request{principal: c.principal, method: http.MethodPost, path: path, body: []byte(body),
+		key: fmt.Sprint(c.name, "-", c.calls), form: true}, nil)
+}
+
+// send sends a request until it gets a final answer, a limited number of times.
+func (c *caller) send(tries int, r request, into any) int {
 	for range tries {
 		answered := make(chan answer, 1)
 		c.world.ask(r, func(a answer) { answered <- a })
@@ -112,7 +136,7 @@ func (c *caller) repeat(tries int, method, path string, body any, into any) int 
 					}
 				}
 				if c.world.Trace != nil && a.status >= 400 {
-					fmt.Fprintf(c.world.Trace, "%s %s: %s\n", method, path, a.body)
+					fmt.Fprintf(c.world.Trace, "%s %s: %s\n", r.method, r.path, a.body)
 				}
 				return a.status
 			}
@@ -181,10 +205,14 @@ func (c *caller) live() {
 		c.play()
 	}
 	c.since = id.First(id.Event, time.Now().Add(time.Millisecond))
+	if c.random.IntN(automators) == 0 {
+		c.automate()
+	}
 	for ; c.left > 0; c.left-- {
 		c.act()
 		<-time.After(between(c.random, 0, 20*time.Second))
 	}
+	c.settle()
 	// Work that waits for a paused factory must continue. The change may conflict with others.
 	for c.call(http.MethodPatch, "/v1/factories/"+c.factory, object{"state": "active"}, nil) != http.StatusOK {
 		<-time.After(time.Second)
@@ -239,7 +267,15 @@ func (c *caller) act() {
 		c.train()
 		return
 	}
-	switch c.random.IntN(24) {
+	switch c.random.IntN(28) {
+	case 24, 25, 26:
+		c.provide()
+		return
+	case 27:
+		if len(c.items) > 0 {
+			c.queue()
+			return
+		}
 	case 0, 1, 2, 3:
 		c.talk()
 		return
@@ -258,6 +294,8 @@ func (c *caller) act() {
 	path := c.items[i]
 	isItem := path[:len("/v1/content")] == "/v1/content"
 	switch n := c.random.IntN(14); {
+	case n > 9 && isItem && c.random.IntN(4) == 0:
+		c.decide(path)
 	case n > 9 && isItem:
 		c.publish(path)
 	case n > 7:

@@ -222,6 +222,7 @@ func (w *world) check() (broken []string) {
 	w.checkChats(fail)
 	w.checkPublications(fail)
 	w.checkOwn(fail)
+	w.checkTeam(fail)
 	for token, all := range w.submissions {
 		paid := 0
 		for _, s := range all {

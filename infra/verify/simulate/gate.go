@@ -110,7 +110,11 @@ func insist(ctx context.Context, attempt func() *call) error {
 			invocationOf(ctx).stalls.Add(1)
 			err = c.lost
 		}
-		if try == sdkTries || err == nil || (err != c.lost && err != c.refused) {
+		if err == nil || (err != c.lost && err != c.refused) {
+			return err
+		}
+		if try == sdkTries {
+			invocationOf(ctx).stalls.Add(maxStalls) // it is cut off
 			return err
 		}
 		if err := sleep(ctx, sdkPause<<try); err != nil {

@@ -8,6 +8,8 @@ import (
 	"image/png"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +22,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
-// web is the Internet: it allows each address, and has a picture at each.
+// web is the Internet: it allows each address, and has a picture at each that is neither a feed nor a CRM.
 type web struct{}
 
 // CheckURL implements safehttp.Checker.
@@ -36,18 +38,50 @@ var errFetch = errors.New("simulate: the connection was reset")
 
 // Do implements area.Client.
 func (web) Do(req *http.Request) (*http.Response, error) {
+	w, rec := invocationOf(req.Context()).world, httptest.NewRecorder()
+	var body []byte
+	if req.Body != nil {
+		var err error
+		if body, err = io.ReadAll(req.Body); err != nil {
+			return nil, err
+		}
+	}
+	if t := httptrace.ContextClientTrace(req.Context()); t != nil && t.WroteHeaders != nil {
+		t.WroteHeaders() // whatever becomes of the call, it may have arrived
+	}
 	err := pass(req.Context(), &call{
-		kind: toProvider, key: "Get " + req.URL.String(), refused: errFetch, lost: errFetch,
-		do: func() error { return nil },
+		kind: toProvider, key: req.Method + " " + req.URL.String(), refused: errFetch, lost: errFetch,
+		do: func() error {
+			sent := req.Clone(context.Background())
+			sent.Body, sent.RequestURI = io.NopCloser(bytes.NewReader(body)), req.URL.RequestURI()
+			w.site(req.URL.Host).ServeHTTP(rec, sent)
+			return nil
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"image/png"}},
-		Body:          io.NopCloser(bytes.NewReader(picture())),
-		ContentLength: int64(len(picture())), Request: req,
-	}, nil
+	resp := rec.Result()
+	resp.Request, resp.ContentLength = req, int64(rec.Body.Len())
+	return resp, nil
+}
+
+// site returns the server of a host.
+func (w *world) site(host string) http.Handler {
+	switch name, of, _ := strings.Cut(host, "."); {
+	case of == feeds:
+		return http.HandlerFunc(w.feedOf)
+	case of == crmHost:
+		for _, c := range w.callers {
+			if c.name == name {
+				return c.sales.fake.Handler()
+			}
+		}
+	}
+	return http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "image/png")
+		_, _ = rw.Write(picture())
+	})
 }
 
 var _ safehttp.Checker = web{}

@@ -93,6 +93,7 @@ func (s stage) Check(ctx context.Context, _ platform.Account, p platform.Post,
 func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post,
 	_ platform.Handle) (out platform.Step, err error) {
 	err = s.pass(ctx, "Finalize", p, platform.Lost(nil), func(w *world) error {
+		w.team.posting(p.Key)
 		post := w.posts[p.Key]
 		if post == nil {
 			post = &published{id: fmt.Sprint("post-", len(w.posts)), account: a.ID}

@@ -12,10 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// reviewEnds are the events of diagnoses, proposals, plans and trainings. Each has a mark for the change that it
+// reviewEnds are the events of diagnoses, proposals, plans, trainings and approvals. Each has a mark for the change that it
 // reports.
 var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ",
 	event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ",
+	event.ContentApproved: "approved ", event.ContentChangesRequested: "changes_requested ",
 	event.TrainingCompleted: "completed ", event.TrainingFailed: "failed "}
 
 // observeReview counts the diagnoses that are completed, and the proposals that are created and applied.

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"crypto/rand"
+	"net/http"
 	"sync"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	advicejob "github.com/content-automation/api/pkg/area/advice/job"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/audit"
+	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/training/job"
@@ -27,6 +30,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/service/api"
+	"github.com/content-automation/api/pkg/service/function/content"
 	"github.com/content-automation/api/pkg/service/worker"
 	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
 	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
@@ -46,8 +50,9 @@ import (
 
 // stack is the code under test, wired as in the functions. It holds no state of a seed.
 type stack struct {
-	db     *store.DB
-	router *httpapi.Router
+	db *store.DB
+	// pages are the operations, the pages of review links and the webhooks of CRMs.
+	pages  http.Handler
 	signer *media.Signer
 	offer  catalog.Offer
 	// envelope seals the signing keys of webhooks.
@@ -67,8 +72,9 @@ var build = sync.OnceValue(func() stack {
 	s.envelope = sealtest.Envelope("the simulation's key")
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
 	e := area.Env{
-		AWS: aws.Config{Region: "us-west-2"}, DB: s.db, Media: s.signer, Now: time.Now, Random: rand.Reader,
+		AWS: aws.Config{Region: "us-west-2"}, DB: s.db, Media: s.signer, Audit: audit.New(s.db, time.Now), Now: time.Now, Random: rand.Reader,
 		Envelope:  s.envelope,
+		Seal:      seal.Fixed([]byte("the system's secret")),
 		Providers: "bedrock,fal,elevenlabs", Converser: talker{}, HTTP: web{},
 		DeliverRole: arn.ARN{Partition: "aws", Service: "iam", AccountID: "444455556666", Resource: "role/deliver"},
 	}
@@ -76,7 +82,9 @@ var build = sync.OnceValue(func() stack {
 	for _, f := range api.Functions {
 		f.Mount(r, e)
 	}
-	s.router, s.settle, s.crm = r, settle.Handlers(e), synccrm.Handlers(e)
+	r.SealWith(e.Seal)
+	s.pages = crm.Open(e).With(content.With(e, r))
+	s.settle, s.crm = settle.Handlers(e), synccrm.Handlers(e)
 	return s
 })
 
@@ -103,7 +111,7 @@ func (s stack) start(name string) func() handler {
 	switch name {
 	case "api":
 		return func() handler {
-			return func(ctx context.Context, in any) (any, error) { return in.(request).serve(ctx, s.router), nil }
+			return func(ctx context.Context, in any) (any, error) { return in.(request).serve(ctx, s.pages), nil }
 		}
 	case "relay":
 		return func() handler {

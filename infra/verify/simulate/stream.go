@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/automation"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -134,6 +135,7 @@ func textOf(a attributes, name string) string {
 
 // observe counts accepted work and its ends.
 func (w *world) observe(c memtable.Change) {
+	w.observeTeam(c)
 	switch kind := textOf(c.New, "kind"); kind {
 	case task.ItemKind:
 		if c.Event == "INSERT" {
@@ -158,6 +160,8 @@ func (w *world) observe(c memtable.Change) {
 		}
 	case diagnosis.ItemKind, proposal.ItemKind:
 		w.observeReview(c)
+	case automation.ItemKind:
+		w.observeAutomation(c)
 	case planjob.ItemKind:
 		w.observePlan(c)
 	case job.ItemKind:

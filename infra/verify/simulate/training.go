@@ -30,10 +30,13 @@ type school struct {
 
 // factories returns the factories of the caller.
 func (c *caller) factories() []string {
-	if c.school.id == "" {
-		return []string{c.factory}
+	all := []string{c.factory}
+	for _, other := range []string{c.school.id, c.shop} {
+		if other != "" {
+			all = append(all, other)
+		}
 	}
-	return []string{c.factory, c.school.id}
+	return all
 }
 
 // found creates the school. It has few items more than a training needs, so that some trainings lack samples once

@@ -92,6 +92,7 @@ type world struct {
 	receipts    map[receipt]int
 	happened    []attributes
 	ends        map[string]int
+	team        teamwork
 	Tasks       int
 }
 
@@ -137,6 +138,7 @@ func newWorld(seed uint64, c Config) *world {
 		submissions: map[string][]*submission{},
 		files:       map[string]bool{}, posts: map[string]*published{}, jobs: map[string]*customization{},
 		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
+		team: newTeamwork(),
 	}
 	w.faults = drawFaults(w.random)
 	w.makeTable()
@@ -224,7 +226,7 @@ func (w *world) makeCaller(n int) {
 	}
 	w.callers = append(w.callers, c)
 	var k keyrecord.Record
-	k.ID, k.Scopes = c.principal.KeyID(), c.principal.Scopes
+	k.ID, k.Scopes, k.State = c.principal.KeyID(), c.principal.Scopes, keyrecord.Active
 	it, err := store.NewItem("api_key", tenant.Of(c.principal.Account, ""), k.ID, k)
 	must(err)
 	it.Key, it.Listed = credential.KeyOf(c.principal.Account, k.ID), store.Key{}

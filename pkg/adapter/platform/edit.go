@@ -1,6 +1,10 @@
 package platform
 
-import "context"
+import (
+	"context"
+	"slices"
+	"strings"
+)
 
 // Placed is a published post, with what changes of it depend on.
 type Placed struct {
@@ -14,6 +18,16 @@ type Editor interface {
 	// Edit replaces the text of a post. It may be repeated: the post then has the same text. An error is of any kind
 	// but Restart; Unknown means that the text may have been changed.
 	Edit(ctx context.Context, a Account, p Placed, text string) error
+}
+
+// Posts returns the ids of all its posts, the last first: a thread of which some were deleted is still one.
+func (p Placed) Posts() []string {
+	ids := []string{p.ID}
+	if p.More != "" {
+		ids = append(ids, strings.Split(p.More, ",")...)
+	}
+	slices.Reverse(ids)
+	return ids
 }
 
 // Deleter is a platform that deletes published posts. Its Capabilities.Deletes is set.

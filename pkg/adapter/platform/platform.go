@@ -141,6 +141,9 @@ func CommentInDoubt() Step {
 type Published struct {
 	ID  string `json:"id,omitempty"` // the platform's id, empty if the platform does not tell it
 	URL string `json:"url,omitempty"`
+	// More are the ids of the other posts of a thread and of its first comment, in their order and separated by commas,
+	// where the platform has no other way to name them.
+	More string `json:"more,omitempty"`
 	// Ahead is the time by which the clock of the sandbox was moved since. Others ignore it.
 	Ahead time.Duration `json:"-"`
 }

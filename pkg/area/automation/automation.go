@@ -5,6 +5,7 @@ package automation
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -237,9 +238,12 @@ func (s *Service) apply(ctx context.Context, r *Record, f factory.Factory, set s
 			return safehttp.InvalidURL(err, "/trigger/url")
 		}
 	}
-	sample := sampleOf(set.Trigger.Kind, now)
-	if err := s.check(ctx, f.ID, set.Template, sample, set.UTM); err != nil {
-		return err
+	// A paused automation makes nothing, so that it can be paused whatever has become of its factory.
+	if same := !moved && reflect.DeepEqual(set.Template, r.Template) && reflect.DeepEqual(set.UTM, r.UTM); !same ||
+		set.State != Paused {
+		if err := s.check(ctx, f.ID, set.Template, sampleOf(set.Trigger.Kind, now), set.UTM); err != nil {
+			return err
+		}
 	}
 	if moved || set.State == Active && r.State != Active {
 		r.Looked, r.ETag, r.Modified, r.Since, r.NextAt = false, "", "", now, time.Time{}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,13 +42,18 @@ type world struct {
 	clock  *apitest.Clock
 	site   *site
 	kernel *task.Kernel
+	// service is also that of a second worker.
+	service *automation.Service
 }
 
 // site serves a feed.
 type site struct {
 	status  int
 	entries []string
+	mu      sync.Mutex
 	asked   []http.Header
+	// gate is called by each request, unless it is nil.
+	gate func()
 }
 
 // CheckURL permits the address of the feed alone.
@@ -55,7 +61,12 @@ func (s *site) CheckURL(context.Context, string) error { return nil }
 
 // Do serves the feed, with its number of entries as ETag.
 func (s *site) Do(req *http.Request) (*http.Response, error) {
+	s.mu.Lock()
 	s.asked = append(s.asked, req.Header)
+	s.mu.Unlock()
+	if s.gate != nil {
+		s.gate()
+	}
 	answer := func(status int, body string) (*http.Response, error) {
 		return &http.Response{StatusCode: status, ContentLength: -1, Header: http.Header{"Etag": {s.tag()}},
 			Body: io.NopCloser(strings.NewReader(body))}, nil
@@ -85,6 +96,7 @@ func newWorld(t *testing.T) *world {
 	service := automation.NewService(w.db, factories, items, w.site, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, service,
 		product.NewService(w.db, nil, safehttp.New(safehttp.Options{}), w.clock.Now))
+	w.service = service
 	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(feed.Parse), Now: w.clock.Now,
 		Name: rand.Text, Chance: func() float64 { return 0.5 }})
 	w.key(keyrecord.Active, auth.AllScopes()...)

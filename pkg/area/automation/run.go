@@ -108,6 +108,8 @@ type run struct {
 	r       Record
 	now     time.Time
 	factory factory.Factory
+	// failing reports whether the look has failed.
+	failing bool
 }
 
 // enter returns a context in which the maker of the automation calls, for its owner and with its present rights. A key
@@ -220,6 +222,7 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 		w.done(tx, e)
 	}
 	w.r.Looked = true
+	w.succeeded()
 	took()
 	if err := w.r.replace(tx, w.it); err != nil {
 		return 0, err
@@ -234,12 +237,15 @@ func (w *run) whole(ctx context.Context, found []entry, period time.Duration, to
 		return 0, err
 	}
 	left, err := w.all(ctx, fresh[:min(len(fresh), most)])
+	if !w.failing {
+		w.succeeded()
+	}
 	switch {
 	case err != nil:
 		return 0, err
 	case w.r.State == Failed:
 		return idle, w.save(ctx)
-	case w.r.Failures > 0:
+	case w.failing:
 		return time.Duration(w.r.Failures) * period, w.save(ctx)
 	case left: // the day is full
 		return min(w.tomorrow(), 6*time.Hour), w.save(ctx)
@@ -298,7 +304,7 @@ func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
 		if err := w.make(ctx, e); err != nil {
 			return false, err
 		}
-		if w.r.Failures > 0 {
+		if w.failing {
 			return false, nil
 		}
 	}
@@ -317,7 +323,7 @@ func (w *run) make(ctx context.Context, e entry) error {
 	if err == nil {
 		w.done(tx, e)
 		w.r.Made++
-		w.r.Failures, w.r.Failure = 0, nil
+		w.succeeded()
 		w.r.note(Run{At: resource.Instant(w.now), Entry: e.key, ContentItemID: &made.ID})
 		if err = w.r.replace(tx, w.it); err == nil {
 			err = w.db.Commit(ctx, tx)
@@ -352,11 +358,15 @@ func (w *run) failed(ctx context.Context, entry string, cause error) (time.Durat
 		return 0, err
 	}
 	w.it.Version++
+	w.failing = true
 	if w.r.State == Failed {
 		return idle, nil
 	}
 	return time.Duration(w.r.Failures) * feedPeriod, nil
 }
+
+// succeeded begins the count of failures in a row anew: a look that finds nothing new is a success, too.
+func (w *run) succeeded() { w.r.Failures, w.r.Failure = 0, nil }
 
 // save writes what a look has found out.
 func (w *run) save(ctx context.Context) error {

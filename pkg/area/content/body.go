@@ -68,7 +68,7 @@ func (b *createBody) choices() item.Options {
 }
 
 type sceneBody struct {
-	Text     string `json:"text" format:"not-blank" maxLength:"1000" doc:"What is said" example:"We pulled these nets out of the sea."`
+	Text     string `json:"text" format:"not-blank" minLength:"1" maxLength:"1000" doc:"What is said" example:"We pulled these nets out of the sea."`
 	Visual   string `json:"visual,omitempty" format:"not-blank" maxLength:"300" doc:"What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen" example:"Fishermen haul a torn net on board at dawn"`
 	OnScreen string `json:"on_screen,omitempty" format:"not-blank" maxLength:"80" doc:"Short text that is meant to be seen with the scene. Absent: none"`
 }

@@ -157,9 +157,9 @@ func TestTheCalendarListsWhatIsPlannedAndPublished(t *testing.T) {
 
 func TestPostsAreChangedAndDeleted(t *testing.T) {
 	w := newWorld(t)
-	telegram, vk := w.connect("telegram"), w.connect("vk")
+	telegram, threads := w.connect("telegram"), w.connect("threads")
 	it := w.provide("caption", "First")
-	w.publish(it.ID, "social_account_ids", []string{telegram, vk})
+	w.publish(it.ID, "social_account_ids", []string{telegram, threads})
 	w.work()
 	got := w.get(it.ID)
 	at := func(i int) string { return "/v1/publications/" + got.Publications[i].ID }

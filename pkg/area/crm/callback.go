@@ -3,7 +3,6 @@ package crm
 import (
 	"context"
 	"crypto/hmac"
-	"encoding/base64"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -66,7 +66,7 @@ func (s *Service) With(operations http.Handler) http.Handler {
 // visit is one call of the callback, or of the page of a link.
 type visit struct {
 	*Service
-	nonce []byte
+	nonce string // its hash
 	it    store.Item
 	r     integration.Record
 }
@@ -74,11 +74,10 @@ type visit struct {
 // open reads the integration of a state, and reports whether the integration waits for this state.
 func (v *visit) open(ctx context.Context, state string) (bool, error) {
 	integrationID, nonce, _ := strings.Cut(state, ".")
-	raw, err := base64.RawURLEncoding.DecodeString(nonce)
-	if err != nil || len(raw) != 32 || !id.Valid(id.Integration, integrationID) {
+	if !id.Valid(id.Integration, integrationID) {
 		return false, nil
 	}
-	v.nonce = hash(nonce)
+	v.nonce = bearer.Hash(nonce)
 	it, err := v.db.Get(ctx, store.IDKey(integrationID))
 	if errors.Is(err, store.ErrNotFound) || err == nil && it.Kind != integration.Kind {
 		return false, nil
@@ -90,7 +89,7 @@ func (v *visit) open(ctx context.Context, state string) (bool, error) {
 	if v.r, err = integration.Decode(&it); err != nil {
 		return false, err
 	}
-	return v.r.Consent != nil && hmac.Equal(v.r.Consent.Nonce, v.nonce), nil
+	return v.r.Consent != nil && bearer.Matches(nonce, v.r.Consent.Nonce), nil
 }
 
 // link returns the page that names the customer who asks for access. The administrator sees it before the page of the
@@ -140,7 +139,7 @@ func (v *visit) cookie() *http.Cookie {
 	if secure {
 		name = "__Host-" + name
 	}
-	return &http.Cookie{Name: name, Value: base64.RawURLEncoding.EncodeToString(v.nonce), Path: "/",
+	return &http.Cookie{Name: name, Value: v.nonce, Path: "/",
 		MaxAge: int(consentTime / time.Second), Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }
 

@@ -2,11 +2,7 @@ package crm
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -14,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -80,7 +77,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		return out, err
 	}
 	r.Base = httpapi.BaseURL(ctx)
-	secret, err := s.secret()
+	secret, _, err := bearer.New(s.random)
 	if err != nil {
 		return out, err
 	}
@@ -120,20 +117,6 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r integration.Rec
 	return r, it, nil
 }
 
-// secret returns a random text of 256 bits.
-func (s *Service) secret() (string, error) {
-	b := make([]byte, 32)
-	if _, err := io.ReadFull(s.random, b); err != nil {
-		return "", fmt.Errorf("crm: read randomness: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(b), nil
-}
-
-func hash(secret string) []byte {
-	sum := sha256.Sum256([]byte(secret))
-	return sum[:]
-}
-
 // ask prepares the authorization by an administrator of the CRM. The state of the authorization is the id of the
 // integration and a nonce, whose hash is in the record.
 func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record, adapter crm.Adapter, b connectBody,
@@ -145,15 +128,15 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record
 		return errs.Invalid("/kind", "is not set up on this service: its operator has registered no application with "+
 			"%s", adapter.Facts().Label)
 	}
-	nonce, err := s.secret()
+	nonce, nonceHash, err := bearer.New(s.random)
 	if err != nil {
 		return err
 	}
-	r.Consent = &integration.Consent{Nonce: hash(nonce), Until: s.now().Add(consentTime),
+	r.Consent = &integration.Consent{Nonce: nonceHash, Until: s.now().Add(consentTime),
 		Portal: strings.ToLower(b.Portal), Redirect: r.Base + CallbackPath}
 	state := r.ID + "." + nonce
 	if r.State != integration.Connected {
-		r.Hook = hash(hook)
+		r.Hook = bearer.Hash(hook)
 	}
 	if r.Consent.Sealed, err = s.vault.Seal(ctx, o, r.ID, integration.Credentials{Hook: hook}); err != nil {
 		return err
@@ -234,7 +217,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *i
 	if named.Integration != "" && named.Integration != r.ID {
 		return errTwice
 	}
-	r.Hook = hash(c.Hook)
+	r.Hook = bearer.Hash(c.Hook)
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, c); err != nil {
 		return err
 	}

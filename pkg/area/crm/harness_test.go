@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/profile"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -132,7 +133,7 @@ func newWorld(t *testing.T) *world {
 	w.pages = s.With(http.NotFoundHandler())
 	w.handlers = synccrm.Handlers(e)
 	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{}, s, factory.NewService(w.db, now),
-		product.NewService(w.db, e.Media, e.HTTP, now))
+		product.NewService(w.db, e.Media, e.HTTP, now), profile.NewService(w.db, e.Media, now))
 	name := "Acme"
 	a, err := customer.NewService(w.db, now).Create(t.Context(), customer.Settings{Name: &name})
 	if err != nil {

@@ -2,7 +2,6 @@ package crm
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -72,7 +72,7 @@ func (s *Service) own(ctx context.Context, token string, h crm.Hook) error {
 	if err != nil {
 		return err
 	}
-	if !hmac.Equal(r.Hook, hash(secret)) {
+	if !bearer.Matches(secret, r.Hook) {
 		return store.ErrNotFound
 	}
 	if !r.Usable() {

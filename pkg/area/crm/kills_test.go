@@ -9,20 +9,31 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/record/ledger"
 )
 
-// changes is the number of deals that enter a mapped stage.
-const changes = 1000
+// changes is the number of deals of each CRM that enter a mapped stage.
+const changes = 300
 
 // Stage changes arrive twice and in any order, the CRM limits calls and loses answers, and processes die before and
-// after any of their calls. Each deal has one item, one charge and one note. The CRM is
-// one whose refresh token stays valid, because no other connection outlives a lost refresh.
+// after any of their calls. Each deal has one item, one charge and one note. Where a refresh token is valid once, a lost
+// refresh ends the connection: the integration is connected again, and goes on.
 func TestShuffledStageChangesUnderKills(t *testing.T) {
+	for n, name := range names() {
+		t.Run(name, func(t *testing.T) { shuffled(t, name, rand.New(rand.NewPCG(1, uint64(n)))) })
+	}
+}
+
+func shuffled(t *testing.T, name string, chance *rand.Rand) {
 	w := newWorld(t)
-	chance := rand.New(rand.NewPCG(1, 2))
-	f := w.fakes["hubspot"]
-	c := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping())
+	f := w.fakes[name]
+	c := w.connect(name, "factory_id", w.shop, "mapping", mapping())
+	again := func() {
+		if w.get(c.ID).State != integration.Connected {
+			c.HookURL = w.connect(name, "integration_id", c.ID).HookURL
+		}
+	}
 	w.run(time.Minute, nil)
 	before := w.credits()
 	var hooks []string
@@ -48,7 +59,11 @@ func TestShuffledStageChangesUnderKills(t *testing.T) {
 		for died := true; died; {
 			ctx, blown := w.fuse.Process(t.Context())
 			light()
-			got := w.sendIn(ctx, f.Hook(base+"/integrations/hooks/hubspot", hintOf(id)))
+			at := base + "/integrations/hooks/" + name
+			if c.HookURL != nil {
+				at = *c.HookURL
+			}
+			got := w.sendIn(ctx, f.Hook(at, hintOf(id)))
 			if died = blown(); !died && got != http.StatusOK {
 				t.Fatalf("the hook gets %d", got)
 			}
@@ -60,12 +75,14 @@ func TestShuffledStageChangesUnderKills(t *testing.T) {
 	}
 	w.run(2*time.Minute, light)
 	w.fuse.Douse()
+	again()
 	w.finish(item.Generated)
 	w.run(10*time.Minute, light)
 	w.fuse.Douse()
 	f.Calm()
 	// What the deaths have delayed is done now, and the daily synchronization finds nothing more to do.
 	for _, within := range []time.Duration{time.Hour, time.Hour, 26 * time.Hour} {
+		again()
 		w.finish(item.Generated)
 		w.run(within, nil)
 	}

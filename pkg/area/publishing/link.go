@@ -2,11 +2,7 @@ package publishing
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -31,8 +28,6 @@ const (
 	mostReviewed = 50
 	// The permissions of a link.
 	mayView, mayDecide = "view", "decide"
-	// secretBytes is the length of the secret in the address of a link.
-	secretBytes = 32
 )
 
 // ReviewLink is a page for people without an account.
@@ -63,7 +58,7 @@ func (ReviewLink) Grants() []auth.Scope { return nil }
 // linkRecord is the stored document of a link. It has the hash of the secret, not the secret.
 type linkRecord struct {
 	ReviewLink
-	Hash []byte `json:"hash"`
+	Hash string `json:"hash"`
 }
 
 // at returns the link as callers see it at a time.
@@ -154,12 +149,11 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if err != nil {
 		return out, err
 	}
-	secret := make([]byte, secretBytes)
-	if _, err := io.ReadFull(s.random, secret); err != nil {
-		return out, fmt.Errorf("publishing: no randomness: %w", err)
+	secret, hash, err := bearer.New(s.random)
+	if err != nil {
+		return out, err
 	}
-	sum := sha256.Sum256(secret)
-	l := linkRecord{Hash: sum[:], ReviewLink: ReviewLink{
+	l := linkRecord{Hash: hash, ReviewLink: ReviewLink{
 		Resource: resource.New(id.New(id.ReviewLink, now), now, b.Metadata), Name: b.Name,
 		ProfileID: o.ProfileID(), ItemIDs: append([]string{}, b.ItemIDs...), May: b.May,
 		ExpiresAt: resource.Instant(until), State: "active",
@@ -176,8 +170,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	}
 	it.ExpireAt = until.Add(longestLink)
 	tx.Create(it, nil)
-	url := httpapi.BaseURL(ctx) + PagePath + strings.TrimPrefix(l.ID, id.ReviewLink+"_") + "." +
-		base64.RawURLEncoding.EncodeToString(secret)
+	url := httpapi.BaseURL(ctx) + PagePath + strings.TrimPrefix(l.ID, id.ReviewLink+"_") + "." + secret
 	out = l.ReviewLink
 	out.URL = &url
 	return out, nil
@@ -231,10 +224,9 @@ func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput
 
 // opened returns the link of a token, or nil if there is none, it has ended or the token is wrong.
 func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.Item, error) {
-	suffix, text, _ := strings.Cut(token, ".")
-	secret, err := base64.RawURLEncoding.DecodeString(text)
+	suffix, secret, _ := strings.Cut(token, ".")
 	linkID := id.ReviewLink + "_" + suffix
-	if err != nil || len(secret) != secretBytes || !id.Valid(id.ReviewLink, linkID) {
+	if !id.Valid(id.ReviewLink, linkID) {
 		return nil, store.Item{}, nil
 	}
 	items, err := s.db.GetAll(ctx, store.IDKey(linkID))
@@ -245,8 +237,7 @@ func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.
 	if err := items[0].Decode(&l); err != nil {
 		return nil, store.Item{}, err
 	}
-	sum := sha256.Sum256(secret)
-	if subtle.ConstantTimeCompare(sum[:], l.Hash) != 1 || !s.now().Before(l.ExpiresAt.Time) {
+	if !bearer.Matches(secret, l.Hash) || !s.now().Before(l.ExpiresAt.Time) {
 		return nil, store.Item{}, nil
 	}
 	return &l, items[0], nil

@@ -67,7 +67,7 @@ type listInput struct {
 }
 
 type patchBody struct {
-	Caption string `json:"caption" format:"not-blank" maxLength:"5000" doc:"New text of the post, with its hashtags"`
+	Caption string `json:"caption" format:"not-blank" minLength:"1" maxLength:"5000" doc:"New text of the post, with its hashtags"`
 }
 
 type patchInput struct {

@@ -80,7 +80,7 @@ type changesInput struct {
 }
 
 type changesBody struct {
-	Note string `json:"note" format:"not-blank" maxLength:"2000" doc:"What is to be changed" example:"Name the price in the first line."`
+	Note string `json:"note" format:"not-blank" minLength:"1" maxLength:"2000" doc:"What is to be changed" example:"Name the price in the first line."`
 }
 
 // registerApprovals adds the decisions about content items.

@@ -3,6 +3,7 @@ package bearer
 
 import (
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -17,6 +18,11 @@ func New(random io.Reader) (token, hash string, err error) {
 	}
 	token = base64.RawURLEncoding.EncodeToString(b)
 	return token, Hash(token), nil
+}
+
+// Matches reports whether a hash is that of a token. An empty hash is that of none.
+func Matches(token, hash string) bool {
+	return subtle.ConstantTimeCompare([]byte(Hash(token)), []byte(hash)) == 1
 }
 
 // Hash returns the hash of a token.

@@ -13,6 +13,10 @@ func TestATokenIsFoundByItsHash(t *testing.T) {
 		hash != "0f007385b6f9d4b7eeb2748605afe1a984a0a3bfa3f014d09e2a784ce9e5cd1a" {
 		t.Errorf("%s, %s, %v", token, hash, err)
 	}
+	if !Matches(token, hash) || Matches(token+"A", hash) || Matches(token, "") || Matches("", "") ||
+		Matches(token, hash[:63]) {
+		t.Error("another token matches the hash, or the token does not")
+	}
 	other, otherHash, err := New(rand.Reader)
 	if err != nil || other == token || len(other) != 43 || otherHash != Hash(other) || otherHash == hash {
 		t.Errorf("%s, %s, %v", other, otherHash, err)

@@ -72,6 +72,7 @@ func (f *Fake) Handler() http.Handler {
 	videos.HandleFunc("POST /api/video/{$}", f.create)
 	videos.HandleFunc("GET /api/video/{id}/{$}", f.read)
 	videos.HandleFunc("PATCH /api/video/{id}/{$}", f.change)
+	videos.HandleFunc("DELETE /api/video/{id}/{$}", f.remove)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/accounts/token_auth/", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("username") != Username || r.FormValue("password") != Password {
@@ -124,8 +125,12 @@ func (f *Fake) show(id string) {
 	f.mu.Lock()
 	v := *f.videos[id]
 	f.mu.Unlock()
-	f.Publish(control.Post{ID: id, Account: Username, Content: fmt.Sprintf("%s | %s | %d | %s", v.title, v.description,
-		v.category, v.address)})
+	f.Publish(control.Post{ID: id, Account: Username, Content: v.content()})
+}
+
+// content describes a video.
+func (v video) content() string {
+	return fmt.Sprintf("%s | %s | %d | %s", v.title, v.description, v.category, v.address)
 }
 
 func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
@@ -151,21 +156,46 @@ func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) change(w http.ResponseWriter, r *http.Request) {
-	var body map[string]bool
-	err := json.NewDecoder(r.Body).Decode(&body)
-	hidden, ok := body["is_hidden"]
+	var body struct {
+		Hidden      *bool   `json:"is_hidden"`
+		Description *string `json:"description"`
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(&body)
+	id := r.PathValue("id")
 	f.mu.Lock()
-	v := f.videos[r.PathValue("id")]
-	if err != nil || !ok || len(body) != 1 || v == nil {
+	v := f.videos[id]
+	if err != nil || (body.Hidden == nil) == (body.Description == nil) || v == nil {
 		f.mu.Unlock()
 		refuse(w, http.StatusBadRequest, "bad request")
 		return
 	}
-	shown := v.hidden && !hidden
-	v.hidden = hidden
+	shown := body.Hidden != nil && v.hidden && !*body.Hidden
+	if body.Hidden != nil {
+		v.hidden = *body.Hidden
+	} else {
+		v.description = *body.Description
+	}
+	now := *v
 	f.mu.Unlock()
 	if shown {
-		f.show(r.PathValue("id"))
+		f.show(id)
+	} else {
+		f.Rewrite(id, now.content())
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"id": r.PathValue("id"), "is_hidden": hidden})
+	control.JSON(w, http.StatusOK, map[string]any{"id": id, "is_hidden": now.hidden})
+}
+
+func (f *Fake) remove(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	f.mu.Lock()
+	_, ok := f.videos[id]
+	delete(f.videos, id)
+	f.mu.Unlock()
+	if f.Remove(id); !ok {
+		refuse(w, http.StatusNotFound, "not found")
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }

@@ -119,6 +119,7 @@ var known = map[string][]string{
 		"message", "attachments"},
 	"wall.get": {"owner_id", "count", "filter"}, "wall.getById": {"posts"},
 	"wall.createComment": {"owner_id", "post_id", "from_group", "message", "guid"},
+	"wall.edit":          {"owner_id", "post_id", "message", "attachments"}, "wall.delete": {"owner_id", "post_id"},
 }
 
 func (f *Fake) method(w http.ResponseWriter, r *http.Request) {
@@ -211,10 +212,46 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 			func(p map[string]any) bool { return fmt.Sprintf("-%d_%v", Group, p["id"]) != q.Get("posts") })
 		f.mu.Unlock()
 		answer(w, map[string]any{"items": items})
+	case "wall.edit":
+		f.edit(w, q)
+	case "wall.delete":
+		f.remove(w, q.Get("post_id"))
 	case "wall.createComment":
 		f.Comment(q.Get("message"))
 		answer(w, map[string]any{"comment_id": f.Small()})
 	}
+}
+
+// edit replaces the text and the files of a post.
+func (f *Fake) edit(w http.ResponseWriter, q url.Values) {
+	content := q.Get("message")
+	for _, name := range strings.FieldsFunc(q.Get("attachments"), func(r rune) bool { return r == ',' }) {
+		f.mu.Lock()
+		sum, ok := f.files[name]
+		f.mu.Unlock()
+		if !ok {
+			refuse(w, 100)
+			return
+		}
+		content += " " + sum
+	}
+	if !f.Rewrite(q.Get("post_id"), content) {
+		refuse(w, 15)
+		return
+	}
+	answer(w, map[string]any{"post_id": q.Get("post_id")})
+}
+
+// remove deletes a post. VK denies the deletion of one that does not exist.
+func (f *Fake) remove(w http.ResponseWriter, id string) {
+	if !f.Remove(id) {
+		refuse(w, 15)
+		return
+	}
+	f.mu.Lock()
+	f.wall = slices.DeleteFunc(f.wall, func(p map[string]any) bool { return fmt.Sprint(p["id"]) == id })
+	f.mu.Unlock()
+	answer(w, 1)
 }
 
 func (f *Fake) save(name, sum string) {

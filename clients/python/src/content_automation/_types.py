@@ -657,16 +657,18 @@ class AuditActor(TypedDict):
     """A type of the API."""
 
     id: str
-    """Id of the API key, person, social account or sign-on connection, or name of the operator."""
+    """Id of the API key, person, social account, integration, review link or sign-on connection, or name of the
+    operator.
+    """
     kind: "AuditActorKind"
     """Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
     directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a
     browser in which access to a social account was granted or denied. review_link: a browser in which content was
-    approved or sent back.
+    approved or sent back. integration: a browser in which access to a CRM was granted or denied.
     """
 
 
-AuditActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory", "review_link"], str]
+AuditActorKind = Union[Literal["api_key", "person", "operator", "social_account", "directory", "review_link", "integration"], str]
 
 
 class AuditEntry(TypedDict):
@@ -696,9 +698,10 @@ class AuditEntry(TypedDict):
     """HTTP method. Empty for a change by an operator."""
     operation_id: str
     """operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-    such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an
-    act of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by
-    whoever has the set-up link.
+    such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
+    review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the
+    account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up
+    link.
     """
     path: str
     """Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for

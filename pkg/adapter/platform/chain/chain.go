@@ -8,6 +8,8 @@ package chain
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -28,6 +30,13 @@ type Work[S any] struct {
 	First Ref  `json:"first,omitzero"`  // the post
 	Last  Ref  `json:"last,omitzero"`   // the latest reply of the thread, or the post
 	Looks int  `json:"looks,omitempty"` // reads of the post after it was made
+	// More are the ids of the posts after the first, in their order.
+	More []string `json:"more,omitempty"`
+}
+
+// published returns the posts that were made so far.
+func (w Work[S]) published() platform.Published {
+	return platform.Published{ID: w.First.ID, URL: w.First.URL, More: strings.Join(w.More, ",")}
 }
 
 // Steps makes the calls of a platform.
@@ -141,7 +150,7 @@ func (c Chain[S]) end(ctx context.Context, a platform.Account, p platform.Post, 
 			return platform.Go(platform.StageCheck, w, wait)
 		}
 	}
-	return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: w.First.ID, URL: w.First.URL}}, nil
+	return platform.Step{Next: platform.StageDone, Post: w.published()}, nil
 }
 
 // Finalize implements platform.Publisher. It makes the next post.
@@ -174,9 +183,11 @@ func (c Chain[S]) unwritten(p platform.Post, w Work[S], err error) (platform.Ste
 
 // made returns the step after the next post was made.
 func (c Chain[S]) made(p platform.Post, w Work[S], ref Ref) (platform.Step, error) {
-	first, comment := w.Made == 0, c.IsComment(p, w)
-	if first {
+	comment := c.IsComment(p, w)
+	if w.Made == 0 {
 		w.First = ref
+	} else {
+		w.More = append(slices.Clone(w.More), ref.ID)
 	}
 	if !comment {
 		w.Last = ref
@@ -186,9 +197,7 @@ func (c Chain[S]) made(p platform.Post, w Work[S], ref Ref) (platform.Step, erro
 	if _, waits := c.Steps.(Ender[S]); c.complete(p, w) && !waits {
 		step = platform.Step{Next: platform.StageDone}
 	}
-	if first {
-		step.Post = platform.Published{ID: ref.ID, URL: ref.URL}
-	}
+	step.Post = w.published()
 	return step, err
 }
 

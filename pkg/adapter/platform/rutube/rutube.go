@@ -57,6 +57,8 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views"},
+	Edits:     true,
+	Deletes:   true,
 	Pulls:     true,
 	Habits: platform.Habits{FirstLine: 150, Least: 150, Most: 1000, Hashtags: 3, Links: true,
 		Action: "to subscribe to the channel or to comment"},

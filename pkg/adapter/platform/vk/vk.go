@@ -59,12 +59,15 @@ var capabilities = platform.Capabilities{
 	Metrics:    []string{"views", "likes", "comments", "shares"},
 	Account:    platform.AccountFigures{Names: []string{"followers"}},
 	DailyPosts: 50,
+	Edits:      true,
+	Deletes:    true,
 	Habits: platform.Habits{FirstLine: 280, Least: 150, Most: 1000, Hashtags: 3, Links: true,
 		Action: "to answer in a comment or to share the post"},
 	Notes: []string{
 		"VK must have given the operator's application the right to post on walls: with other tokens of VK ID it " +
 			"refuses posts.",
-		"Connected with the token of a community, VK takes posts of text only, and there are no metrics.",
+		"Connected with the token of a community, VK takes posts of text only, and there are no metrics, " +
+			"and posts are not changed or deleted.",
 		"A video of VK may have up to 2 GiB here: it is uploaded in one call.",
 	},
 }

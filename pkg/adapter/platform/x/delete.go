@@ -9,11 +9,17 @@ import (
 
 var _ platform.Deleter = (*Platform)(nil)
 
-// Delete implements platform.Deleter. It deletes the first post of a thread. X accepts the deletion of
-// a post that does not exist.
+// Delete implements platform.Deleter. It deletes all posts of a thread, the last first. X accepts the
+// deletion of a post that does not exist.
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
-	if !number(post.ID) {
-		return platform.Reject(platform.CodePostNotFound, "X does not have the post.")
+	for _, id := range post.Posts() {
+		if !number(id) {
+			return platform.Reject(platform.CodePostNotFound, "X does not have the post.")
+		}
+		call := p.call(http.MethodDelete, "/2/tweets/"+id, a.Token.Access)
+		if err := p.Client.JSON(ctx, call, p.refused(false), nil); err != nil {
+			return err
+		}
 	}
-	return p.Client.JSON(ctx, p.call(http.MethodDelete, "/2/tweets/"+post.ID, a.Token.Access), p.refused(false), nil)
+	return nil
 }

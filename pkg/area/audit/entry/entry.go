@@ -25,7 +25,7 @@ type Entry struct {
 	RequestID   string        `json:"request_id" doc:"Id of the request"`
 	Actor       Actor         `json:"actor" doc:"Who made the request"`
 	KeyID       *string       `json:"key_id" doc:"API key of the request. Null if it was not made with an API key"`
-	OperationID string        `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update. social.callback: the end of a connection by OAuth. person.… and sign_on.…: an act of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link" example:"createFactory"`
+	OperationID string        `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link" example:"createFactory"`
 	Method      string        `json:"method" doc:"HTTP method. Empty for a change by an operator" example:"POST"`
 	Path        string        `json:"path" doc:"Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a change of sign-on, what it concerns follows" example:"/v1/factories"`
 	Status      int           `json:"status" doc:"HTTP status of the response" example:"201"`
@@ -38,8 +38,8 @@ type Entry struct {
 
 // Actor is who makes a request.
 type Actor struct {
-	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory,review_link" doc:"Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser in which access to a social account was granted or denied. review_link: a browser in which content was approved or sent back"`
-	ID   string `json:"id" doc:"Id of the API key, person, social account or sign-on connection, or name of the operator"`
+	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory,review_link,integration" doc:"Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser in which access to a social account was granted or denied. review_link: a browser in which content was approved or sent back. integration: a browser in which access to a CRM was granted or denied"`
+	ID   string `json:"id" doc:"Id of the API key, person, social account, integration, review link or sign-on connection, or name of the operator"`
 }
 
 // Write writes an entry, and notes the region that writes it. An entry that exists is never changed.

@@ -194,7 +194,9 @@ type Posting struct {
 	// begins with it.
 	Doubt []byte `json:"doubt,omitempty"`
 	// Changes counts the changes of the published post, and Readings are its metrics at the times of their readings.
-	Changes  int       `json:"changes,omitempty"`
+	Changes int `json:"changes,omitempty"`
+	// More is platform.Published.More of the published post.
+	More     string    `json:"more,omitempty"`
 	Readings []reading `json:"readings,omitempty"`
 }
 

@@ -133,7 +133,7 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if err := s.Lease(ctx, nil); err != nil { // so that two workers do not send different changes
 		return o, err
 	}
-	err = alter(ctx, adapter, token, platform.Kind(r.Kind), pub)
+	err = alter(ctx, adapter, token, r, pub)
 	var e *platform.Error
 	switch {
 	case err == nil:
@@ -183,12 +183,13 @@ func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilit
 }
 
 // alter makes the call of a change.
-func alter(ctx context.Context, adapter platform.Adapter, token platform.Account, kind platform.Kind,
+func alter(ctx context.Context, adapter platform.Adapter, token platform.Account, r *item.Record,
 	pub *item.Publication) error {
-	post, err := placed(kind, pub, adapter.Capabilities())
+	post, err := placed(platform.Kind(r.Kind), pub, adapter.Capabilities())
 	if err != nil {
 		return err
 	}
+	post.More = r.Postings[pub.ID].More
 	if pub.Change.Kind == item.ChangeDelete {
 		if d, ok := adapter.(platform.Deleter); ok {
 			return d.Delete(ctx, token, post)

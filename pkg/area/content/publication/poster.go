@@ -258,6 +258,11 @@ func (w poster) published(plan planner, pub *item.Publication, p posting) error 
 		pub.Warnings = append(pub.Warnings, item.PublicationWarning(*p.Warning))
 	}
 	pub.PlatformPostID, pub.URL = orNil(p.Post.ID), orNil(p.Post.URL)
+	if p.Post.More != "" {
+		out := plan.r.Postings[pub.ID]
+		out.More = p.Post.More
+		plan.r.Postings[pub.ID] = out
+	}
 	pub.Touch(plan.now)
 	plan.leave(pub, false)
 	adapter, ok := w.Platforms.Of(plan.Mode, pub.Platform)

@@ -89,11 +89,15 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it, identity store.Item
 		if err := task.Create(tx, now, t, disconnecting{Kind: r.Kind, Sealed: r.Sealed}); err != nil {
 			return err
 		}
+		// It would wait for the next day to find that there is nothing to do.
+		if err := task.Wake(tx, now, syncMessage(it.Owner, r)); err != nil {
+			return err
+		}
 	}
 	if identity.Version > 0 {
 		tx.Delete(identity)
 	}
-	r.State, r.Sealed, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, nil, nil, nil
+	r.State, r.Sealed, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, "", nil, nil
 	r.ExpiresAt, r.Remote = time.Time{}, ""
 	r.Connection++
 	return r.Save(tx, now, it.Owner, it, "")

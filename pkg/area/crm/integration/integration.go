@@ -113,8 +113,8 @@ type Record struct {
 	Remote string `json:"remote,omitempty"`
 	// Sealed is the Credentials, encrypted.
 	Sealed []byte `json:"sealed,omitempty"`
-	// Hook is the SHA-256 of the secret in the address of its webhooks.
-	Hook []byte `json:"hash,omitempty"`
+	// Hook is the hash of the secret in the address of its webhooks.
+	Hook string `json:"hash,omitempty"`
 	// Base is the address of the API, to which webhooks are sent and notes link.
 	Base string `json:"base"`
 	// Connection counts how often the integration was connected, and Tokens the stored tokens.
@@ -143,8 +143,8 @@ type Maker struct {
 
 // Consent is an authorization that waits for an administrator of the CRM.
 type Consent struct {
-	// Nonce is the SHA-256 of the nonce in the state.
-	Nonce    []byte    `json:"nonce"`
+	// Nonce is the hash of the nonce in the state.
+	Nonce    string    `json:"nonce"`
 	Until    time.Time `json:"until"`
 	Portal   string    `json:"portal,omitempty"`
 	Redirect string    `json:"redirect"`

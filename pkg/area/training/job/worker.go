@@ -222,6 +222,10 @@ func (w handler) prepare(ctx context.Context, s *task.Step, r *Record, p *run) (
 	file := media.File{Key: samplesOf(r.ID), MIMEType: "application/jsonl", Bytes: int64(len(content)),
 		SHA256: hex.EncodeToString(sum[:])}
 	p.Samples, p.Tokens = chosen.Count(), chosen.Tokens
+	// Reading takes long: a copy of the message may have finished the training and removed the file.
+	if err := s.Lease(ctx, nil); err != nil {
+		return o, err
+	}
 	return o, w.Objects.Put(ctx, file, bytes.NewReader(content))
 }
 

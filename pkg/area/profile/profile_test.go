@@ -1,0 +1,164 @@
+package profile_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/profile"
+	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media/mediatest"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	record "github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+type object = map[string]any
+
+// world has the operations of profiles.
+type world struct {
+	*apitest.Caller
+	t     *testing.T
+	db    *store.DB
+	clock *apitest.Clock
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, clock: apitest.NewClock()}
+	w.db = storetest.Open(t, w.clock.Now)
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now,
+		profile.NewService(w.db, mediatest.Signer(t, w.clock.Now), w.clock.Now))
+	return w
+}
+
+func (w *world) profile() record.Profile {
+	w.t.Helper()
+	var p record.Profile
+	w.Call(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"}).Into(w.t, http.StatusCreated, &p)
+	w.clock.Add(time.Minute)
+	return p
+}
+
+// put stores an item of a kind with a key or a place in the list of its kind.
+func (w *world) put(it store.Item) store.Item {
+	w.t.Helper()
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+	it.Version = 1
+	return it
+}
+
+// Each kind of thing keeps its profile from being deleted, and the error names the kind. What has ended does not.
+func TestAProfileInUseIsNotDeleted(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind   string
+		state  string // in which it keeps the profile
+		ended  string // in which it does not, or empty
+		change func(it *store.Item, p tenant.Profile)
+		doc    func(state string, p tenant.Profile) any
+	}{
+		"factory":        {kind: factoryrecord.Kind},
+		"content item":   {kind: item.ItemKind},
+		"generation":     {kind: generation.ItemKind},
+		"media":          {kind: incoming.ItemKind},
+		"social account": {kind: social.Kind, state: "connected", ended: string(social.Disconnected)},
+		"integration":    {kind: integration.Kind, state: "connected", ended: string(integration.Disconnected)},
+		"webhook": {kind: endpoint.Kind, change: func(it *store.Item, _ tenant.Profile) {
+			it.Key, it.Listed = store.Key{PK: endpoint.List(it.Owner), SK: it.PK}, store.Key{}
+		}},
+		"API key": {kind: "api_key", state: keyrecord.Active, ended: keyrecord.Revoked,
+			change: func(it *store.Item, _ tenant.Profile) {
+				it.Key, it.Listed, it.Mode, it.Profile = credential.KeyOf(it.Account, it.PK), store.Key{}, "", ""
+			}, doc: func(state string, p tenant.Profile) any {
+				return keyrecord.Record{Key: keyrecord.Key{State: state, ProfileIDs: []tenant.Profile{p}}}
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			p, other := w.profile(), w.profile()
+			o := w.Principal.Owner.Of(tenant.Profile(p.ID))
+			var doc any = object{}
+			if c.doc != nil {
+				doc = c.doc(c.state, o.Profile)
+			}
+			it, err := store.NewItem(c.kind, o, "thing_1", doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			it.Filters = map[string]string{"state": c.state}
+			if c.change != nil {
+				c.change(&it, o.Profile)
+			}
+			it = w.put(it)
+			got := w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil)
+			got.Refused(t, http.StatusConflict, errs.InvalidState, "")
+			if got.Error == nil || !strings.HasPrefix(got.Error.Message, article(name)+" "+name+" belongs to the profile") {
+				t.Errorf("%s", got.Raw)
+			}
+			w.Call(http.MethodGet, "/v1/profiles/"+p.ID, nil).Into(t, http.StatusOK, new(object))
+			w.Call(http.MethodDelete, "/v1/profiles/"+other.ID, nil).Into(t, http.StatusOK, new(object))
+			tx := &store.Tx{}
+			if c.ended == "" {
+				tx.Delete(it)
+			} else {
+				it.Filters["state"] = c.ended
+				if c.doc != nil {
+					if err := it.Encode(c.doc(c.ended, o.Profile)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				tx.Replace(it)
+			}
+			if err := w.db.Commit(t.Context(), tx); err != nil {
+				t.Fatal(err)
+			}
+			w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil).Into(t, http.StatusOK, new(object))
+			w.Call(http.MethodGet, "/v1/profiles/"+p.ID, nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
+		})
+	}
+}
+
+// article returns the article of a noun at the beginning of a sentence.
+func article(noun string) string {
+	if strings.ContainsAny(noun[:1], "Ai") {
+		return "An"
+	}
+	return "A"
+}
+
+func TestBadProfilesAreRefused(t *testing.T) {
+	w := newWorld(t)
+	p := w.profile()
+	for param, body := range map[string]object{
+		"/name":                {"name": ""},
+		"/name ":               {"name": "  "},
+		"/logo":                {"name": "Acme", "logo": "med_01h455vb4pex5vsknk084sn02q"},
+		"/spend_limit_credits": {"name": "Acme", "spend_limit_credits": -1},
+	} {
+		for method, at := range map[string]string{http.MethodPost: "/v1/profiles", http.MethodPatch: "/v1/profiles/" + p.ID} {
+			got := w.Call(method, at, body)
+			if got.Status != http.StatusUnprocessableEntity || got.Error.Param != strings.TrimSpace(param) {
+				t.Errorf("%s %v: %d %s", method, body, got.Status, got.Raw)
+			}
+		}
+	}
+	w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil, "If-Match", `"9"`).
+		Refused(t, http.StatusPreconditionFailed, errs.VersionMismatch, "If-Match")
+	w.Stranger().Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
+}

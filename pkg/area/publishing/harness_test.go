@@ -1,0 +1,319 @@
+package publishing_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/publishing"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media/mediatest"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+)
+
+type object = map[string]any
+
+var vault = account.Vault{Envelope: sealtest.Envelope("key")}
+
+// world has the operations of the area, and the worker that publishes, which a fuse may kill. Its caller has a test key.
+type world struct {
+	*apitest.Caller
+	t       *testing.T
+	db      *store.DB
+	clock   *apitest.Clock
+	fuse    *webhooktest.Fuse
+	service *publishing.Service
+	factory string
+	// platforms are those of the sandbox; posts are the texts of the posts that they have, by the ids of posts.
+	platforms *account.Platforms
+	posts     map[string]string
+	// refused is the answer to each change of a post, unless it is nil; calls counts them.
+	refused error
+	calls   int
+	// more are the ids of the other posts of each post, and deleted those that were deleted.
+	more    string
+	deleted []string
+}
+
+// fused is a client whose calls are steps of the process.
+type fused struct {
+	next aws.HTTPClient
+	fuse *webhooktest.Fuse
+}
+
+// Do implements aws.HTTPClient.
+func (c fused) Do(req *http.Request) (resp *http.Response, err error) {
+	req = req.WithContext(context.WithoutCancel(req.Context()))
+	failed := c.fuse.Step(func() error {
+		resp, err = c.next.Do(req)
+		return err
+	})
+	if failed != nil && resp != nil {
+		_ = resp.Body.Close()
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return resp, nil
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, clock: apitest.NewClock(), fuse: &webhooktest.Fuse{}, posts: map[string]string{}}
+	now := w.clock.Now
+	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) {
+		c.HTTPClient = fused{c.HTTPClient, w.fuse}
+	})
+	w.platforms = account.NewPlatforms(account.PlatformsConfig{Now: now})
+	signer, factories := mediatest.Signer(t, now), factory.NewService(w.db, now)
+	items := content.NewService(w.db, factories, signer, catalog.NewOffer("bedrock,fal", "us-west-2"), now)
+	var log apitest.Log
+	w.service = publishing.NewService(w.db, items, factories, signer, &log, now, rand.Reader)
+	w.Caller = apitest.New(t, w.db, &log, now, factories, items, w.service)
+	var f struct{ ID string }
+	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "en"}).
+		Into(t, http.StatusCreated, &f)
+	w.factory = f.ID
+	return w
+}
+
+// provide creates an own post; members are pairs of its body.
+func (w *world) provide(members ...any) (it item.Item) {
+	w.t.Helper()
+	b := object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Words"}
+	for i := 0; i+1 < len(members); i += 2 {
+		b[members[i].(string)] = members[i+1]
+	}
+	w.Call(http.MethodPost, "/v1/content-items", b).Into(w.t, http.StatusAccepted, &it)
+	w.clock.Add(time.Second)
+	return it
+}
+
+// connect connects an account of a platform, and attaches it to the factory.
+func (w *world) connect(name string) string {
+	w.t.Helper()
+	now, o := w.clock.Now(), w.Principal.Owner
+	r := &account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name,
+		Handle: "Acme", FactoryIDs: []string{}}, PlatformID: "sandbox-" + name}
+	var err error
+	if r.Sealed, err = vault.Seal(w.t.Context(), o, r.ID, platform.Account{ID: r.PlatformID}); err != nil {
+		w.t.Fatal(err)
+	}
+	it, err := r.Item(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if err := r.Connect(tx, now, it, platform.Token{}); err != nil {
+		w.t.Fatal(err)
+	}
+	f, err := w.db.Get(w.t.Context(), factoryrecord.Key(w.factory))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := factoryrecord.Attach(&f, r.ID, now); err != nil {
+		w.t.Fatal(err)
+	}
+	tx.Replace(f)
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+	return r.ID
+}
+
+// Of implements publication.Platforms.
+func (w *world) Of(m tenant.Mode, name string) (platform.Adapter, bool) {
+	a, ok := w.platforms.Of(m, name)
+	return counted{a, w}, ok
+}
+
+// URL implements publication.Files.
+func (*world) URL(_ context.Context, key, _ string) (string, error) {
+	return "https://media.test/" + key, nil
+}
+
+// Range implements publication.Files. The sandbox reads no file.
+func (*world) Range(context.Context, string, int64, int64) (io.ReadCloser, error) {
+	return nil, errors.New("there are no files")
+}
+
+// counted is a platform that keeps the texts of posts.
+type counted struct {
+	platform.Adapter
+	w *world
+}
+
+// Edit implements platform.Editor.
+func (c counted) Edit(_ context.Context, _ platform.Account, p platform.Placed, text string) error {
+	return c.w.change(func() { c.w.posts[p.ID] = text })
+}
+
+// Delete implements platform.Deleter.
+func (c counted) Delete(_ context.Context, _ platform.Account, p platform.Placed) error {
+	return c.w.change(func() {
+		delete(c.w.posts, p.ID)
+		c.w.deleted = append(c.w.deleted, p.Posts()...)
+	})
+}
+
+// Finalize implements platform.Publisher.
+func (c counted) Finalize(ctx context.Context, a platform.Account, p platform.Post,
+	h platform.Handle) (platform.Step, error) {
+	step, err := c.Adapter.Finalize(ctx, a, p, h)
+	if step.Post.ID != "" {
+		step.Post.More = c.w.more
+	}
+	return step, err
+}
+
+func (w *world) change(do func()) error {
+	return w.fuse.Step(func() error {
+		if w.calls++; w.refused == nil {
+			do()
+		}
+		return w.refused
+	})
+}
+
+// published publishes a new post to an account, and returns its publication.
+func (w *world) published(accountID string) item.PublishedPost {
+	w.t.Helper()
+	it := w.provide()
+	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/publish", object{"social_account_ids": []string{accountID}}).
+		Into(w.t, http.StatusAccepted, &it)
+	w.work()
+	w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(w.t, http.StatusOK, &it)
+	pub := w.get(it.Publications[0].ID)
+	if pub.State != item.PublicationPublished {
+		w.t.Fatalf("%+v", pub)
+	}
+	w.posts[*pub.PlatformPostID] = pub.Posted.Caption
+	return pub
+}
+
+func (w *world) get(publicationID string) (pub item.PublishedPost) {
+	w.t.Helper()
+	w.Call(http.MethodGet, "/v1/publications/"+publicationID, nil).Into(w.t, http.StatusOK, &pub)
+	return pub
+}
+
+// due returns the messages of the steps of publishing that are due.
+func (w *world) due() (all []task.Message) {
+	w.t.Helper()
+	w.fuse.Pause(func() {
+		for _, row := range storetest.Rows(w.t, w.db) {
+			if row["kind"] != task.ItemKind || row["f_state"] == "ended" {
+				continue
+			}
+			var t task.Task
+			if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
+				w.t.Fatal(err)
+			}
+			if kind := string(t.Kind); strings.HasPrefix(kind, "publish") && kind != "publish.metrics" &&
+				!t.DueAt.After(w.clock.Now()) {
+				all = append(all, t.Message)
+			}
+		}
+	})
+	return all
+}
+
+// work takes the steps of publishing, each in a process of its own, until there are none.
+func (w *world) work() {
+	w.t.Helper()
+	for idle := 0; idle < 4; idle++ {
+		if w.round() {
+			idle = 0
+		}
+		w.clock.Add(20 * time.Second) // the lease of a dead process ends
+	}
+}
+
+// round takes the steps that are due, and reports whether there were any.
+func (w *world) round() bool {
+	w.t.Helper()
+	worker := &publication.Worker{DB: w.db, Platforms: w, Vault: vault, Files: w, Now: w.clock.Now}
+	due := w.due()
+	for _, m := range due {
+		kernel := task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text,
+			Chance: func() float64 { return 0.5 }})
+		ctx, blown := w.fuse.Process(w.t.Context())
+		if _, err := kernel.Do(ctx, m, 1); !blown() && err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return len(due) > 0
+}
+
+// events returns the numbers of the events about a subject by their types.
+func (w *world) events(subject string) map[event.Type]int {
+	w.t.Helper()
+	all := map[event.Type]int{}
+	for _, row := range storetest.Rows(w.t, w.db) {
+		var e struct {
+			Type event.Type
+			Data struct{ Object struct{ ID string } }
+		}
+		if row["kind"] != event.Kind {
+			continue
+		}
+		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+			w.t.Fatal(err)
+		}
+		if e.Data.Object.ID == subject {
+			all[e.Type]++
+		}
+	}
+	return all
+}
+
+// link creates a review link, and returns it with the path of its page.
+func (w *world) link(members object) (l publishing.ReviewLink, at string) {
+	w.t.Helper()
+	w.Call(http.MethodPost, "/v1/review-links", members).Into(w.t, http.StatusCreated, &l)
+	u, err := url.Parse(*l.URL)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return l, u.Path
+}
+
+// visit sends a request of a browser to a page.
+func (w *world) visit(method, at string, form url.Values) (int, http.Header, string) {
+	w.t.Helper()
+	req := httptest.NewRequest(method, at, strings.NewReader(form.Encode()))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	rec := httptest.NewRecorder()
+	w.service.With(http.NotFoundHandler()).ServeHTTP(rec, req)
+	return rec.Code, rec.Header(), rec.Body.String()
+}
+
+// texts returns the texts of all posts, sorted.
+func (w *world) texts() []string { return slices.Sorted(maps.Values(w.posts)) }

@@ -1,0 +1,169 @@
+package publishing_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/publishing"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// times gives the factory a schedule.
+func (w *world) times(zone string, clock ...string) {
+	w.t.Helper()
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"schedule": object{"timezone": zone, "times": clock}}).
+		Into(w.t, http.StatusOK, new(object))
+}
+
+func TestSlotsOfASchedule(t *testing.T) {
+	w := newWorld(t)
+	telegram, vk := w.connect("telegram"), w.connect("vk")
+	w.times("Europe/Berlin", "09:00", "18:00")
+	slots := func(query string) (all []publishing.Slot) {
+		t.Helper()
+		return apitest.All[publishing.Slot](w.Caller, "/v1/publishing/slots?factory_id="+w.factory+query, 100)
+	}
+	all := slots("")
+	if len(all) != 28 || !all[0].Free || all[0].At.Sub(w.clock.Now()) > 12*time.Hour {
+		t.Fatalf("%d slots in two weeks: %+v", len(all), all[:min(len(all), 2)])
+	}
+	first := all[0].At.Time
+	it := w.provide("publish_at", first, "social_account_ids", []string{telegram})
+	w.work()
+	all = slots("")
+	if all[0].Free || len(all[0].Taken) != 1 || all[0].Taken[0] != (publishing.TakenSlot{SocialAccountID: telegram,
+		ContentItemID: it.ID}) || !all[1].Free {
+		t.Errorf("after it was taken: %+v", all[:2])
+	}
+	if other := slots("&social_account_id=" + vk); !other[0].Free {
+		t.Errorf("on the other account: %+v", other[0])
+	}
+	next := w.provide("publish_at", "next_slot", "social_account_ids", []string{vk})
+	both := w.provide("publish_at", "next_slot", "social_account_ids", []string{telegram, vk})
+	if !next.PublishAt.Equal(first) || !both.PublishAt.Equal(all[1].At.Time) {
+		t.Errorf("the next slots are %v and %v", next.PublishAt, both.PublishAt)
+	}
+	at := func(d time.Duration) string { return url.QueryEscape(w.clock.Now().Add(d).Format(time.RFC3339)) }
+	for query, param := range map[string]string{
+		"&from=" + at(time.Hour) + "&to=" + at(0):                        "to",
+		"&from=" + at(0) + "&to=" + at(63*24*time.Hour):                  "to",
+		"&social_account_id=soc_01h455vb4pex5vsknk084sn02q":              "social_account_id",
+		"&social_account_id=else":                                        "social_account_id",
+		"&social_account_id=" + strings.Replace(telegram, "soc", "x", 1): "social_account_id",
+	} {
+		w.Call(http.MethodGet, "/v1/publishing/slots?factory_id="+w.factory+query, nil).
+			Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, param)
+	}
+	w.Stranger().Call(http.MethodGet, "/v1/publishing/slots?factory_id="+w.factory, nil).
+		Refused(t, http.StatusNotFound, errs.NotFound, "")
+}
+
+// A validation needs one subject, and changes nothing.
+func TestValidationsThatAreRefused(t *testing.T) {
+	w := newWorld(t)
+	it := w.provide()
+	own := object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Words"}
+	for name, body := range map[string]object{
+		"no subject": {}, "two subjects": {"content_item_id": it.ID, "item": own},
+	} {
+		if got := w.Call(http.MethodPost, "/v1/publishing/validate", body); got.Status != 422 ||
+			got.Error.Param != "/content_item_id" {
+			t.Errorf("%s: %d %s", name, got.Status, got.Raw)
+		}
+	}
+	w.Call(http.MethodPost, "/v1/publishing/validate", object{"content_item_id": "cnt_01h455vb4pex5vsknk084sn02q"}).
+		Refused(t, http.StatusNotFound, errs.NotFound, "")
+}
+
+// The list of publications filters and sorts, and refuses periods that it cannot.
+func TestTheListOfPublications(t *testing.T) {
+	w := newWorld(t)
+	telegram, vk := w.connect("telegram"), w.connect("vk")
+	done := w.published(telegram)
+	planned := w.provide("publish_at", w.clock.Now().Add(48*time.Hour), "social_account_ids", []string{vk})
+	list := func(query string) (ids []string) {
+		t.Helper()
+		for _, e := range apitest.All[publishing.Entry](w.Caller, "/v1/publications?"+query, 1) {
+			ids = append(ids, e.ContentItemID)
+		}
+		return ids
+	}
+	for query, want := range map[string][]string{
+		"":                                     {planned.ID, done.ContentItemID},
+		"order=asc":                            {done.ContentItemID, planned.ID},
+		"state=published":                      {done.ContentItemID},
+		"state=planned,pending":                {planned.ID},
+		"platform=telegram":                    {done.ContentItemID},
+		"social_account_id=" + vk:              {planned.ID},
+		"factory_id=" + w.factory:              {planned.ID, done.ContentItemID},
+		"factory_id=fac_01h455vb4pex5vsknk084": nil,
+		"order_by=views":                       {planned.ID, done.ContentItemID},
+		"to=" + w.clock.Now().Add(time.Hour).Format(time.RFC3339): {done.ContentItemID},
+	} {
+		if got := list(query); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
+	for _, query := range []string{"from=2026-05-03T00:00:00Z&to=2026-05-02T00:00:00Z",
+		"from=2026-01-01T00:00:00Z&to=2027-01-03T00:00:00Z"} {
+		w.Call(http.MethodGet, "/v1/publications?"+query, nil).
+			Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "to")
+	}
+	if got := apitest.All[publishing.Entry](w.Stranger(), "/v1/publications", 100); len(got) != 0 {
+		t.Errorf("a stranger lists %+v", got)
+	}
+}
+
+// A period has up to 1,000 items: with one more it is refused, and a shorter one is listed.
+func TestAPeriodOfTooManyItemsIsRefused(t *testing.T) {
+	w := newWorld(t)
+	first := w.provide("publish_at", w.clock.Now().Add(24*time.Hour), "social_account_ids",
+		[]string{w.connect("telegram")})
+	stored, err := w.db.Get(t.Context(), store.IDKey(first.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := func(n int) {
+		t.Helper()
+		tx := &store.Tx{}
+		for range n {
+			r, err := item.Decode(&stored)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.clock.Add(time.Millisecond)
+			r.ID = id.New(id.ContentItem, w.clock.Now())
+			it, err := r.Entry(w.Principal.Owner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tx.Create(it, nil)
+		}
+		if err := w.db.Commit(t.Context(), tx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 11 {
+		more(90)
+	}
+	more(9)
+	if got := apitest.All[publishing.Entry](w.Caller, "/v1/publications", 100); len(got) != 1000 {
+		t.Fatalf("%d of 1,000 items are listed", len(got))
+	}
+	more(1)
+	w.Call(http.MethodGet, "/v1/publications", nil).
+		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "to")
+	before := fmt.Sprint("/v1/publications?to=", first.PublishAt.Add(-time.Hour).Format(time.RFC3339))
+	if got := apitest.All[publishing.Entry](w.Caller, before, 100); len(got) != 0 {
+		t.Errorf("a shorter period has %d", len(got))
+	}
+}
