@@ -254,7 +254,8 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	}
 	earlier, err := s.find(r)
 	if err == nil && earlier.Person.ID == person.ID {
-		made.Mode, made.Language, made.ExplorerKey = earlier.Mode, earlier.Language, earlier.ExplorerKey
+		made.Mode, made.Language, made.Zone = earlier.Mode, earlier.Language, earlier.Zone
+		made.ExplorerKey = earlier.ExplorerKey
 	}
 	if token, err = s.Sessions.Start(ctx, made, tokens); err != nil {
 		return "", err
