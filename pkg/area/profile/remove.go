@@ -49,7 +49,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	case err != nil:
 		return out, err
 	case noun != "":
-		return out, belongs("A " + noun + " belongs to the profile. Delete what belongs to it first; lists select it by " +
+		return out, belongs(noun + " belongs to the profile. Delete what belongs to it first; lists select it by " +
 			"profile_id.")
 	}
 	ledger.ClosePurse(tx, b.purse, b.uses)
@@ -64,26 +64,26 @@ func belongs(message string) *errs.Error {
 	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: "used", Allowed: []string{"update"}})
 }
 
-// belonging returns the noun of something that belongs to the owner's profile, or an empty text if nothing does.
+// belonging returns what belongs to the owner's profile, such as "A factory", or an empty text if nothing does.
 func (s *Service) belonging(ctx context.Context, o tenant.Owner) (string, error) {
 	for _, kind := range []struct {
 		noun   string
 		query  store.Query
 		passes func(store.Item) (bool, error)
 	}{
-		{"API key", store.Query{Index: store.Table, Partition: credential.Keys(o.Account)},
+		{"An API key", store.Query{Index: store.Table, Partition: credential.Keys(o.Account)},
 			func(it store.Item) (bool, error) { return s.binds(it, o.Profile) }},
-		{"webhook", store.Query{Index: store.Table, Partition: endpoint.List(o)}, nil},
-		{"factory", listed(o, factoryrecord.Kind), nil},
-		{"social account", listed(o, social.Kind), func(it store.Item) (bool, error) {
+		{"A webhook", store.Query{Index: store.Table, Partition: endpoint.List(o)}, nil},
+		{"A factory", listed(o, factoryrecord.Kind), nil},
+		{"A social account", listed(o, social.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(social.Disconnected), nil
 		}},
-		{"integration", listed(o, integration.Kind), func(it store.Item) (bool, error) {
+		{"An integration", listed(o, integration.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(integration.Disconnected), nil
 		}},
-		{"content item", listed(o, item.ItemKind), nil},
-		{"generation", listed(o, generation.ItemKind), nil},
-		{"media", listed(o, incoming.ItemKind), nil},
+		{"A content item", listed(o, item.ItemKind), nil},
+		{"A generation", listed(o, generation.ItemKind), nil},
+		{"A media", listed(o, incoming.ItemKind), nil},
 	} {
 		kind.query.Limit = 100
 		err := s.db.Each(ctx, kind.query, func(it store.Item) error {

@@ -166,8 +166,12 @@ func createReviewLink(r *request) error {
 	if err != nil || days < 1 || days > 30 {
 		return r.showNewReviewLink(http.StatusUnprocessableEntity, "A review link is valid for 1 to 30 days.")
 	}
-	// The last day is a little shorter, so that the clock of the API may be ahead.
-	body["expires_at"] = r.site.Now().Add(time.Duration(days)*24*time.Hour - time.Minute).UTC().Format(time.RFC3339)
+	// The days count from the time at which the form was opened, so that a repeat of the form is the same call.
+	opened, err := strconv.ParseInt(r.PostFormValue("opened"), 10, 64)
+	if err != nil {
+		opened = r.site.Now().Unix()
+	}
+	body["expires_at"] = time.Unix(opened, 0).UTC().AddDate(0, 0, days).Format(time.RFC3339)
 	if items := r.PostForm["item"]; len(items) > 0 {
 		body["content_item_ids"] = items
 	} else {

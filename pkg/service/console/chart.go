@@ -202,7 +202,7 @@ var functions = template.FuncMap{
 	"groups": groupLines,
 	// A part of a page gets the page and a value.
 	"pair": func(page *view, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
-	"list":   func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
+	"list": func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
 	"join": func(list []string) string { return strings.Join(list, ", ") },
 	"deref": func(value any) any {
 		switch v := value.(type) {
