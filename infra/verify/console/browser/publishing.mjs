@@ -194,7 +194,7 @@ async function journeyOfAProfile(page) {
 async function journeyOfAnAutomation(page) {
   for (const [trigger, label, value] of [['A new entry of a feed', 'Address of the feed', given.feed], ['A new product of the factory'], ['The times of a schedule', 'Cron expression', '0 9 * * 1']]) {
     await page.goto(given.base + '/settings/automations/new');
-    await page.getByLabel('Factory').selectOption({ label: 'Shop (seller)' });
+    await page.getByLabel('Factory', { exact: true }).selectOption({ label: 'Shop (seller)' });
     await page.getByLabel(trigger).check();
     expect(`the fields of ${trigger}`, await page.locator('[data-for]:visible').count(), label ? 1 : 0);
     if (label) await page.getByLabel(label).fill(value);

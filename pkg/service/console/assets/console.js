@@ -26,6 +26,7 @@ document.addEventListener('click', async (event) => {
 });
 
 document.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && event.target.matches('[data-filter]')) event.preventDefault(); // a search sends no form
   if (event.key !== 'Escape') return;
   for (const menu of document.querySelectorAll('details.menu[open]')) { menu.open = false; menu.querySelector('summary').focus(); }
 });
