@@ -28,6 +28,7 @@ var enumNames = map[string]string{
 	"Analytics.group_by":           "AnalyticsGroup",
 	"BalanceEntry.kind":            "BalanceEntryKind",
 	"BalanceEntry.state":           "ReserveState",
+	"ContentApproval.state":        "ContentApprovalState",
 	"ContentFailure.code":          "ContentFailureCode",
 	"ContentFailure.stage":         "FailureStage",
 	"GenerationFailure.code":       "FailureCode",

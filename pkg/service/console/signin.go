@@ -47,7 +47,7 @@ func (s *site) addSignIn(routes *http.ServeMux) {
 	routes.HandleFunc("GET /auth/sign-in", s.welcome)
 	routes.HandleFunc("GET /auth/start", s.start)
 	routes.HandleFunc("GET /auth/callback", s.callback)
-	routes.HandleFunc("GET /auth/invitations/{token}", s.invited)
+	routes.HandleFunc("GET /auth/invitations", s.invited)
 	routes.HandleFunc("POST /auth/sign-out", s.signOut)
 	routes.HandleFunc("GET /auth/signed-out", s.signedOut)
 }

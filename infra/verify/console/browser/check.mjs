@@ -86,7 +86,7 @@ async function journeyOfAPerson(page) {
   await page.getByRole('radio', { name: /^developer/ }).check();
   await everywhere(page, 'invite');
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
-  if (!(await page.locator('#secret').textContent()).includes('/auth/invitations/')) wrong('the invitation shows no link');
+  if (!(await page.locator('#secret').textContent()).includes('/auth/invitations#')) wrong('the invitation shows no link');
   await page.getByRole('link', { name: 'Done' }).click();
   await page.getByRole('link', { name: 'Remove: ada@demo.example' }).click();
   await everywhere(page, 'remove');
@@ -109,6 +109,8 @@ async function journeyOfASetUpLink(page) {
   const visitor = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   const it = await open(visitor);
   await it.goto(link);
+  await it.getByRole('heading', { name: 'At your provider' }).waitFor();
+  expect('the address of the set-up', it.url(), given.base + '/setup');
   await everywhere(it, 'set-up');
   await visitor.close();
 }
@@ -135,6 +137,7 @@ async function connect(page, name, domain, give) {
   const visitor = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   const it = await open(visitor);
   await it.goto(link);
+  await it.getByRole('heading', { name: 'At your provider' }).waitFor();
   await give(it);
   await it.getByRole('heading', { name: 'The provider is set up' }).waitFor();
   await everywhere(it, 'set-up done');

@@ -272,7 +272,7 @@ const context = await browser.newContext({ viewport: { width: 1280, height: 860 
 const page = await open(context);
 try {
   await signIn(page, 'owner');
-  if (!given.only) { await everyPage(page); await weigh(context); }
+  if (!given.only || given.only === "pages") { await everyPage(page); await weigh(context); }
   const journeys = { journeyOfTheQueue, journeyOfTheReviewers, journeyOfTheCalendar, journeyOfAProfile, journeyOfAnAutomation, journeyOfABoundKey, journeyOfAnIntegration };
   for (const [name, journey] of Object.entries(journeys)) if (!given.only || name.includes(given.only)) await journey(page);
 } catch (e) {

@@ -40,3 +40,11 @@ document.addEventListener('input', (event) => {
 
 // A page from the cache of the browser is asked for again, because the sign-in may have ended.
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+
+// The secret of a link is in the fragment, which browsers send to nobody: the form sends it in its body.
+const opened = document.querySelector('form[data-fragment]');
+if (opened && location.hash.length > 1) {
+  opened.elements.link.value = location.hash.slice(1);
+  history.replaceState(null, '', location.pathname);
+  opened.submit();
+}
