@@ -86,6 +86,9 @@ var tones = map[string]string{"approved": "good", "pending": "warn", "changes_re
 // Tone returns the tone of a state.
 func (*view) Tone(state string) string { return tones[state] }
 
+// Word translates a state or a kind of the API.
+func (v *view) Word(value string) string { return strings.ReplaceAll(v.T(value), "_", " ") }
+
 // Open reports whether the item can be decided about.
 func (c content) Open() bool { return c.State == "generated" || c.State == "scheduled" }
 

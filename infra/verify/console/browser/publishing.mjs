@@ -15,7 +15,7 @@ async function pictures(page, least) {
 async function journeyOfTheQueue(page) {
   await page.goto(given.base + '/settings/approvals');
   await pictures(page, 2);
-  await page.getByLabel('State').selectOption({ label: 'changes_requested' });
+  await page.getByLabel('State').selectOption({ label: 'changes requested' });
   await page.getByRole('button', { name: 'Show' }).click();
   expect('the items whose changes were requested', await page.locator('main li.card').count(), 1);
   await page.goto(`${given.base}/settings/content-items/${given.carousel}`);
