@@ -86,8 +86,8 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 	}
 }
 
-// accessLogFormat is one JSON object for each call. It has no headers, so it reveals no key, and the resource instead of
-// the path, which has the secret of a review link or of a CRM's webhook.
+// accessLogFormat is one JSON object for each call. It has no headers, so it reveals no key. It has the resource and not
+// the path, which would reveal the secret of a review link or of a CRM's webhook.
 const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.requestId","at":"$context.requestTime","ip":"$context.identity.sourceIp",` +
 	`"method":"$context.httpMethod","resource":"$context.resourcePath","status":"$context.status",` +
 	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
