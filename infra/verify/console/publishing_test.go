@@ -310,3 +310,11 @@ func TestAutomationsOfEachTrigger(t *testing.T) {
 		t.Errorf("a deleted automation: %d", p.status)
 	}
 }
+
+// The form of a webhook offers the events of every area.
+func TestAWebhookForTheEventsOfPublishing(t *testing.T) {
+	s := start(t)
+	b := s.browser(t)
+	s.signIn(b, "owner@demo.example")
+	b.get("/settings/webhooks/new").shows(t, `value="publication.*"`, `value="automation.*"`, `value="integration.*"`)
+}
