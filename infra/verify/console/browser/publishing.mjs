@@ -123,6 +123,8 @@ async function journeyOfTheCalendar(page) {
   await cell(given.day).getByText('2 more').click();
   await page.getByRole('heading', { level: 2, name: /^Week of/ }).waitFor();
   expect('the entries of a day in a week', await cell(given.day).locator('ul > li').count(), 6);
+  const out = await page.evaluate(() => [...document.querySelectorAll('.calendar > li')].filter((day) => [...day.querySelectorAll('a')].some((a) => a.getBoundingClientRect().right > day.getBoundingClientRect().right)).length);
+  expect('the days whose entries leave their place', out, 0);
   // The last entry is at 14:00 in UTC, which is the next day in Auckland.
   await page.getByLabel('Time zone').fill('Pacific/Auckland');
   await page.getByRole('button', { name: 'Change' }).click();
