@@ -108,6 +108,8 @@ async function journeyOfASetUpLink(page) {
   await everywhere(page, 'set-up link');
   const visitor = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   const it = await open(visitor);
+  await it.goto(given.base + '/setup');
+  await everywhere(it, 'set-up open');
   await it.goto(link);
   await it.getByRole('heading', { name: 'At your provider' }).waitFor();
   expect('the address of the set-up', it.url(), given.base + '/setup');

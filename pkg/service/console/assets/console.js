@@ -42,9 +42,12 @@ document.addEventListener('input', (event) => {
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
 
 // The secret of a link is in the fragment, which browsers send to nobody: the form sends it in its body.
-const opened = document.querySelector('form[data-fragment]');
-if (opened && location.hash.length > 1) {
-  opened.elements.link.value = location.hash.slice(1);
+function sendFragment() {
+  const form = document.querySelector('form[data-fragment]');
+  if (!form || location.hash.length < 2) return;
+  form.elements.link.value = location.hash.slice(1);
   history.replaceState(null, '', location.pathname);
-  opened.submit();
+  form.submit();
 }
+sendFragment();
+addEventListener('hashchange', sendFragment);
