@@ -176,8 +176,12 @@ func (r *request) showCalendarOf(status int, message string) error {
 		return err
 	}
 	v := r.view("Calendar", calendarPath)
-	if v.Error = message; message == "" {
+	switch v.Error = message; {
+	case message != "":
+	case refused != "":
 		v.Error = refused
+	case len(all) >= mostPlanned:
+		v.Error = "The period has more entries than the calendar shows. Choose a week, a factory or a profile."
 	}
 	link := func(view string, at time.Time) string {
 		to := url.Values{"view": {view}, "date": {at.Format(time.DateOnly)}}
