@@ -189,7 +189,7 @@ console-assets: ## Build the style of the account area anew, after a change of i
 .PHONY: test-console
 test-console: explorer-assets ## Use the account area in Chromium, which must be installed
 	@cd infra/verify/console/browser && npm ci --loglevel=error
-	$(GO) test -tags console -count=1 -timeout 20m -v -run TestTheAccountAreaInChromium ./infra/verify/console
+	$(GO) test -tags console -count=1 -timeout 30m -v -run InChromium ./infra/verify/console
 
 .PHONY: test-mcp
 test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for agents by the inspector of its protocol

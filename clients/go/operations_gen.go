@@ -811,12 +811,16 @@ type ListContentItemsParams struct {
 	From *time.Time `query:"from"`
 	// Only results created before this time (RFC 3339).
 	To *time.Time `query:"to"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only items of this factory.
 	FactoryID *string `query:"factory_id"`
 	// Only items of these kinds, separated by commas.
 	Kind []ContentKindInput `query:"kind"`
 	// Only items in these states, separated by commas.
 	State []ContentStateInput `query:"state"`
+	// Only items whose approval is in these states, separated by commas.
+	Approval []ContentApprovalStateInput `query:"approval"`
 	// Only items of this content plan.
 	ContentPlanID *string `query:"content_plan_id"`
 	// Only items whose publish_at is this time or later (RFC 3339).
@@ -2098,6 +2102,8 @@ type ListAllPublicationsParams struct {
 	Limit *int64 `query:"limit"`
 	// next_cursor of the previous page. The filters and the order must be the same.
 	Cursor *string `query:"cursor"`
+	// Only those of this profile.
+	ProfileID *string `query:"profile_id"`
 	// Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago.
 	From *time.Time `query:"from"`
 	// Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days,

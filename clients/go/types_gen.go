@@ -1620,6 +1620,9 @@ const (
 	ContentApprovalStateChangesRequested ContentApprovalState = "changes_requested"
 )
 
+// ContentApprovalStateInput has the values of ContentApprovalState.
+type ContentApprovalStateInput = ContentApprovalState
+
 // ContentApprove is a type of the API.
 type ContentApprove struct {
 	// Note for those who made the content.

@@ -634,12 +634,16 @@ export interface ListContentItemsParams {
   from?: string | Date | undefined;
   /** Only results created before this time (RFC 3339). */
   to?: string | Date | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only items of this factory. */
   factory_id?: string | undefined;
   /** Only items of these kinds, separated by commas. */
   kind?: T.ContentKindInput[] | undefined;
   /** Only items in these states, separated by commas. */
   state?: T.ContentStateInput[] | undefined;
+  /** Only items whose approval is in these states, separated by commas. */
+  approval?: T.ContentApprovalStateInput[] | undefined;
   /** Only items of this content plan. */
   content_plan_id?: string | undefined;
   /** Only items whose publish_at is this time or later (RFC 3339). */
@@ -1656,6 +1660,8 @@ export interface ListAllPublicationsParams {
   limit?: number | undefined;
   /** next_cursor of the previous page. The filters and the order must be the same. */
   cursor?: string | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
   /** Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago. */
   from?: string | Date | undefined;
   /**

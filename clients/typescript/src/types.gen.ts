@@ -1591,6 +1591,9 @@ export interface ContentApproval {
 /** Values of an enumeration. */
 export type ContentApprovalState = 'none' | 'pending' | 'approved' | 'changes_requested' | (string & {});
 
+/** Values of an enumeration. */
+export type ContentApprovalStateInput = 'none' | 'pending' | 'approved' | 'changes_requested';
+
 /** A type of the API. */
 export interface ContentApprove {
   /** Note for those who made the content. */

@@ -86,9 +86,10 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 	}
 }
 
-// accessLogFormat is one JSON object for each call. It has no headers, so it reveals no key.
+// accessLogFormat is one JSON object for each call. It has no headers, so it reveals no key. It has the resource, not
+// the path, which would reveal the secret of a review link or of a CRM's webhook.
 const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.requestId","at":"$context.requestTime","ip":"$context.identity.sourceIp",` +
-	`"method":"$context.httpMethod","path":"$context.path","resource":"$context.resourcePath","status":"$context.status",` +
+	`"method":"$context.httpMethod","resource":"$context.resourcePath","status":"$context.status",` +
 	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
 	`"bytes":"$context.responseLength","error":"$context.error.responseType","trace_id":"$context.xrayTraceId"}`
 

@@ -230,6 +230,9 @@ func TestGatewayIsRegionalTracedAndLogged(t *testing.T) {
 		if !json.Valid([]byte(format)) || strings.Contains(strings.ToLower(format), "authorization") {
 			t.Errorf("%s logs %s", id, format)
 		}
+		if strings.Contains(format, "$context.path") {
+			t.Errorf("%s logs paths, and so the secrets of links: %s", id, format)
+		}
 		settings, _ := r.Properties["MethodSettings"].([]any)
 		if len(settings) != 1 {
 			t.Fatalf("%s has the settings %v", id, settings)

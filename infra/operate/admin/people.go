@@ -149,7 +149,7 @@ func connectionCommand(out io.Writer, s *services,
 	add("setup-link ACCOUNT CONNECTION", "Make a link for the customer's IT, which works once within 7 days", 2,
 		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
 			set, err := service().OpenSetup(ctx, account, args[0])
-			return map[string]any{"path": "/setup/" + set.Token, "ends": set.Ends}, err
+			return map[string]any{"path": "/setup#" + set.Token, "ends": set.Ends}, err
 		})
 	add("scim-token ACCOUNT CONNECTION", "Make the token by which the directory calls SCIM; it is printed only now", 2,
 		func(ctx context.Context, account tenant.Account, args []string) (any, error) {

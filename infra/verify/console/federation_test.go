@@ -46,17 +46,17 @@ func (s *system) connected(t *testing.T, c *customer) string {
 	}
 	link := shownSecret.FindStringSubmatch(owner.post(of+"/setup", nil).body)[1]
 	it := s.browser(t)
-	shown := it.get(link).body
+	shown := it.post("/setup", url.Values{"link": {link}}).body
 	if !strings.Contains(shown, s.BaseURL+"/_identity/saml2/idpresponse") {
 		t.Errorf("the page does not name the address for assertions: %s", shown)
 	}
-	if p := it.post(link, url.Values{"kind": {"saml"}, "metadata": {"<EntityDescriptor/>"}}); p.status != 422 {
+	if p := it.post("/setup", url.Values{"link": {link}, "kind": {"saml"}, "metadata": {"<EntityDescriptor/>"}}); p.status != 422 {
 		t.Errorf("metadata without a provider: %d", p.status)
 	}
-	if p := it.post(link, url.Values{"kind": {"saml"}, "metadata": {c.metadata(t)}}); p.status != http.StatusOK {
+	if p := it.post("/setup", url.Values{"link": {link}, "kind": {"saml"}, "metadata": {c.metadata(t)}}); p.status != http.StatusOK {
 		t.Fatalf("%d: %s", p.status, p.body)
 	}
-	if p := it.get(link); p.status != http.StatusNotFound {
+	if p := it.post("/setup", url.Values{"link": {link}}); p.status != http.StatusNotFound {
 		t.Errorf("the link works twice: %d", p.status)
 	}
 	return id

@@ -143,8 +143,9 @@ func TestChangesOfSignOnAreInTheAuditLog(t *testing.T) {
 	b.post(of+"/verify", url.Values{"domain": {"acme.example"}})
 	b.post(of+"/enforce", url.Values{"on": {"true"}})
 	link := shownSecret.FindStringSubmatch(b.post(of+"/setup", nil).body)[1]
-	token := link[strings.LastIndex(link, "/")+1:]
-	s.browser(t).post(link, url.Values{"kind": {"oidc"}, "issuer": {"http://evil.example"}, "client_secret": {"hidden"}})
+	token := link[strings.LastIndex(link, "#")+1:]
+	s.browser(t).post("/setup", url.Values{"link": {link}, "kind": {"oidc"}, "issuer": {"http://evil.example"},
+		"client_secret": {"hidden"}})
 	b.post(of+"/undomain", url.Values{"domain": {"acme.example"}})
 	b.post(of+"/remove", nil)
 	for operation, want := range map[string]struct {

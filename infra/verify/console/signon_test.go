@@ -30,21 +30,30 @@ func TestASetUpLink(t *testing.T) {
 	if made == nil {
 		t.Fatal("there is no link")
 	}
-	it := s.browser(t) // without a sign-in
-	if p := it.get(made[1]); p.status != http.StatusOK || !strings.Contains(p.body, "Okta &lt;b&gt;") {
-		t.Errorf("%d: %s", p.status, p.body)
+	// The token is in no address that a log or a trace gets.
+	address, token, _ := strings.Cut(made[1], "#")
+	if address != s.BaseURL+"/setup" || len(token) < 40 {
+		t.Fatalf("the link is %s", made[1])
 	}
-	if p := it.post(made[1], url.Values{"kind": {"oidc"}, "issuer": {"http://evil.example"}}); p.status != 422 {
+	it := s.browser(t) // without a sign-in
+	it.get("/setup").shows(t, "data-fragment", `action="/setup"`)
+	for _, link := range []string{token, made[1]} {
+		if p := it.post("/setup", url.Values{"link": {link}}); p.status != http.StatusOK || p.at != address ||
+			!strings.Contains(p.body, "Okta &lt;b&gt;") {
+			t.Errorf("%d at %s: %s", p.status, p.at, p.body)
+		}
+	}
+	if p := it.post("/setup", url.Values{"link": {token}, "kind": {"oidc"}, "issuer": {"http://evil.example"}}); p.status != 422 {
 		t.Errorf("an issuer without TLS: %d", p.status)
 	}
-	for _, other := range []string{made[1] + "x", s.BaseURL + "/setup/x"} {
-		if p := it.get(other); p.status != http.StatusNotFound {
-			t.Errorf("%s: %d", other, p.status)
+	for _, other := range []string{token + "x", "", "x"} {
+		if p := it.post("/setup", url.Values{"link": {other}}); p.status != http.StatusNotFound {
+			t.Errorf("%q: %d", other, p.status)
 		}
 	}
 	// A newer link ends the earlier one.
 	b.post(of+"/setup", url.Values{})
-	if p := it.get(made[1]); p.status != http.StatusNotFound {
+	if p := it.post("/setup", url.Values{"link": {token}}); p.status != http.StatusNotFound {
 		t.Errorf("the earlier link: %d", p.status)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -43,6 +44,17 @@ func TestProfiles(t *testing.T) {
 	})
 	if n := len(others.about(item.ID)); n != 0 {
 		t.Errorf("the webhook of the other client got %d events", n)
+	}
+	into[object](call(t, first.key, "POST", "/v1/content-items/"+item.ID+"/schedule", object{
+		"publish_at": time.Now().Add(time.Hour), "social_account_ids": []string{c.channel(first.key)},
+	}), http.StatusOK)
+	for _, list := range []string{"/v1/content-items", "/v1/publications"} {
+		for of, want := range map[string]bool{"?profile_id=" + first.profile: true, "?profile_id=" + second.profile: false} {
+			if got := call(t, c.test.Secret, "GET", list+of, nil); got.Status != 200 ||
+				strings.Contains(got.Raw, item.ID) != want {
+				t.Errorf("%s%s: %d %s", list, of, got.Status, got.Raw)
+			}
+		}
 	}
 	for path, want := range map[string]int{"/v1/content-items/" + item.ID: 404, "/v1/factories/" + factory: 404,
 		"/v1/profiles/" + first.profile: 404, "/v1/api-keys": 403, "/v1/profiles/" + second.profile: 200} {

@@ -35,7 +35,7 @@ var fixed = []struct {
 	{regexp.MustCompile(`bench-media`), `acme-prod-media`},
 	{regexp.MustCompile(`=bench\b`), `=EXAMPLE`},
 	{regexp.MustCompile(`X-Amz-Signature=[0-9a-f]{64}`), `X-Amz-Signature=` + strings.Repeat("0", 64)},
-	{regexp.MustCompile(`/auth/invitations/[\w-]{43}`), `/auth/invitations/` + strings.Repeat("EXAMPLE", 6) + "E"},
+	{regexp.MustCompile(`/auth/invitations#[\w-]{43}`), `/auth/invitations#` + strings.Repeat("EXAMPLE", 6) + "E"},
 	{regexp.MustCompile(`(/integrations/hooks/int_\w{26}\.)[\w-]{43}`), `${1}` + strings.Repeat("EXAMPLE", 6) + "E"},
 	{regexp.MustCompile(`/review/\w{26}\.[\w-]{43}`), `/review/01h455vb4pex5vsknk084sn02q.` +
 		strings.Repeat("EXAMPLE", 6) + "E"},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -254,4 +255,30 @@ func TestReviewLinksEnd(t *testing.T) {
 		strings.Contains(raw, "hash") {
 		t.Errorf("the list shows %s", raw)
 	}
+}
+
+func TestListsFilterByTheApproval(t *testing.T) {
+	w := newWorld(t)
+	none := w.provide("caption", "None")
+	w.requireApproval()
+	pending, changes, approved := w.provide("caption", "One"), w.provide("caption", "Two"), w.provide("caption", "Three")
+	w.Call(http.MethodPost, "/v1/approvals/"+changes.ID+"/request-changes", object{"note": "Shorter"}).
+		Into(t, 200, new(object))
+	w.Call(http.MethodPost, approve(approved.ID), nil).Into(t, 200, new(object))
+	for query, want := range map[string][]string{
+		"none": {none.ID}, "pending": {pending.ID}, "approved": {approved.ID},
+		"pending,changes_requested": {changes.ID, pending.ID}, "changes_requested&kind=story": nil,
+		"pending&factory_id=" + w.factory: {pending.ID},
+	} {
+		var got []item.Item
+		var ids []string
+		w.Call(http.MethodGet, "/v1/content-items?approval="+query, nil).Into(t, 200, &got)
+		for _, it := range got {
+			ids = append(ids, it.ID)
+		}
+		if !slices.Equal(ids, want) {
+			t.Errorf("%s: %v, want %v", query, ids, want)
+		}
+	}
+	w.Call(http.MethodGet, "/v1/content-items?approval=maybe", nil).Refused(t, 422, errs.ValidationFailed, "approval")
 }

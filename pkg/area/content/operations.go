@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -26,9 +27,11 @@ type ItemPath struct {
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
+	profile.Filter
 	FactoryID     string            `query:"factory_id" doc:"Only items of this factory"`
 	Kind          []string          `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false" doc:"Only items of these kinds, separated by commas"`
 	State         []string          `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" nullable:"false" doc:"Only items in these states, separated by commas"`
+	Approval      []string          `query:"approval" enum:"none,pending,approved,changes_requested" nullable:"false" doc:"Only items whose approval is in these states, separated by commas"`
 	ContentPlanID string            `query:"content_plan_id" doc:"Only items of this content plan"`
 	PublishFrom   time.Time         `query:"publish_from" doc:"Only items whose publish_at is this time or later (RFC 3339)"`
 	PublishTo     time.Time         `query:"publish_to" doc:"Only items whose publish_at is before this time (RFC 3339)"`
@@ -64,7 +67,8 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 		return httpapi.Page[item.Item]{}, errs.Invalid("content_plan_id", "is not the id of a content plan")
 	}
 	q, err := httpapi.Owned(ctx, item.ItemKind, id.ContentItem, in.Period,
-		map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State), "plan": in.ContentPlanID})
+		in.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State),
+			item.ApprovalFilter: httpapi.AnyOf(in.Approval), "plan": in.ContentPlanID}))
 	if err != nil {
 		return httpapi.Page[item.Item]{}, err
 	}

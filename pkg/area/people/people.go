@@ -229,9 +229,9 @@ func (s *Service) invited(ctx context.Context, tx *store.Tx, n person.New, at st
 	return s.people.Reinvite(tx, r, it, n)
 }
 
-// URL returns the link of an invitation.
+// URL returns the link of an invitation. Its token is in the fragment, which browsers do not send: no log has it.
 func URL(base, token string) string {
-	return strings.TrimSuffix(base, "/") + "/auth/invitations/" + token
+	return strings.TrimSuffix(base, "/") + "/auth/invitations#" + token
 }
 
 // hold reads the person of a path whom the caller may change.

@@ -13,7 +13,9 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -56,6 +58,7 @@ type PublicationPath struct {
 
 type listInput struct {
 	httpapi.SliceInput
+	profile.Filter
 	From      time.Time `query:"from" doc:"Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago"`
 	To        time.Time `query:"to" doc:"Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days, or 90 days after from"`
 	State     []string  `query:"state" enum:"planned,pending,publishing,published,failed,deleted" nullable:"false" doc:"Only publications in these states, separated by commas"`
@@ -135,7 +138,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	if err != nil {
 		return page, err
 	}
-	records, err := s.between(ctx, from, to)
+	records, err := s.between(ctx, tenant.Profile(in.ProfileID), from, to)
 	if err != nil {
 		return page, err
 	}
@@ -152,12 +155,13 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	}
 	slices.SortStableFunc(all, func(a, b Entry) int { return in.compare(a, b) })
 	return httpapi.Slice(ctx, all, map[string]string{"state": httpapi.AnyOf(in.State),
-		"platform": httpapi.AnyOf(in.Platform), "account": in.AccountID, "factory": in.FactoryID,
+		"platform": httpapi.AnyOf(in.Platform), "account": in.AccountID, "factory": in.FactoryID, "profile": in.ProfileID,
 		"from": in.From.String(), "to": in.To.String(), "order": in.OrderBy + in.Order}, in.SliceInput, Entry.key)
 }
 
-// between returns the items of the caller that are planned, or were published, in a period.
-func (s *Service) between(ctx context.Context, from, to time.Time) (all []*item.Record, err error) {
+// between returns the items of the caller that are planned, or were published, in a period: those of a profile, unless
+// it is empty.
+func (s *Service) between(ctx context.Context, of tenant.Profile, from, to time.Time) (all []*item.Record, err error) {
 	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(auth.FromContext(ctx).Owner),
 		From: item.SortableTime(from), To: item.SortableTime(to), OldestFirst: true, Limit: 100}
 	for {
@@ -170,7 +174,9 @@ func (s *Service) between(ctx context.Context, from, to time.Time) (all []*item.
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, r)
+			if of == "" || it.Owner.Profile == of {
+				all = append(all, r)
+			}
 		}
 		switch {
 		case len(all) > mostListed:

@@ -50,6 +50,8 @@ type Session struct {
 	Mode     tenant.Mode `json:"mode"`
 	// Language is the language of the pages that the person has chosen. If it is empty, the browser's counts.
 	Language string `json:"language,omitempty"`
+	// Zone is the time zone of planned times that the person has chosen. If it is empty, UTC counts.
+	Zone string `json:"zone,omitempty"`
 	// ExplorerKey is the id of the key that was made for the explorer. It is revoked at sign-out.
 	ExplorerKey string `json:"explorer_key,omitempty"`
 	// UserAgent and IP are those of the browser at the sign-in.

@@ -30,6 +30,7 @@ var enumNames = map[string]string{
 	"getBestTimes.metric":          "AnalyticsMetric",
 	"BalanceEntry.kind":            "BalanceEntryKind",
 	"BalanceEntry.state":           "ReserveState",
+	"ContentApproval.state":        "ContentApprovalState",
 	"ContentFailure.code":          "ContentFailureCode",
 	"ContentFailure.stage":         "FailureStage",
 	"GenerationFailure.code":       "FailureCode",

@@ -45,6 +45,6 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/settings", Function: ConsoleFunction},
 	{Path: "/settings/{page+}", Function: ConsoleFunction},
 	{Path: "/auth/{step+}", Function: ConsoleFunction},
-	{Path: "/setup/{token}", Function: ConsoleFunction},
+	{Path: "/setup", Function: ConsoleFunction},
 	{Path: scim.Path + "/{path+}", Function: PeopleFunction},
 }

@@ -34,6 +34,8 @@ type api struct {
 	mode  tenant.Mode
 	// caller is the sealed address of the person: see vouch.
 	caller string
+	// version is the version of the resource that a change is for. Empty: any.
+	version string
 }
 
 // apiOf returns the API as the person of a session.
@@ -74,6 +76,12 @@ func form(err error) (message string, other error) {
 		}
 	}
 	return "", err
+}
+
+// missing reports whether the API has no such resource.
+func missing(err error) bool {
+	var failed *failure
+	return errors.As(err, &failed) && failed.Status == http.StatusNotFound
 }
 
 // answer is the envelope of all answers.
@@ -156,6 +164,9 @@ func (a api) send(ctx context.Context, method, path, once string, body []byte) (
 			kind = "application/merge-patch+json"
 		}
 		req.Header.Set("Content-Type", kind)
+	}
+	if a.version != "" {
+		req.Header.Set("If-Match", `"`+a.version+`"`)
 	}
 	if once != "" {
 		req.Header.Set("Idempotency-Key", once)

@@ -200,7 +200,9 @@ func chartOfKey(k key) Drawn {
 var functions = template.FuncMap{
 	"grouped": grouped, "record": connection.RecordName, "spark": spark, "icon": icon,
 	"groups": groupLines,
-	"list":   func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
+	// A part of a page gets the page and a value.
+	"pair": func(page *view, value any) map[string]any { return map[string]any{"Page": page, "Value": value} },
+	"list": func(list ...string) []string { return list }, "bool": func(b *bool) bool { return *b },
 	"join": func(list []string) string { return strings.Join(list, ", ") },
 	"deref": func(value any) any {
 		switch v := value.(type) {

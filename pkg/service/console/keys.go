@@ -33,6 +33,7 @@ type key struct {
 	Spent      int64        `json:"spent_credits_this_month"`
 	OldSecrets []oldSecret  `json:"old_secrets"`
 	Secret     *string      `json:"secret"`
+	ProfileIDs []string     `json:"profile_ids"`
 	Usage      *usageOfKey  `json:"usage"`
 	Days       []dayOfKey   `json:"usage_by_day"`
 }
@@ -130,17 +131,52 @@ func (r *request) apiPath(collection string) string {
 
 func listKeys(r *request) error {
 	var keys []key
-	next, err := r.api.list(r.Context(), "/v1/api-keys", cursor(r), &keys)
+	next, of := "", r.URL.Query().Get("profile_id")
+	var err error
+	if of == "" {
+		next, err = r.api.list(r.Context(), "/v1/api-keys", cursor(r), &keys)
+	} else {
+		keys, err = r.keysOf(of)
+	}
+	if err != nil {
+		return err
+	}
+	profiles, err := r.profilesOf(tenant.Live, tenant.Test)
 	if err != nil {
 		return err
 	}
 	r.addUsage(keys)
 	v := r.view("API keys", keysPath)
-	v.Data = map[string]any{"Keys": keys, "Next": next}
+	v.Data = map[string]any{"Keys": keys, "More": r.more(next), "Profile": of, "Names": names{Profiles: profiles}}
 	if r.FormValue("revoked") != "" {
 		v.Notice = "The key is revoked. Calls with it are refused from now on."
 	}
 	return r.show(http.StatusOK, "keys", v)
+}
+
+// keysOf returns the keys that are bound to a profile.
+func (r *request) keysOf(profile string) (bound []key, err error) {
+	all, err := listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames)
+	for _, k := range all {
+		if slices.Contains(k.ProfileIDs, profile) {
+			bound = append(bound, k)
+		}
+	}
+	return bound, err
+}
+
+// profilesOf returns the profiles of modes: a page of keys has those of live data and of the sandbox.
+func (r *request) profilesOf(modes ...tenant.Mode) (all []named, err error) {
+	for _, mode := range modes {
+		a := r.api
+		a.mode = mode
+		some, err := listAll[named](r.Context(), a, "/v1/profiles", nil, mostNames)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // cursor returns the query of the page of a list that was asked for.
@@ -180,7 +216,11 @@ type keyDraft struct {
 	Name, Expires, IPs, Limit string
 	Kind                      tenant.Mode
 	Scopes                    []auth.Scope
+	Profiles                  []string
 }
+
+// Bound reports whether a profile is chosen.
+func (d keyDraft) Bound(profile string) bool { return slices.Contains(d.Profiles, profile) }
 
 // Has reports whether a scope is chosen.
 func (d keyDraft) Has(s auth.Scope) bool { return slices.Contains(d.Scopes, s) }
@@ -188,6 +228,7 @@ func (d keyDraft) Has(s auth.Scope) bool { return slices.Contains(d.Scopes, s) }
 func (r *request) draft() keyDraft {
 	d := keyDraft{Name: r.FormValue("name"), Expires: r.FormValue("expires"), IPs: r.FormValue("ips"),
 		Limit: r.FormValue("limit"), Kind: tenant.Mode(r.FormValue("kind"))}
+	d.Profiles = r.Form["profiles"]
 	for _, s := range r.Form["scopes"] {
 		d.Scopes = append(d.Scopes, auth.Scope(s))
 	}
@@ -205,9 +246,18 @@ func (r *request) draft() keyDraft {
 func newKey(r *request) error { return r.showNewKey(http.StatusOK, "") }
 
 func (r *request) showNewKey(status int, message string) error {
+	live, err := r.profilesOf(tenant.Live)
+	if err != nil {
+		return err
+	}
+	test, err := r.profilesOf(tenant.Test)
+	if err != nil {
+		return err
+	}
 	v := r.view("Create an API key", keysPath)
 	v.Error = message
-	v.Data = map[string]any{"Draft": r.draft(), "Presets": presets, "Lifetimes": lifetimes, "Scopes": auth.Scopes}
+	v.Data = map[string]any{"Draft": r.draft(), "LiveProfiles": live, "TestProfiles": test,
+		"Presets": presets, "Lifetimes": lifetimes, "Scopes": auth.Scopes}
 	return r.show(status, "key-new", v)
 }
 
@@ -219,6 +269,9 @@ func createKey(r *request) error {
 	}
 	if days, err := strconv.Atoi(d.Expires); err == nil && days > 0 {
 		body["expires_at"] = r.site.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339)
+	}
+	if len(d.Profiles) > 0 {
+		body["profile_ids"] = d.Profiles
 	}
 	if ips := strings.Fields(strings.ReplaceAll(d.IPs, ",", " ")); len(ips) > 0 {
 		body["ip_allow_list"] = ips
@@ -252,8 +305,15 @@ func showKey(r *request) error {
 	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
 		return err
 	}
+	var n names
+	if len(k.ProfileIDs) > 0 {
+		var err error
+		if n.Profiles, err = r.profilesOf(k.Kind); err != nil {
+			return err
+		}
+	}
 	v := r.view(k.Name, keysPath)
-	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k)}
+	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k), "Names": n}
 	return r.show(http.StatusOK, "key", v)
 }
 

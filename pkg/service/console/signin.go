@@ -47,7 +47,7 @@ func (s *site) addSignIn(routes *http.ServeMux) {
 	routes.HandleFunc("GET /auth/sign-in", s.welcome)
 	routes.HandleFunc("GET /auth/start", s.start)
 	routes.HandleFunc("GET /auth/callback", s.callback)
-	routes.HandleFunc("GET /auth/invitations/{token}", s.invited)
+	routes.HandleFunc("GET /auth/invitations", s.invited)
 	routes.HandleFunc("POST /auth/sign-out", s.signOut)
 	routes.HandleFunc("GET /auth/signed-out", s.signedOut)
 }
@@ -254,7 +254,8 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	}
 	earlier, err := s.find(r)
 	if err == nil && earlier.Person.ID == person.ID {
-		made.Mode, made.Language, made.ExplorerKey = earlier.Mode, earlier.Language, earlier.ExplorerKey
+		made.Mode, made.Language, made.Zone = earlier.Mode, earlier.Language, earlier.Zone
+		made.ExplorerKey = earlier.ExplorerKey
 	}
 	if token, err = s.Sessions.Start(ctx, made, tokens); err != nil {
 		return "", err

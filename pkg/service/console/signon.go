@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -173,24 +172,39 @@ func openSetup(r *request, account tenant.Account) (string, string, func() error
 	made, err := r.site.Connections.OpenSetup(r.Context(), account, r.PathValue("id"))
 	return "sign_on.open_setup", "", func() error {
 		v := r.view("The set-up link", signOnPath)
-		v.Data = map[string]any{"URL": r.site.URL + setupPath + "/" + url.PathEscape(made.Token), "Ends": made.Ends}
+		v.Data = map[string]any{"URL": r.site.URL + setupPath + "#" + made.Token, "Ends": made.Ends}
 		return r.show(http.StatusOK, "setup-link", v)
 	}, err
 }
 
 const setupPath = "/setup"
 
-// addSetup adds the page of a set-up link, which the IT of a customer uses without a sign-in.
+// addSetup adds the pages of a set-up link, which the IT of a customer uses without a sign-in. The token of the link is
+// in its fragment, and then in the bodies of forms: addresses are in logs and traces.
 func (s *site) addSetup(routes *http.ServeMux) {
-	routes.HandleFunc("GET "+setupPath+"/{token}", func(w http.ResponseWriter, r *http.Request) {
-		s.showSetup(w, r, http.StatusOK, "")
+	routes.HandleFunc("GET "+setupPath, func(w http.ResponseWriter, r *http.Request) {
+		v := s.newView(r, nil)
+		v.Title = "Set up single sign-on"
+		s.showPublic(w, r, http.StatusOK, "setup-open", v)
 	})
-	routes.HandleFunc("POST "+setupPath+"/{token}", s.setUp)
+	routes.HandleFunc("POST "+setupPath, func(w http.ResponseWriter, r *http.Request) {
+		if r.PostFormValue("kind") == "" {
+			s.showSetup(w, r, http.StatusOK, "")
+			return
+		}
+		s.setUp(w, r)
+	})
+}
+
+// setupToken returns the token of a form, which may have the whole link.
+func setupToken(r *http.Request) string {
+	link := strings.TrimSpace(r.PostFormValue("link"))
+	return link[strings.LastIndex(link, "#")+1:]
 }
 
 // showSetup shows the form, with what the provider has to know of the pool.
 func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, message string) {
-	_, c, err := s.Connections.BySetup(r.Context(), r.PathValue("token"))
+	_, c, err := s.Connections.BySetup(r.Context(), setupToken(r))
 	if err != nil {
 		s.setupFailed(w, r, err)
 		return
@@ -199,7 +213,7 @@ func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, mes
 	v := s.newView(r, nil)
 	v.Title, v.Error = "Set up single sign-on", message
 	v.Data = map[string]any{"Connection": c, "ACS": base + "/saml2/idpresponse", "Redirect": base + "/oauth2/idpresponse",
-		"Entity": "urn:amazon:cognito:sp:" + path.Base(s.SignIn.Issuer), "Kind": r.FormValue("kind"),
+		"Entity": "urn:amazon:cognito:sp:" + path.Base(s.SignIn.Issuer), "Kind": r.FormValue("kind"), "Link": setupToken(r),
 		"MetadataURL": r.FormValue("metadata_url"), "Issuer": r.FormValue("issuer"), "Client": r.FormValue("client_id")}
 	s.showPublic(w, r, status, "setup", v)
 }
@@ -215,7 +229,7 @@ func (s *site) setupFailed(w http.ResponseWriter, r *http.Request, err error) {
 
 // setUp gives the connection its provider. The link ends with that.
 func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
-	account, c, err := s.Connections.BySetup(r.Context(), r.PathValue("token"))
+	account, c, err := s.Connections.BySetup(r.Context(), setupToken(r))
 	if err != nil {
 		s.setupFailed(w, r, err)
 		return
@@ -231,7 +245,6 @@ func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
 	if _, err = s.Connections.SetProvider(r.Context(), account, c.ID, p); err == nil {
 		_, err = s.Connections.CloseSetup(r.Context(), account, c.ID)
 	}
-	// The path of the page has the secret of the link.
 	s.noteSignOn(r, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.set_provider",
 		setupPath+" "+c.ID, err)
 	var public *errs.Error

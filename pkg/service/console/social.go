@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -26,6 +27,7 @@ type platform struct {
 // socialAccount is a social account as the API answers it.
 type socialAccount struct {
 	ID               string     `json:"id"`
+	ProfileID        *string    `json:"profile_id"`
 	Platform         string     `json:"platform"`
 	Handle           string     `json:"handle"`
 	DisplayName      string     `json:"display_name"`
@@ -46,7 +48,16 @@ func (a socialAccount) Gone() bool { return a.State == "disconnected" }
 
 func (r *request) showSocial(status int, message string) error {
 	var accounts []socialAccount
-	next, err := r.api.list(r.Context(), "/v1/social/accounts", cursor(r), &accounts)
+	of := r.FormValue("profile_id")
+	query := cursor(r)
+	if of != "" {
+		query.Set("profile_id", of)
+	}
+	next, err := r.api.list(r.Context(), "/v1/social/accounts", query, &accounts)
+	if err != nil {
+		return err
+	}
+	profiles, err := r.profilesOf(r.session.Mode)
 	if err != nil {
 		return err
 	}
@@ -56,7 +67,8 @@ func (r *request) showSocial(status int, message string) error {
 	}
 	v := r.view("Social accounts", socialPath)
 	v.Error = message
-	v.Data = map[string]any{"Accounts": accounts, "Platforms": platforms, "More": r.more(next)}
+	v.Data = map[string]any{"Accounts": accounts, "Platforms": platforms, "More": r.more(next),
+		"Profile": of, "Names": names{Profiles: profiles}}
 	return r.show(status, "social", v)
 }
 
@@ -70,8 +82,10 @@ func connectSocial(r *request) error {
 			body[name] = value
 		}
 	}
-	if r.PostFormValue("connect") == "oauth2" {
-		body["return_url"] = r.site.URL + socialPath
+	if profile := r.PostFormValue("profile_id"); profile != "" {
+		body["profile_id"] = profile
+	} else if r.PostFormValue("connect") == "oauth2" {
+		body["return_url"] = r.site.URL + socialPath // a client of an agency has no account area
 	}
 	var made socialAccount
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/social/accounts", r.once(), body, &made)
@@ -81,11 +95,19 @@ func connectSocial(r *request) error {
 		return r.showSocial(http.StatusUnprocessableEntity, message)
 	}
 	if made.AuthorizationURL == nil {
-		return r.redirect(socialPath)
+		return r.redirect(socialOf(r.PostFormValue("profile_id")))
 	}
 	v := r.view("Continue at the platform", socialPath)
-	v.Data = made
+	v.Data = map[string]any{"URL": made.AuthorizationURL, "Profile": body["profile_id"]}
 	return r.show(http.StatusOK, "social-continue", v)
+}
+
+// socialOf returns the path of the accounts of a profile, or of all accounts.
+func socialOf(profile string) string {
+	if profile == "" {
+		return socialPath
+	}
+	return socialPath + "?" + url.Values{"profile_id": {profile}}.Encode()
 }
 
 func disconnectSocial(r *request) error {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 )
@@ -39,9 +40,19 @@ func texts(t *testing.T) (all []string) {
 	for _, r := range roles {
 		all = append(all, r.Value, r.Text)
 	}
-	for _, c := range slices.Concat(overlaps, lifetimes) {
+	for _, c := range slices.Concat(overlaps, lifetimes, approvalStates, mays, triggers, contentKinds) {
 		all = append(all, c.Text)
 	}
+	for day := range 7 {
+		all = append(all, time.Weekday(day).String()[:3])
+	}
+	for month := time.January; month <= time.December; month++ {
+		all = append(all, month.String(), month.String()[:3])
+	}
+	// The states and kinds of the API.
+	all = append(all, "queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled",
+		"deleted", "planned", "pending", "approved", "changes_requested", "paused", "active", "expired", "post", "video",
+		"carousel", "story", "music_clip")
 	for _, p := range presets {
 		all = append(all, p.Text)
 	}

@@ -79,6 +79,8 @@ type view struct {
 	Person   *session.Person
 	Mode     tenant.Mode
 	Now      time.Time
+	// Zone is the time zone of planned times.
+	Zone *time.Location
 	// Token is the value of the parameter dialog that a request by a script needs, and FormToken that of the field of
 	// every form of a change. A visitor's page has neither.
 	Token, FormToken string
@@ -94,6 +96,8 @@ func (*view) Navigation() []link {
 	return []link{
 		{"/settings/api-keys", "API keys", "key"}, {"/settings/webhooks", "Webhooks", "webhook"},
 		{"/settings/events", "Events", "list"}, {"/settings/usage", "Balance and usage", "chart"},
+		{"/settings/approvals", "Approvals", "check"}, {"/settings/calendar", "Calendar", "calendar"},
+		{"/settings/automations", "Automations", "zap"}, {"/settings/profiles", "Profiles", "folder"},
 		{"/settings/social-accounts", "Social accounts", "share"},
 		{"/settings/integrations", "CRM integrations", "webhook"}, {"/settings/service-levels", "Service levels", "gauge"},
 		{"/settings/audit-log", "Audit log", "scroll"}, {"/settings/people", "People", "people"},
@@ -155,14 +159,14 @@ func (v *view) Ago(t *time.Time) string {
 // newView returns the view of a request. Found is nil for a visitor.
 func (s *site) newView(r *http.Request, found *session.Session) *view {
 	v := &view{Prefix: s.prefix, Path: r.URL.RequestURI(), Language: preferred(r.Header.Get("Accept-Language")),
-		Now: s.Now(), Once: rand.Text(), Mode: tenant.Live}
+		Now: s.Now(), Once: rand.Text(), Mode: tenant.Live, Zone: time.UTC}
 	if r.Method != http.MethodGet || !own(v.Path) {
 		v.Path = "/settings"
 	}
 	// A script may read the answer to any other request, such as an error: it is that for a visitor.
 	if found != nil && ofPage(r) {
 		v.Token, v.FormToken = tokenOf(r, forDialogs), tokenOf(r, forForms)
-		v.Person, v.Mode = &found.Person, found.Mode
+		v.Person, v.Mode, v.Zone = &found.Person, found.Mode, zoneOf(found)
 		if found.Language != "" {
 			v.Language = found.Language
 		}

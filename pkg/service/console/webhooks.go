@@ -3,8 +3,11 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
+
+	eventrecord "github.com/content-automation/api/pkg/record/event"
 )
 
 // webhook is a webhook as the API answers it.
@@ -99,9 +102,17 @@ func listWebhooks(r *request) error {
 	return r.show(http.StatusOK, "webhooks", v)
 }
 
-// patterns are the types of events that the form offers.
-var patterns = []string{"*", "content.*", "content_plan.*", "proposal.*", "studio.*", "training.*", "diagnosis.*",
-	"social_account.*", "api_key.*", "balance.low", "webhook.disabled"}
+// patterns are the types of events that the form offers: all, and those of each area.
+var patterns = func() []string {
+	all := []string{"*"}
+	for _, t := range eventrecord.Types {
+		area, _, _ := strings.Cut(string(t.Type), ".")
+		if area += ".*"; !slices.Contains(all, area) {
+			all = append(all, area)
+		}
+	}
+	return all
+}()
 
 func (r *request) showNewWebhook(status int, message string) error {
 	v := r.view("Add a webhook", webhooksPath)

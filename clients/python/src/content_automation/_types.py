@@ -1610,6 +1610,8 @@ class ContentApproval(TypedDict):
 
 ContentApprovalState = Union[Literal["none", "pending", "approved", "changes_requested"], str]
 
+ContentApprovalStateInput = Literal["none", "pending", "approved", "changes_requested"]
+
 
 class ContentApprove(TypedDict):
     """A type of the API."""
@@ -7430,9 +7432,11 @@ ListContentItemsParams = TypedDict(
         "order": "ListOrder",
         "from": Union[str, datetime],
         "to": Union[str, datetime],
+        "profile_id": str,
         "factory_id": str,
         "kind": List["ContentKindInput"],
         "state": List["ContentStateInput"],
+        "approval": List["ContentApprovalStateInput"],
         "content_plan_id": str,
         "publish_from": Union[str, datetime],
         "publish_to": Union[str, datetime],
@@ -7612,6 +7616,7 @@ ListAllPublicationsParams = TypedDict(
     {
         "limit": int,
         "cursor": str,
+        "profile_id": str,
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "state": List["CalendarStateInput"],

@@ -1,78 +1,7 @@
-// Uses the account area in a real Chromium, as the people of an account do, and prints what happened as JSON. The test
-// passes what it needs as JSON in the first argument.
+// Uses the account area in a real Chromium, as the people of an account do, and prints what happened as JSON.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { readFileSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-
-const given = JSON.parse(process.argv[2]);
-const origin = new URL(given.base).origin;
-const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
-const seen = { elsewhere: [], complaints: [], violations: [], wrong: [], bytes: {}, pictures: 0 };
-const wrong = (text) => seen.wrong.push(text);
-
-const browser = await chromium.launch({
-  executablePath: given.chromium,
-  args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run',
-    // Whatever a page might ask for elsewhere, nothing leaves this machine.
-    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1'],
-});
-
-// open makes a page whose every complaint is noted. The refusals that a journey wants are in expected.
-const expected = [];
-let commandLine = ''; // the origin of the command line that signs in
-async function open(context) {
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  page.on('request', (r) => { if (!/^(data|blob):/.test(r.url()) && ![origin, commandLine].includes(new URL(r.url()).origin)) seen.elsewhere.push(r.url()); });
-  page.on('pageerror', (e) => seen.complaints.push(e.message));
-  page.on('console', (m) => {
-    if (['error', 'warning'].includes(m.type()) && !expected.some((e) => m.text().includes(e))) seen.complaints.push(`${page.url()}: ${m.text()}`);
-  });
-  return page;
-}
-
-async function signIn(page, user, path = '/settings/api-keys') {
-  await page.goto(given.base + path);
-  await page.getByRole('link', { name: 'Sign in' }).click();
-  await page.getByLabel('E-mail').fill(`${user}@demo.example`);
-  await page.getByLabel('Password').fill(given.password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { level: 1 }).waitFor();
-}
-
-// inspect looks for what hinders people, and takes a picture if it gets a name for it.
-async function inspect(page, name, picture) {
-  await page.waitForTimeout(200); // what fades in has its colours
-  if (picture) { await page.screenshot({ path: `${given.pictures}/${picture}.png` }); seen.pictures++; }
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run({ resultTypes: ['violations'] }));
-  for (const v of violations) for (const n of v.nodes) seen.violations.push(`${name}: ${v.id}: ${n.target.join(' ')}: ${n.html.slice(0, 140)}`);
-  if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) seen.violations.push(`${name}: wider than the screen`);
-}
-
-// everywhere inspects what is open in both schemes and all widths.
-const schemes = ['light', 'dark'], widths = [375, 768, 1280, 1920];
-async function everywhere(page, name) {
-  for (const colorScheme of schemes) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of widths) {
-      await page.setViewportSize({ width, height: 860 });
-      const shown = width === 1280 || width === 375;
-      await inspect(page, `${name} ${colorScheme} ${width}`, shown && `${name.replaceAll(' ', '-')}-${colorScheme}-${width}`);
-    }
-  }
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.setViewportSize({ width: 1280, height: 860 });
-}
-
-// status calls the API with a key.
-async function status(key) {
-  const response = await fetch(given.base + '/v1/me', { headers: { Authorization: `Bearer ${key}` } });
-  return response.status;
-}
-const expect = (what, got, want) => { if (got !== want) wrong(`${what}: ${got}, want ${want}`); };
-const secret = async (page) => (await page.locator('#secret').textContent()).trim();
+import { browser, everyPage, everywhere, expect, expected, finish, given, inspect, open, others, secret, signIn, status, weigh, wrong } from './tools.mjs';
 
 // A key: made with a preset, used, rotated in the dialog, revoked.
 async function journeyOfAKey(page) {
@@ -157,7 +86,7 @@ async function journeyOfAPerson(page) {
   await page.getByRole('radio', { name: /^developer/ }).check();
   await everywhere(page, 'invite');
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
-  if (!(await page.locator('#secret').textContent()).includes('/auth/invitations/')) wrong('the invitation shows no link');
+  if (!(await page.locator('#secret').textContent()).includes('/auth/invitations#')) wrong('the invitation shows no link');
   await page.getByRole('link', { name: 'Done' }).click();
   await page.getByRole('link', { name: 'Remove: ada@demo.example' }).click();
   await everywhere(page, 'remove');
@@ -179,7 +108,11 @@ async function journeyOfASetUpLink(page) {
   await everywhere(page, 'set-up link');
   const visitor = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   const it = await open(visitor);
+  await it.goto(given.base + '/setup');
+  await everywhere(it, 'set-up open');
   await it.goto(link);
+  await it.getByRole('heading', { name: 'At your provider' }).waitFor();
+  expect('the address of the set-up', it.url(), given.base + '/setup');
   await everywhere(it, 'set-up');
   await visitor.close();
 }
@@ -206,6 +139,7 @@ async function connect(page, name, domain, give) {
   const visitor = await browser.newContext({ viewport: { width: 1280, height: 860 } });
   const it = await open(visitor);
   await it.goto(link);
+  await it.getByRole('heading', { name: 'At your provider' }).waitFor();
   await give(it);
   await it.getByRole('heading', { name: 'The provider is set up' }).waitFor();
   await everywhere(it, 'set-up done');
@@ -343,7 +277,7 @@ async function journeyOfTheCommandLine(page) {
     came(new URL(request.url, 'http://127.0.0.1'));
   });
   await new Promise((resolve) => { listener.listen(0, '127.0.0.1', resolve); });
-  commandLine = `http://127.0.0.1:${listener.address().port}`;
+  others.push(`http://127.0.0.1:${listener.address().port}`);
   const verifier = 'v'.repeat(43), state = 's'.repeat(43);
   const q = new URLSearchParams({ port: listener.address().port, challenge: createHash('sha256').update(verifier).digest('base64url'), state, name: 'laptop' });
   await page.goto(`${given.base}/settings/cli?${q}`);
@@ -375,20 +309,7 @@ try {
   await journeyOfAStepUp(page);
   await journeyOfFederation(page);
 
-  // All pages, in both schemes and all widths. The names of the account are hostile.
-  for (const colorScheme of schemes) {
-    await page.emulateMedia({ colorScheme });
-    for (const width of widths) {
-      await page.setViewportSize({ width, height: 860 });
-      for (const path of given.pages) {
-        await page.goto(given.base + path);
-        const name = path.split('?')[0].split('/').slice(2, 3).join('') || 'settings', detail = path.endsWith('/new') ? '-new' : path.split('/').length > 3 ? '-detail' : '';
-        const shown = width === 1280 || width === 375;
-        await inspect(page, `${path} ${colorScheme} ${width}`, shown && `${name}${detail}-${colorScheme}-${width}`);
-      }
-    }
-  }
-  if (await page.evaluate(() => window.hostile)) wrong('a name ran as a script');
+  await everyPage(page);
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize({ width: 375, height: 760 });
   await page.goto(given.base + '/settings/api-keys');
@@ -405,18 +326,7 @@ try {
   await page.locator('header summary', { hasText: 'owner' }).click();
   await page.getByRole('button', { name: 'English' }).click();
 
-  // The first visit of a page, compressed.
-  for (const path of given.pages) {
-    const fresh = await browser.newContext({ storageState: await context.storageState() });
-    const first = await open(fresh);
-    const session = await fresh.newCDPSession(first);
-    let bytes = 0;
-    session.on('Network.loadingFinished', (e) => { bytes += e.encodedDataLength; });
-    await session.send('Network.enable');
-    await first.goto(given.base + path, { waitUntil: 'networkidle' });
-    seen.bytes[path] = bytes;
-    await fresh.close();
-  }
+  await weigh(context);
 
   const key = await journeyOfTheExplorer(page);
 
@@ -461,6 +371,5 @@ try {
   wrong(`${page.url()}: ${e.message}`);
   await page.screenshot({ path: `${given.pictures}/failed.png` });
 } finally {
-  await browser.close();
+  await finish();
 }
-console.log(JSON.stringify(seen));

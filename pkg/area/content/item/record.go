@@ -133,7 +133,7 @@ func ParentPartition(o tenant.Owner, factoryID string) string {
 
 // Filters returns the values by which lists filter the item.
 func (r *Record) Filters() map[string]string {
-	f := map[string]string{"kind": string(r.Kind), "state": string(r.State)}
+	f := map[string]string{"kind": string(r.Kind), "state": string(r.State), ApprovalFilter: r.Approval.State}
 	if r.ContentPlanID != nil {
 		f["plan"] = *r.ContentPlanID
 	}
@@ -150,8 +150,9 @@ func (r *Record) Filters() map[string]string {
 	return f
 }
 
-// The filters of the time of publication and of the metadata.
+// The filters of the approval, of the time of publication and of the metadata.
 const (
+	ApprovalFilter  = "approval"
 	PublishAtFilter = "publish_at"
 	MetadataFilter  = "metadata"
 )

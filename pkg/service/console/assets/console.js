@@ -26,6 +26,7 @@ document.addEventListener('click', async (event) => {
 });
 
 document.addEventListener('keydown', (event) => {
+  if (event.key === 'Enter' && event.target.matches('[data-filter]')) event.preventDefault(); // a search sends no form
   if (event.key !== 'Escape') return;
   for (const menu of document.querySelectorAll('details.menu[open]')) { menu.open = false; menu.querySelector('summary').focus(); }
 });
@@ -39,3 +40,14 @@ document.addEventListener('input', (event) => {
 
 // A page from the cache of the browser is asked for again, because the sign-in may have ended.
 addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+
+// The secret of a link is in the fragment, which browsers send to nobody: the form sends it in its body.
+function sendFragment() {
+  const form = document.querySelector('form[data-fragment]');
+  if (!form || location.hash.length < 2) return;
+  form.elements.link.value = location.hash.slice(1);
+  history.replaceState(null, '', location.pathname);
+  form.submit();
+}
+sendFragment();
+addEventListener('hashchange', sendFragment);

@@ -132,6 +132,20 @@ export const contentDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Approval',
+        name: 'approval',
+        type: 'multiOptions',
+        options: [
+          { name: 'Approved', value: 'approved' },
+          { name: 'Changes Requested', value: 'changes_requested' },
+          { name: 'None', value: 'none' },
+          { name: 'Pending', value: 'pending' },
+        ],
+        default: [],
+        description: 'Only items whose approval is in these states',
+        routing: { send: { type: 'query', property: 'approval', preSend: [joined('approval')] } },
+      },
+      {
         displayName: 'Content Plan ID',
         name: 'content_plan_id',
         type: 'string',
@@ -201,6 +215,23 @@ export const contentDescription: INodeProperties[] = [
         default: 'asc',
         description: 'Order of the results: desc is newest first, asc oldest first',
         routing: { send: { type: 'query', property: 'order' } },
+      },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only those of this profile',
+        routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {
         displayName: 'Publish From',

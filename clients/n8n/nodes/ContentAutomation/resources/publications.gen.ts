@@ -154,6 +154,23 @@ export const publicationsDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'platform', preSend: [joined('platform')] } },
       },
       {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only those of this profile',
+        routing: { send: { type: 'query', property: 'profile_id' } },
+      },
+      {
         displayName: 'Social Account',
         name: 'social_account_id',
         type: 'resourceLocator',

@@ -1,0 +1,112 @@
+package console
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func date(t *testing.T, text string) time.Time {
+	t.Helper()
+	d, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestTheWeeksOfACalendar(t *testing.T) {
+	for _, c := range []struct {
+		anchor         string
+		week           bool
+		from, to       string
+		earlier, later string
+	}{
+		{"2026-11-23", true, "2026-11-23", "2026-11-30", "2026-11-16", "2026-11-30"},
+		{"2026-11-22", true, "2026-11-16", "2026-11-23", "2026-11-15", "2026-11-29"},
+		{"2026-11-23", false, "2026-10-26", "2026-12-07", "2026-10-01", "2026-12-01"},
+		{"2027-02-10", false, "2027-02-01", "2027-03-01", "2027-01-01", "2027-03-01"},
+		{"2027-01-31", false, "2026-12-28", "2027-02-01", "2026-12-01", "2027-02-01"},
+	} {
+		s := spanOf(date(t, c.anchor), c.week)
+		for name, pair := range map[string][2]string{"from": {s.From.Format(time.DateOnly), c.from},
+			"to": {s.To.Format(time.DateOnly), c.to}, "earlier": {s.step(-1).Format(time.DateOnly), c.earlier},
+			"later": {s.step(1).Format(time.DateOnly), c.later}} {
+			if pair[0] != pair[1] {
+				t.Errorf("%s, week %v: %s is %s, want %s", c.anchor, c.week, name, pair[0], pair[1])
+			}
+		}
+	}
+}
+
+// Clocks that are set forward at midnight and back in the night lose no entry and no day.
+func TestTheDaysOfACalendarInZones(t *testing.T) {
+	for zone, c := range map[string]struct{ anchor, at, want string }{
+		"Europe/Berlin":    {"2026-10-25", "2026-10-24T22:30:00Z", "2026-10-25"}, // 25 hours
+		"Africa/Cairo":     {"2026-04-24", "2026-04-23T22:30:00Z", "2026-04-24"}, // begins at 01:00
+		"Pacific/Auckland": {"2026-11-23", "2026-11-22T11:30:00Z", "2026-11-23"},
+		"UTC":              {"2026-11-23", "2026-11-29T23:59:59Z", "2026-11-29"},
+	} {
+		place, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := time.Parse(time.RFC3339, c.at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := spanOf(date(t, c.anchor), true)
+		if from, to := s.bounds(place); at.Before(from) || !at.Before(to) {
+			t.Errorf("%s: %v is not between %v and %v", zone, at, from, to)
+		}
+		days, found := s.days(at, place, []planned{{PlannedAt: at}, {PlannedAt: at.AddDate(0, 0, 30)}}), ""
+		for _, d := range days {
+			if len(d.Entries) == 1 && d.Today {
+				found = d.At.Format(time.DateOnly)
+			}
+		}
+		if len(days) != 7 || found != c.want {
+			t.Errorf("%s: %d days, the entry is on %q, want %s", zone, len(days), found, c.want)
+		}
+	}
+}
+
+func TestADayOfAMonthTellsWhatItLeavesOut(t *testing.T) {
+	at := date(t, "2026-11-23").Add(9 * time.Hour)
+	all := make([]planned, mostOfDay+3)
+	for i := range all {
+		all[i].PlannedAt = at.Add(time.Duration(i) * time.Minute)
+	}
+	for week, want := range map[bool][2]int{false: {mostOfDay, 3}, true: {mostOfDay + 3, 0}} {
+		for _, d := range spanOf(at.Truncate(24*time.Hour), week).days(at, time.UTC, all) {
+			if d.Today && (len(d.Entries) != want[0] || d.More != want[1]) {
+				t.Errorf("week %v: %d entries and %d more", week, len(d.Entries), d.More)
+			}
+		}
+	}
+}
+
+// Only the hosts of the files of a page are added to its policy.
+func TestThePolicyOfPagesWithMedia(t *testing.T) {
+	w := httptest.NewRecorder()
+	setHeaders(w.Header())
+	r := &request{Request: httptest.NewRequest(http.MethodGet, "/", http.NoBody), w: w}
+	r.permitMedia()
+	if got := w.Header().Get("Content-Security-Policy"); got != policy {
+		t.Errorf("without files: %s", got)
+	}
+	r.permitMedia(mediaFile{URL: "https://media.example.com/a.png?x=1"}, mediaFile{URL: "https://media.example.com/b.mp4"},
+		mediaFile{URL: "https://evil.example; script-src *"}, mediaFile{URL: "/relative"}, mediaFile{URL: "javascript:1"})
+	got := w.Header().Get("Content-Security-Policy")
+	for _, want := range []string{"media-src https://media.example.com;", "img-src 'self' https://media.example.com data:;",
+		"default-src 'none'; script-src 'self';"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the policy lacks %q: %s", want, got)
+		}
+	}
+	if strings.Contains(got, "evil") || strings.Contains(got, "javascript") {
+		t.Errorf("the policy has a host that is none: %s", got)
+	}
+}
