@@ -3,11 +3,21 @@ package e2e
 import (
 	"encoding/csv"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
 )
+
+// titled plans an own post whose title looks like a formula.
+func (c *customer) titled(secret, factory string) {
+	c.t.Helper()
+	into[object](call(c.t, secret, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "post",
+		"source": "provided", "title": "=1+1", "caption": "A shoe",
+		"publish_at": time.Now().Add(time.Hour)}), http.StatusAccepted)
+}
 
 // The figures of an account are read once it is connected. With a test key, best times and comparisons have the posts
 // that the sandbox has simulated; with a live key, they have too few.
@@ -20,6 +30,7 @@ func TestFigures(t *testing.T) {
 			factory, account := c.factory(secret), c.channel(secret)
 			into[object](call(t, secret, http.MethodPut, "/v1/factories/"+factory+"/social-accounts/"+account, nil),
 				http.StatusOK)
+			c.titled(secret, factory)
 			path := "/v1/analytics/accounts?social_account_id=" + account
 			eventually(t, "the figures of "+account, func() bool {
 				days := into[[]struct {
@@ -30,6 +41,12 @@ func TestFigures(t *testing.T) {
 			})
 			_, text := fetch(t, secret, http.MethodGet, path, "", "Accept", "text/csv")
 			if lines, err := csv.NewReader(strings.NewReader(text)).ReadAll(); err != nil || len(lines) != 2 {
+				t.Errorf("%v: %s", err, text)
+			}
+			_, text = fetch(t, secret, http.MethodGet, "/v1/publications", "", "Accept", "text/csv")
+			lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+			if err != nil || len(lines) != 2 || !slices.Contains(lines[0], "metrics.reach") ||
+				!slices.Contains(lines[1], "'=1+1") {
 				t.Errorf("%v: %s", err, text)
 			}
 			type bestTimes struct {

@@ -72,6 +72,9 @@ func TestManyItemsAreDueAtOnce(t *testing.T) {
 		if err := json.Unmarshal([]byte(m.Body), &told); err != nil {
 			t.Fatal(err)
 		}
+		if told.Kind == account.Measure {
+			continue // the reading of the account, which is due from the connection on
+		}
 		timers[told.ID]++
 		if arrives := sentAt[i].Add(m.Delay); timers[told.ID] > 1 || !arrives.Equal(at) {
 			t.Fatalf("the message %d of %s arrives at %v, want one at %v", timers[told.ID], told.ID, arrives, at)
