@@ -81,6 +81,7 @@ func writing(k kind, channel prompt.Channel, language, subject string, row int) 
 		w.Examples = []string{"We cut the first net by hand.\nIt took a day. 👟"}
 		w.Recent = []string{"The sea gives nothing back."}
 	}
+	w.Headline = k.name == "post" && (channel.Type == "brand" || channel.Type == "seller")
 	if channel.Type == "seller" {
 		w.Product = json.RawMessage(`{"name":"Trail shoe","price":"129.00 EUR"}`)
 		w.Rules = []string{"State no prices and amounts of money but those that the message has, and in the same currency."}
@@ -130,7 +131,15 @@ func others() map[string]string {
 		Text: provider.Text{Title: "Nets", Caption: "We cut them."}})
 	topics := prompt.Planning{Language: "de", Channel: "x", Slots: []prompt.TopicWanted{{Slot: 1, Type: "post"}}}.Prompt()
 	proposals := prompt.Proposing{Language: "de", Schema: "{}", Most: 5, Title: 80, Rationale: 500, Effect: 300}.Prompt()
-	return map[string]string{review.Version: review.System, topics.Version: topics.System,
+	adapting := prompt.Adapting{Language: "de", Channel: "x", Title: "Nets", Caption: "We cut them."}
+	for _, name := range []string{"instagram", "telegram", "youtube", "x"} {
+		r, _ := registry.Find(name)
+		if target, ok := prompt.TargetOf(r.Capabilities, platform.KindVideo); ok {
+			adapting.Names, adapting.Targets = append(adapting.Names, name), append(adapting.Targets, target)
+		}
+	}
+	adapt := adapting.Prompt()
+	return map[string]string{review.Version: review.System, topics.Version: topics.System, adapt.Version: adapt.System,
 		proposals.Version: proposals.System, prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
 			About: "The chat is about no factory."}.System()}
 }

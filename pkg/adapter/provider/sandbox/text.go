@@ -83,6 +83,9 @@ func (w work) text() provider.Text {
 	paragraphs = slices.DeleteFunc(paragraphs, func(p string) bool { return p == "" })
 	t := provider.Text{Title: title, Caption: strings.Join(paragraphs, "\n\n"),
 		Hashtags: hashtags(about.Product + " " + w.Topic), Hook: 1, Style: style}
+	if w.Head {
+		t.Headline = provider.Clip(title, maxName)
+	}
 	t.Hooks = append(t.Hooks, provider.Clip(paragraphs[0], maxTopic))
 	for _, hook := range texts.Hooks {
 		t.Hooks = append(t.Hooks, fill(hook))
@@ -110,7 +113,7 @@ func (w work) text() provider.Text {
 	opening := samples.Fill(texts.Scenes[0], "topic", title)
 	sentences := slices.Concat([]string{opening}, offer, texts.Scenes[1:])
 	var rest []string
-	for range w.Scenes {
+	for i := range w.Scenes {
 		spoken, said := time.Duration(w.Script)*time.Second/time.Duration(w.Scenes), ""
 		for {
 			if len(rest) == 0 {
@@ -127,8 +130,11 @@ func (w work) text() provider.Text {
 		if said == "" {
 			said = provider.ClipSpoken(opening, spoken)
 		}
-		t.Scenes = append(t.Scenes, provider.Scene{Text: said, Visual: picture(title).Visual,
-			OnScreen: provider.Clip(title, maxName)})
+		scene := provider.Scene{Text: said, Visual: picture(title).Visual}
+		if i == 0 {
+			scene.OnScreen = provider.Clip(title, maxName)
+		}
+		t.Scenes = append(t.Scenes, scene)
 	}
 	return t
 }

@@ -63,6 +63,9 @@ func (r *Record) rules(now time.Time) guard.Rules {
 		Facts: []string{r.Brief.Name, r.Brief.Voice, r.Prompt}}
 	if r.Given.Script {
 		rules.Facts = append(rules.Facts, r.Script)
+		for _, s := range r.Scenes {
+			rules.Facts = append(rules.Facts, s.OnScreen)
+		}
 	}
 	if r.Given.Title {
 		rules.Facts = append(rules.Facts, r.Title)
@@ -70,8 +73,11 @@ func (r *Record) rules(now time.Time) guard.Rules {
 	if r.Given.Caption {
 		rules.Facts = append(rules.Facts, r.Caption)
 	}
+	if r.Given.Headline {
+		rules.Facts = append(rules.Facts, r.Headline)
+	}
 	for _, i := range r.Given.Slides {
-		rules.Facts = append(rules.Facts, r.Slides[i].Text)
+		rules.Facts = append(rules.Facts, r.Slides[i].Text, r.Slides[i].Body)
 	}
 	if r.PublishAt != nil {
 		rules.Facts = append(rules.Facts, r.PublishAt.Format(time.DateOnly))
@@ -142,14 +148,17 @@ func (r *Record) fields(t provider.Text) (all []guard.Field) {
 	if !r.Given.Title {
 		add("/title", t.Title)
 	}
+	if !r.Given.Headline {
+		add("/headline", t.Headline)
+	}
 	if !r.Given.Caption {
 		add("/caption", t.Caption)
 	}
 	for i, s := range t.Slides {
 		if !r.givenSlide(i) {
 			add(fmt.Sprintf("/slides/%d/text", i), s.Heading)
+			add(fmt.Sprintf("/slides/%d/body", i), s.Body)
 		}
-		add(fmt.Sprintf("/slides/%d/body", i), s.Body)
 		add(fmt.Sprintf("/slides/%d/alt_text", i), s.Alt)
 	}
 	for i, p := range t.Pictures {
@@ -158,8 +167,8 @@ func (r *Record) fields(t provider.Text) (all []guard.Field) {
 	for i, s := range t.Scenes {
 		if !r.Given.Script {
 			add(fmt.Sprintf("/scenes/%d/text", i), s.Text)
+			add(fmt.Sprintf("/scenes/%d/on_screen", i), s.OnScreen)
 		}
-		add(fmt.Sprintf("/scenes/%d/on_screen", i), s.OnScreen)
 	}
 	if !r.Given.Hashtags {
 		for i, tag := range t.Hashtags {

@@ -31,6 +31,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 	case Video:
 	default:
 		req.Pictures = 1
+		req.Headline = r.Headlined && !r.Given.Headline
 	}
 	told := r.ofWriter(req)
 	written := prompt.Write(told)
@@ -49,7 +50,7 @@ func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
 		Task: r.task(), Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
 		Rules: r.productRules(), Slides: req.Slides, Pictures: req.Pictures, Scenes: req.Scenes,
-		Seconds: req.ScriptSeconds, Long: r.Shape == "long video",
+		Seconds: req.ScriptSeconds, Long: r.Shape == "long video", Headline: req.Headline,
 	}
 	if product := r.Brief.Product; product != nil {
 		w.Product = product.facts(r.Brief.Prices != PricesNone)
