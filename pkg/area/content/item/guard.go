@@ -48,6 +48,24 @@ func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provide
 	return refusal, nil
 }
 
+var _ generate.Moderated = (*work)(nil)
+
+// Publishes implements generate.Moderated: the texts that readers see or hear, also of variants. A second look is for
+// the service alone.
+func (w *work) Publishes(n int, made generate.Made) string {
+	switch {
+	case made.Text != nil:
+		var all []string
+		for _, f := range w.fields(*made.Text) {
+			all = append(all, f.Text)
+		}
+		return strings.Join(all, "\n")
+	case n < len(w.Parts) && w.Parts[n].Role == roleAdapt:
+		return string(made.Object)
+	}
+	return ""
+}
+
 // advice says what callers can do about each code.
 var advice = map[guard.Code]string{
 	guard.Unsupported: "Add what is true to the prompt, the product or the factory, or regenerate the item.",
