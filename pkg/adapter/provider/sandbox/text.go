@@ -50,8 +50,32 @@ func fit(a provider.About) *provider.About {
 	return &a
 }
 
-// text writes a text: about the topic, or the product, as the kind of content and the type of factory have it.
+// text writes a text: about the topic, or the product, as the kind of content and the type of factory have it. A text
+// that was refused is written with none of its words.
 func (w work) text() provider.Text {
+	t := w.sample()
+	if !w.Plain {
+		return t
+	}
+	const word = "Test"
+	t.Title, t.Caption, t.Hashtags, t.Hooks = word, word+".", []string{Name}, []string{word, word, word}
+	if w.Head {
+		t.Headline = word
+	}
+	for i := range t.Pictures {
+		t.Pictures[i].Alt = word
+	}
+	for i := range t.Slides {
+		t.Slides[i].Heading, t.Slides[i].Body, t.Slides[i].Alt = word, "", word
+	}
+	for i := range t.Scenes {
+		t.Scenes[i].Text, t.Scenes[i].OnScreen = word+".", ""
+	}
+	return t
+}
+
+// sample writes a text of samples.
+func (w work) sample() provider.Text {
 	texts, about := samples.Of(w.Lang), provider.About{}
 	if w.About != nil {
 		about = *w.About
