@@ -73,8 +73,8 @@ func TestTextsWaitForTheModerator(t *testing.T) {
 			w.accept("thing_1")
 			w.drain()
 			v := w.ended("thing_1", state)
-			if written != 1 || len(m.texts) > 10 || state == "failed" && (v.Failure.Code != provider.FailedProviderUnavailable ||
-				!v.Failure.Retryable) {
+			if written != 1 || len(m.texts) > 10 || state == "failed" &&
+				(v.Failure.Code != provider.FailedProviderUnavailable || !v.Failure.Retryable) {
 				t.Errorf("%v: %d written, %d moderations, %+v", down, written, len(m.texts), v.Failure)
 			}
 			w.settled(map[string]int64{"generated": 10}[state])

@@ -113,7 +113,8 @@ func (r reply) faults() (found []string) {
 	add(faultFigures, slices.ContainsFunc(numbers.FindAllString(r.text, -1),
 		func(n string) bool { return !slices.Contains(known, n) && !markdown.MatchString(r.text) }))
 	add(faultPlaceholder, gaps.MatchString(r.text))
-	add(faultForm, len(strings.Fields(r.text)) > mostWords || markdown.MatchString(r.text) || json.Valid([]byte(r.text)))
+	add(faultForm, len(strings.Fields(r.text)) > mostWords || markdown.MatchString(r.text) ||
+		json.Valid([]byte(r.text)))
 	add(faultDone, didIt.MatchString(r.text))
 	return found
 }

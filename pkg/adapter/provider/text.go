@@ -49,7 +49,8 @@ func MaxScript(seconds int) int { return max(seconds, 0) * maxSpeech }
 type Tokens struct{ Input, Output int }
 
 // The tokens of an answer: of the whole without slides, pictures and script, of a headline, of a slide, of the picture
-// of a scene, of another picture, and of a second of the script. Languages that models know less well take several tokens per word.
+// of a scene, of another picture, and of a second of the script. Languages that models know less well take several
+// tokens per word.
 const (
 	tokensBase      = 1500
 	tokensHeadline  = 60

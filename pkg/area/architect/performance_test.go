@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// The model reads the five best and the five worst texts of a factory with their figures by a tool. It is told to ask for
-// the goal if that is unclear, and to read figures before it proposes.
+// The model reads the five best and the five worst texts of a factory with their figures by a tool. It is told to ask
+// for the goal if that is unclear, and to read figures before it proposes.
 func TestTheModelReadsThePerformance(t *testing.T) {
 	w := newWorld(t)
 	live := w.Live()

@@ -61,7 +61,8 @@ func TestAHeadlineCostsWhatWasEstimated(t *testing.T) {
 		it := w.create("show_headline", true, "quality", quality)
 		reserved := it.ReservedCredits
 		w.do(it.ID)
-		if got := w.get(it.ID); got.State != item.Generated || got.CostCredits != reserved || w.credits() != 1000-reserved {
+		if got := w.get(it.ID); got.State != item.Generated || got.CostCredits != reserved ||
+			w.credits() != 1000-reserved {
 			t.Errorf("%s: %d credits were reserved, and %d charged: %s", quality, reserved, got.CostCredits, got.State)
 		}
 	}

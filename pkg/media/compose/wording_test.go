@@ -119,7 +119,8 @@ func TestTextsOfScenesAreDrawn(t *testing.T) {
 			width, height := v.size()
 			without := func(img image.Image) (box image.Rectangle) {
 				for _, part := range []image.Rectangle{image.Rect(0, 0, width, logo.Min.Y/2),
-					image.Rect(0, logo.Min.Y/2, logo.Min.X/2, logo.Max.Y/2), image.Rect(logo.Max.X/2, 0, width, logo.Max.Y/2),
+					image.Rect(0, logo.Min.Y/2, logo.Min.X/2, logo.Max.Y/2),
+					image.Rect(logo.Max.X/2, 0, width, logo.Max.Y/2),
 					image.Rect(0, logo.Max.Y/2, width, height)} {
 					box = box.Union(letters(img, part))
 				}
