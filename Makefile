@@ -204,6 +204,10 @@ simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 evaluate: ## Measure the guards of texts; WRITER=model JUDGE=model BEFORE=file: also the texts of real models
 	$(GO) run ./infra/verify/evaluate -writer "$(WRITER)" -judge "$(JUDGE)" -before "$(BEFORE)"
 
+.PHONY: prompts-page
+prompts-page: ## Write docs/prompts.md: ten texts of each type of factory, with their prompts
+	$(GO) run ./infra/verify/evaluate/page docs/prompts.md
+
 .PHONY: fuzz
 fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
 	FUZZ_REQUESTS=$(or $(REQUESTS),1000000) FUZZ_SEED=$(or $(SEED),2) $(GO) test -vet=off -count=1 -timeout 0 -v ./infra/verify/fuzz

@@ -1282,6 +1282,9 @@ type BrandSettings struct {
 	LogoPlaces *BrandSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro *string `json:"outro,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
 	// Slogan of the brand.
 	Slogan *string `json:"slogan,omitzero"`
 	// Rules for the brand's voice.
@@ -1320,6 +1323,9 @@ type BrandSettingsInput struct {
 	LogoPlaces *BrandSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro *string `json:"outro,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
 	// Slogan of the brand.
 	Slogan *string `json:"slogan,omitzero"`
 	// Rules for the brand's voice.
@@ -1420,6 +1426,9 @@ type BrandSettingsUpdate struct {
 	LogoPlaces Nullable[BrandSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro Nullable[string] `json:"outro,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
 	// Slogan of the brand.
 	Slogan Nullable[string] `json:"slogan,omitzero"`
 	// Rules for the brand's voice.
@@ -1894,6 +1903,8 @@ type ContentItem struct {
 	GeneratedAt *time.Time `json:"generated_at"`
 	// Hashtags, without the #.
 	Hashtags []string `json:"hashtags"`
+	// Words that are drawn on the picture of a post. Empty until generated, and if none were wanted.
+	Headline string `json:"headline"`
 	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if
 	// you gave all texts.
 	Hooks []string `json:"hooks"`
@@ -2026,6 +2037,8 @@ type ContentItemCreate struct {
 	FromParts []int64 `json:"from_parts,omitzero"`
 	// Hashtags, without the #. Absent: generated.
 	Hashtags []string `json:"hashtags,omitzero"`
+	// Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only.
+	Headline *string `json:"headline,omitzero"`
 	// Language of its texts (BCP 47). Absent: the factory's.
 	Language *string `json:"language,omitzero"`
 	// Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
@@ -2071,6 +2084,9 @@ type ContentItemCreate struct {
 	// What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the
 	// lyrics, for a model that requires them. Absent: generated.
 	Script *string `json:"script,omitzero"`
+	// Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
+	// factory is true. For kind post only.
+	ShowHeadline *bool `json:"show_headline,omitzero"`
 	// Slides of a carousel. Absent: five, with generated headings. For kind carousel only.
 	Slides []ContentSlideCreate `json:"slides,omitzero"`
 	// Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
@@ -2157,6 +2173,9 @@ type ContentItemRegenerate struct {
 	Cover *string `json:"cover,omitzero"`
 	// Length in seconds, as of a new item. Absent: unchanged.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Words that are drawn on the picture of a post. Absent: unchanged if they are yours or with reuse, otherwise
+	// generated if they are shown.
+	Headline *string `json:"headline,omitzero"`
 	// Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's.
 	Model *string `json:"model,omitzero"`
 	// What is heard under the voice of a video; generated makes new music. Absent: unchanged.
@@ -2176,7 +2195,10 @@ type ContentItemRegenerate struct {
 	// What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with
 	// reuse, otherwise generated.
 	Script *string `json:"script,omitzero"`
-	// Headings of the slides of a carousel, as many as it has. Those without a text stay.
+	// Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent.
+	ShowHeadline *bool `json:"show_headline,omitzero"`
+	// Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or
+	// body keeps the other one with reuse.
 	Slides []ContentSlideCreate `json:"slides,omitzero"`
 	// Absent: unchanged if it is yours or with reuse, otherwise generated.
 	Title *string `json:"title,omitzero"`
@@ -2188,7 +2210,7 @@ type ContentItemRegenerate struct {
 type ContentItemSceneCreate struct {
 	// What is said.
 	Text string `json:"text"`
-	// Short text that is meant to be seen with the scene. Absent: none.
+	// Short text that is drawn at the top of the scene. Absent: none.
 	OnScreen *string `json:"on_screen,omitzero"`
 	// What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen.
 	Visual *string `json:"visual,omitzero"`
@@ -2554,7 +2576,7 @@ type ContentQuoted struct {
 
 // ContentScene is a type of the API.
 type ContentScene struct {
-	// Short text that is meant to be seen with the scene. It may be empty.
+	// Short text that is drawn on the scene. It may be empty.
 	OnScreen string `json:"on_screen"`
 	// What is said.
 	Text string `json:"text"`
@@ -2564,7 +2586,8 @@ type ContentScene struct {
 
 // ContentSlide is a type of the API.
 type ContentSlide struct {
-	// Text below the heading. Empty on the first slide, and of a heading that you gave without it.
+	// Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave without
+	// it.
 	Body string `json:"body"`
 	// Id of its finished picture in media. Null until generated.
 	MediaID *string `json:"media_id"`
@@ -2574,6 +2597,9 @@ type ContentSlide struct {
 
 // ContentSlideCreate is a type of the API.
 type ContentSlideCreate struct {
+	// Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of
+	// your own.
+	Body *string `json:"body,omitzero"`
 	// Heading of the slide. Absent: generated.
 	Text *string `json:"text,omitzero"`
 }
@@ -6946,6 +6972,9 @@ type SellerSettings struct {
 	LogoPlaces *SellerSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro *string `json:"outro,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
 	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
 	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
 	// media.
@@ -6988,6 +7017,9 @@ type SellerSettingsInput struct {
 	LogoPlaces *SellerSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro *string `json:"outro,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
 	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
 	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
 	// media.
@@ -7092,6 +7124,9 @@ type SellerSettingsUpdate struct {
 	LogoPlaces Nullable[SellerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro Nullable[string] `json:"outro,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
 	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
 	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
 	// media.

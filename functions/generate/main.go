@@ -27,16 +27,16 @@ func main() {
 	db := store.Open(cfg, n.Table)
 	reader := &fetch.Fetcher{
 		Client: fetch.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))), Now: time.Now}
+	providers := registry.New(registry.Config{
+		Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
+		Bucket: n.Bucket, Guardrail: n.Guardrail, Endpoint: n.ProviderEndpoint, Now: time.Now,
+	})
 	handlers := wiring.Handlers(&generate.Worker{
 		DB: db,
 		// Only a local stack names an endpoint: that of fakes.
 		Loaders: wiring.Loaders(awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)), reader,
 			n.ProviderEndpoint != ""),
-		Providers: registry.New(registry.Config{
-			Configured: provider.ParseConfigured(n.Providers), AWS: cfg, Secret: n.ProviderSecret,
-			Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now,
-		}),
-		Objects: objects.New(cfg, n.Bucket), Now: time.Now,
+		Providers: providers, Moderator: providers.Moderator(), Objects: objects.New(cfg, n.Bucket), Now: time.Now,
 	})
 	lambda.Start(worker.Consume("generate", cfg, db, handlers))
 }

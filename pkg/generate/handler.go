@@ -21,6 +21,8 @@ type Worker struct {
 	// Providers generates the parts that are not composed. It is nil in the function compose.
 	Providers Providers
 	Objects   Objects
+	// Moderator moderates the texts of live keys. If it is nil, none are.
+	Moderator provider.Moderator
 	// Composer composes. It is nil in all functions but compose.
 	Composer Composer
 	Now      func() time.Time
@@ -53,6 +55,8 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	switch p := a.Parts[a.n]; {
 	case p.Kind == provider.KindCompose:
 		o, err = w.compose(ctx, &a)
+	case p.Held:
+		o, err = w.moderate(ctx, &a)
 	case p.Ready:
 		o, err = w.store(ctx, &a)
 	case p.Handle != "":

@@ -57,8 +57,10 @@ type part struct {
 	// Crashes counts the functions that have died while they composed the part.
 	Crashes  int `json:"crashes,omitempty"`
 	Progress int `json:"progress,omitempty"`
-	// Ready reports whether the provider has finished the part, and Done whether it is stored.
+	// Ready reports whether the provider has finished the part, Held whether its text waits to be moderated, and Done
+	// whether it is stored.
 	Ready bool `json:"ready,omitempty"`
+	Held  bool `json:"held,omitempty"`
 	Done  bool `json:"done,omitempty"`
 	Made  Made `json:"made,omitzero"`
 }
@@ -178,7 +180,7 @@ func (r *run) stage(code provider.FailureCode) Stage {
 // completed returns the price of the parts that the provider has finished, or is paid for in any case.
 func (r *run) completed() (credits int64) {
 	for _, p := range r.Parts {
-		if p.Done || p.Ready || p.Handle != "" && p.Bills {
+		if p.Done || p.Ready || p.Held || p.Handle != "" && p.Bills {
 			credits += p.Credits
 		}
 	}
@@ -218,7 +220,7 @@ func (r *run) paid(submitting bool) (credits int64) {
 			continue
 		}
 		credits += int64(p.Lost) * p.Credits
-		if p.Done || p.Ready || p.Handle != "" || submitting && n == r.current() {
+		if p.Done || p.Ready || p.Held || p.Handle != "" || submitting && n == r.current() {
 			credits += p.Credits + p.Extra
 		}
 	}

@@ -257,7 +257,10 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 	if err := part.measure(made, result.Characters); err != nil {
 		return err
 	}
-	part.Made, part.Done = made, true
+	part.Made = made
+	if part.Held = w.moderates(a, made); !part.Held {
+		part.Done = true
+	}
 	return nil
 }
 

@@ -16,6 +16,9 @@ import (
 	"github.com/content-automation/api/testdata/providers/sample"
 )
 
+// Guardrail is the name of the guardrail that moderates texts.
+const Guardrail = bedrock.Guardrail
+
 // Writer puts an object into a bucket.
 type Writer func(ctx context.Context, bucket, key string, content []byte) error
 

@@ -1262,6 +1262,11 @@ export interface BrandSettings {
   logo_places?: BrandSettingsLogoPlaces;
   /** Id of your media of type video or image with which videos end, as intro. */
   outro?: string;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
   /** Slogan of the brand. */
   slogan?: string;
   /** Rules for the brand's voice. */
@@ -1310,6 +1315,11 @@ export interface BrandSettingsInput {
   logo_places?: BrandSettingsInputLogoPlaces;
   /** Id of your media of type video or image with which videos end, as intro. */
   outro?: string;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
   /** Slogan of the brand. */
   slogan?: string;
   /** Rules for the brand's voice. */
@@ -1424,6 +1434,11 @@ export interface BrandSettingsUpdate {
   logo_places?: BrandSettingsUpdateLogoPlaces | null;
   /** Id of your media of type video or image with which videos end, as intro. */
   outro?: string | null;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null;
   /** Slogan of the brand. */
   slogan?: string | null;
   /** Rules for the brand's voice. */
@@ -1799,6 +1814,8 @@ export interface ContentItem {
   generated_at: string | null;
   /** Hashtags, without the #. */
   hashtags: string[];
+  /** Words that are drawn on the picture of a post. Empty until generated, and if none were wanted. */
+  headline: string;
   /**
    * First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if
    * you gave all texts.
@@ -1953,6 +1970,8 @@ export interface ContentItemCreate {
   from_parts?: number[];
   /** Hashtags, without the #. Absent: generated. */
   hashtags?: string[];
+  /** Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only. */
+  headline?: string;
   /** Language of its texts (BCP 47). Absent: the factory's. */
   language?: string;
   /**
@@ -2018,6 +2037,11 @@ export interface ContentItemCreate {
    * the lyrics, for a model that requires them. Absent: generated.
    */
   script?: string;
+  /**
+   * Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
+   * factory is true. For kind post only.
+   */
+  show_headline?: boolean;
   /** Slides of a carousel. Absent: five, with generated headings. For kind carousel only. */
   slides?: ContentSlideCreate[];
   /**
@@ -2093,6 +2117,11 @@ export interface ContentItemRegenerate {
   cover?: string;
   /** Length in seconds, as of a new item. Absent: unchanged. */
   duration_seconds?: number;
+  /**
+   * Words that are drawn on the picture of a post. Absent: unchanged if they are yours or with reuse, otherwise
+   * generated if they are shown.
+   */
+  headline?: string;
   /** Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's. */
   model?: string;
   /** What is heard under the voice of a video; generated makes new music. Absent: unchanged. */
@@ -2116,7 +2145,12 @@ export interface ContentItemRegenerate {
    * reuse, otherwise generated.
    */
   script?: string;
-  /** Headings of the slides of a carousel, as many as it has. Those without a text stay. */
+  /** Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent. */
+  show_headline?: boolean;
+  /**
+   * Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or
+   * body keeps the other one with reuse.
+   */
   slides?: ContentSlideCreate[];
   /** Absent: unchanged if it is yours or with reuse, otherwise generated. */
   title?: string;
@@ -2128,7 +2162,7 @@ export interface ContentItemRegenerate {
 export interface ContentItemSceneCreate {
   /** What is said. */
   text: string;
-  /** Short text that is meant to be seen with the scene. Absent: none. */
+  /** Short text that is drawn at the top of the scene. Absent: none. */
   on_screen?: string;
   /** What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen. */
   visual?: string;
@@ -2474,7 +2508,7 @@ export interface ContentQuoted {
 
 /** A type of the API. */
 export interface ContentScene {
-  /** Short text that is meant to be seen with the scene. It may be empty. */
+  /** Short text that is drawn on the scene. It may be empty. */
   on_screen: string;
   /** What is said. */
   text: string;
@@ -2484,7 +2518,10 @@ export interface ContentScene {
 
 /** A type of the API. */
 export interface ContentSlide {
-  /** Text below the heading. Empty on the first slide, and of a heading that you gave without it. */
+  /**
+   * Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave
+   * without it.
+   */
   body: string;
   /** Id of its finished picture in media. Null until generated. */
   media_id: string | null;
@@ -2494,6 +2531,11 @@ export interface ContentSlide {
 
 /** A type of the API. */
 export interface ContentSlideCreate {
+  /**
+   * Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of
+   * your own.
+   */
+  body?: string;
   /** Heading of the slide. Absent: generated. */
   text?: string;
 }
@@ -5814,6 +5856,11 @@ export interface SellerSettings {
   /** Id of your media of type video or image with which videos end, as intro. */
   outro?: string;
   /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
+  /**
    * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
    * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
    * media.
@@ -5867,6 +5914,11 @@ export interface SellerSettingsInput {
   logo_places?: SellerSettingsInputLogoPlaces;
   /** Id of your media of type video or image with which videos end, as intro. */
   outro?: string;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
   /**
    * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
    * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
@@ -5987,6 +6039,11 @@ export interface SellerSettingsUpdate {
   logo_places?: SellerSettingsUpdateLogoPlaces | null;
   /** Id of your media of type video or image with which videos end, as intro. */
   outro?: string | null;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null;
   /**
    * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
    * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in

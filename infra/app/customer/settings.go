@@ -59,6 +59,9 @@ type Settings struct {
 	AllowLoopbackWebhooks bool `json:"allowLoopbackWebhooks"`
 	// Providers are the generation providers that live keys may use.
 	Providers []string `json:"providers"`
+	// Guardrail is the guardrail of Amazon Bedrock that moderates texts before they are used: its id, a colon, and its
+	// version or DRAFT. If it is empty, texts are not moderated.
+	Guardrail string `json:"guardrail"`
 	// ProviderEndpoint is the address of the fakes that stand in for all providers.
 	// Only the local system may set it: other customers would pay for samples.
 	ProviderEndpoint string `json:"providerEndpoint"`
@@ -140,6 +143,7 @@ var (
 	accountOnly = regexp.MustCompile(`^\d{12}$`)
 	boundaryARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/\S+$`)
 	regionShape = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
+	guardrail   = regexp.MustCompile(`^[a-z0-9]+:(DRAFT|[1-9]\d{0,7})$`)
 	loopback    = regexp.MustCompile(`^http://127\.0\.0\.1:\d{1,5}$`)
 )
 
@@ -248,6 +252,11 @@ func (s Settings) validate() error {
 		return fmt.Errorf("the architecture %q is neither arm64 nor x86_64", s.Arch)
 	case s.KeylessLimit < leastLimit:
 		return fmt.Errorf("keylessLimit is %d or more, not %d: AWS counts no fewer calls", leastLimit, s.KeylessLimit)
+	case s.Guardrail != "" && !guardrail.MatchString(s.Guardrail):
+		return fmt.Errorf("the guardrail %q of customer %s is not an id and a version, such as gr4d7k2m9xq1:1",
+			s.Guardrail, s.Customer)
+	case s.Guardrail != "" && !slices.Contains(s.Providers, "bedrock"):
+		return fmt.Errorf("guardrail needs the provider bedrock: customer %s lacks it", s.Customer)
 	case s.MonthlyBudget < 0:
 		return fmt.Errorf("monthlyBudget is a number of dollars, not %d", s.MonthlyBudget)
 	case s.MonthlyBudget > 0 && (s.Local() || s.AlarmEmail == ""):

@@ -173,6 +173,12 @@ func TestRefusedSettings(t *testing.T) {
 		"too little for a thread on X": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "xDailyCents": 599}}},
 			"xDailyCents is 0, for the default, or 600 or more"},
+		"a guardrail without a version": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "providers": []string{"bedrock"},
+				"guardrail": "gr4d7k2m9xq1"}}}, "is not an id and a version"},
+		"a guardrail without its provider": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "providers": []string{"fal"},
+				"guardrail": "gr4d7k2m9xq1:DRAFT"}}}, "guardrail needs the provider bedrock"},
 		"a negative budget": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "alarmEmail": "a@acme.example",
 				"monthlyBudget": -1}}}, "a number of dollars, not -1"},

@@ -179,6 +179,9 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	}
 	if f.May(topology.CallProviders) {
 		env["PROVIDER_SECRET"] = arnOf(l.data.providers)
+		if s.Guardrail != "" {
+			env["GUARDRAIL"] = jsii.String(s.Guardrail)
+		}
 	}
 	if f.May(topology.CallPlatforms) {
 		env["PLATFORM_SECRET"] = arnOf(l.data.platforms)

@@ -3,6 +3,7 @@ package stack
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -63,11 +64,16 @@ var speechActions = []string{"polly:GetSpeechSynthesisTask", "polly:StartSpeechS
 // invocation, which makes a video, has its own ARN.
 func (l lambdas) bedrock() []awsiam.PolicyStatement {
 	invocations := l.bedrockARN(l.data.settings.Region, *l.stack.Account(), "async-invoke/*")
-	return []awsiam.PolicyStatement{
+	all := []awsiam.PolicyStatement{
 		// StartAsyncInvoke is permitted by the action InvokeModel.
 		allow([]string{"bedrock:InvokeModel"}, append(l.bedrockModels(""), invocations)...),
 		allow([]string{"bedrock:GetAsyncInvoke"}, invocations),
 	}
+	if id, _, ok := strings.Cut(l.data.settings.Guardrail, ":"); ok {
+		all = append(all, allow([]string{"bedrock:ApplyGuardrail"},
+			l.bedrockARN(l.data.settings.Region, *l.stack.Account(), "guardrail/"+id)))
+	}
+	return all
 }
 
 // bedrockModels returns the region's models of a kind, or of all kinds if it is empty, with the

@@ -115,6 +115,11 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 		len(permitted(t, acme, "Generate", "bedrock:StartAsyncInvoke")) > 0 {
 		t.Errorf("videos are permitted by\n%s", invoked)
 	}
+	if on := permitted(t, globex, "Generate", "bedrock:ApplyGuardrail"); len(on) != 1 ||
+		!strings.Contains(on[0], ":guardrail/gr4d7k2m9xq1") || len(permitted(t, acme, "Generate",
+		"bedrock:ApplyGuardrail")) > 0 || len(permitted(t, globex, "Diagnose", "bedrock:ApplyGuardrail")) > 0 {
+		t.Errorf("the guardrail is permitted on %v", on)
+	}
 	for action, want := range map[string]int{"bedrock:InvokeModel": 0, "bedrock:GetAsyncInvoke": 0,
 		"polly:SynthesizeSpeech": 0} {
 		if got := permitted(t, initech, "Generate", action); len(got) != want {

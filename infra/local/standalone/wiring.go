@@ -67,6 +67,7 @@ import (
 	"github.com/content-automation/api/pkg/service/worker/train"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
+	"github.com/content-automation/api/testdata/fakes"
 )
 
 // bucket is the bucket of the media.
@@ -208,9 +209,13 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 			Name: rand.Text, Patience: deliver.Patience,
 		}).Handle
 	}
+	guardrail := fakes.Guardrail
+	if s.options.RealProviders {
+		guardrail = ""
+	}
 	providers := registry.New(registry.Config{
 		Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(),
-		Secret: ProviderSecret, Bucket: bucket, Endpoint: s.Providers, Now: s.now,
+		Secret: ProviderSecret, Bucket: bucket, Endpoint: s.Providers, Now: s.now, Guardrail: guardrail,
 	})
 	dispatcher := dispatch.New(e.DB, s.queues[topology.Deliver], s.now)
 	trainer := &job.Worker{DB: e.DB, Now: s.now}
@@ -224,7 +229,7 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 		"generate": consume("generate", generatewiring.Handlers(&generate.Worker{
 			DB: e.DB, Loaders: generatewiring.Loaders(e.Media,
 				&fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, !s.options.RealProviders),
-			Providers: providers, Objects: files, Now: s.now,
+			Providers: providers, Moderator: providers.Moderator(), Objects: files, Now: s.now,
 		})),
 		"compose": consume("compose", composewiring.Handlers(composewiring.Config{
 			DB: e.DB, Objects: files, Composer: s.composer(files), Now: s.now,

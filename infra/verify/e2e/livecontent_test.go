@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	parts "github.com/content-automation/api/pkg/media/compose/sample"
+	"github.com/content-automation/api/testdata/providers/bedrock"
 )
 
 // Content of live keys combines parts of several providers, and is charged as one.
@@ -23,7 +24,7 @@ func TestLiveContent(t *testing.T) {
 		files int
 	}{
 		// The finished media with poster and captions, and then their parts.
-		"post":  {object{"kind": "post"}, 1 + 1},
+		"post":  {object{"kind": "post", "show_headline": true}, 1 + 1},
 		"video": {object{"kind": "video", "duration_seconds": 10, "music": "generated"}, 3 + 1 + 1 + 2},
 		"video from stills": {object{"kind": "video", "duration_seconds": 10, "model": "kling-2.6-pro",
 			"music": bring(t, key, "audio/wav", parts.Tone(10e9, 440))}, 3 + 1 + 2*2},
@@ -59,6 +60,14 @@ func TestLiveContent(t *testing.T) {
 			t.Errorf("%s", a.Raw)
 		}
 		spent += got.Cost // The cost of the existing parts.
+	})
+	t.Run("flagged", func(t *testing.T) {
+		made := into[contentItem](call(t, key, http.MethodPost, contentPath,
+			object{"factory_id": factory, "kind": "post", "prompt": "A shoe for " + bedrock.Flagged}), http.StatusAccepted)
+		got := ended(t, key, made.ID)
+		if got.State != "failed" || got.Failure == nil || got.Failure.Code != "flagged" || got.Cost != 0 {
+			t.Errorf("%+v %+v", got, got.Failure)
+		}
 	})
 	sum, states := c.entries()
 	if b := c.balance(); b != credits-spent || sum != b || states["held"] != 0 {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/pkg/craft/prompt"
 )
 
 // The estimate, the reservation and the charge are the same in each quality. A text that does not pass the second look
@@ -31,7 +33,8 @@ func TestQualitiesOfTexts(t *testing.T) {
 		if again := strings.HasPrefix(got.Caption, "Once more"); again != (quality == "best") {
 			t.Errorf("%s: the caption is %q", quality, got.Caption)
 		}
-		if len(got.Hooks) != 3 || got.Hooks[0] == "" || got.PromptVersion != "post.1" || got.Quality != quality {
+		if len(got.Hooks) != 3 || got.Hooks[0] == "" || got.PromptVersion != prompt.Version(prompt.Post) ||
+			got.Quality != quality {
 			t.Errorf("%s: %+v", quality, got)
 		}
 		for _, f := range got.Media {

@@ -43,7 +43,11 @@ func evaluate(ctx context.Context, args []string) error {
 		return err
 	}
 	verdicts := verdictsOf(all)
-	text := offline(verdicts)
+	said, err := readReplies()
+	if err != nil {
+		return err
+	}
+	text := offline(verdicts) + architect(said)
 	if *writer == "" {
 		text += unmeasured
 	} else {

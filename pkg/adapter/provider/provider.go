@@ -118,6 +118,7 @@ type Request struct {
 	Count       int    // image; 1 if 0
 	Slides      int    // text: slides wanted for a carousel
 	Pictures    int    // text: pictures to describe, besides those of slides and scenes
+	Headline    bool   // text: words wanted that are drawn on the picture
 	ImageURL    string // video, avatar, image: the picture to start from
 	ImageRatio  string // video: the aspect ratio of ImageURL, if it is known
 	// Resolution is the resolution of the model in the catalog, such as 720p. It is empty if it is unknown.
@@ -206,9 +207,11 @@ type Mark struct {
 // Text is the result of a text model.
 type Text struct {
 	// Hooks are the openings that the writer considered, and Hook is the number of the chosen one, from 1.
-	Hooks    []string `json:"hooks,omitempty"`
-	Hook     int      `json:"hook,omitempty"`
-	Title    string   `json:"title"`    // one line
+	Hooks []string `json:"hooks,omitempty"`
+	Hook  int      `json:"hook,omitempty"`
+	Title string   `json:"title"` // one line
+	// Headline has the words that are drawn on the picture, if they were requested.
+	Headline string   `json:"headline,omitempty"`
 	Caption  string   `json:"caption"`  // may have several lines
 	Hashtags []string `json:"hashtags"` // without the #
 	// Style and Characters describe, in English, what all pictures and scenes share. Characters may be empty.
@@ -248,7 +251,7 @@ func (s *Slide) UnmarshalJSON(data []byte) error {
 type Scene struct {
 	Text   string `json:"text"`   // the spoken text
 	Visual string `json:"visual"` // the picture during the text, in English
-	// OnScreen is a short text that is seen with the scene. It may be empty.
+	// OnScreen is a short text that is drawn on the scene. It may be empty.
 	OnScreen string `json:"on_screen,omitempty"`
 }
 
@@ -269,7 +272,7 @@ func (t Text) Script() string {
 
 // Shown returns the texts that readers, viewers and listeners meet, in no order that matters.
 func (t Text) Shown() []string {
-	all := append([]string{t.Title, t.Caption, t.Script()}, t.Hashtags...)
+	all := append([]string{t.Title, t.Headline, t.Caption, t.Script()}, t.Hashtags...)
 	for _, p := range t.Pictures {
 		all = append(all, p.Alt)
 	}

@@ -25,6 +25,7 @@ const (
 	maxAlt      = 400
 	maxBody     = 200
 	maxOnScreen = 80
+	maxHeadline = 80
 
 	// hooks is the number of openings that a writer considers.
 	hooks = 3
@@ -47,10 +48,12 @@ func MaxScript(seconds int) int { return max(seconds, 0) * maxSpeech }
 // Tokens bounds the input and the output of a text model.
 type Tokens struct{ Input, Output int }
 
-// The tokens of an answer: of the whole without slides, pictures and script, of a slide, of the picture of a scene, of
-// another picture, and of a second of the script. Languages that models know less well take several tokens per word.
+// The tokens of an answer: of the whole without slides, pictures and script, of a headline, of a slide, of the picture
+// of a scene, of another picture, and of a second of the script. Languages that models know less well take several
+// tokens per word.
 const (
 	tokensBase      = 1500
+	tokensHeadline  = 60
 	tokensPerSlide  = 260
 	tokensPerScene  = 130
 	tokensPerImage  = 180
@@ -77,6 +80,9 @@ func TextTokens(req Request) Tokens {
 	reasoning, _ := strconv.Atoi(req.Options[OptionReasoning]) // 0 if there is none
 	answer := tokensBase + max(req.Pictures, 0)*tokensPerImage + max(req.Slides, 0)*tokensPerSlide +
 		req.scenes()*tokensPerScene + max(req.ScriptSeconds, 0)*tokensPerSecond
+	if req.Headline {
+		answer += tokensHeadline
+	}
 	if req.Form != nil {
 		answer = req.Form.Tokens
 	}
@@ -144,6 +150,9 @@ func parseText(raw string, req Request) (t Text, err error) {
 		cleanHashtags(t.Hashtags)
 	t.Style, t.Characters = Clip(oneLine(t.Style), maxVisual), Clip(oneLine(t.Characters), maxVisual)
 	t.Sound = Clip(oneLine(t.Sound), maxVisual)
+	if t.Headline = Clip(oneLine(t.Headline), maxHeadline); !req.Headline {
+		t.Headline = ""
+	}
 	for i, hook := range t.Hooks {
 		t.Hooks[i] = Clip(oneLine(hook), maxHook)
 	}
@@ -152,6 +161,8 @@ func parseText(raw string, req Request) (t Text, err error) {
 		return t, errors.New(`"title" is empty`)
 	case t.Caption == "":
 		return t, errors.New(`"caption" is empty`)
+	case req.Headline && t.Headline == "":
+		return t, errors.New(`"headline" is empty`)
 	case len(t.Hooks) != hooks || slices.Contains(t.Hooks, ""):
 		return t, fmt.Errorf(`"hooks" has %d texts, not %d`, len(t.Hooks), hooks)
 	case t.Hook < 1 || t.Hook > hooks:

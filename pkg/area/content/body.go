@@ -2,6 +2,8 @@ package content
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -22,6 +24,8 @@ type createBody struct {
 	Parts           []fromPart        `json:"from_parts,omitempty" minItems:"1" maxItems:"40" uniqueItems:"true" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best scenes of a long video for a short one. Absent: all"`
 	Reuse           bool              `json:"reuse,omitempty" doc:"Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same language, the words of its scenes stay as they are"`
 	Title           string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
+	Headline        string            `json:"headline,omitempty" format:"not-blank" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only" example:"From the sea to the trail"`
+	ShowHeadline    *bool             `json:"show_headline,omitempty" doc:"Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the factory is true. For kind post only"`
 	Caption         string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
 	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
 	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
@@ -70,7 +74,7 @@ func (b *createBody) choices() item.Options {
 type sceneBody struct {
 	Text     string `json:"text" format:"not-blank" minLength:"1" maxLength:"1000" doc:"What is said" example:"We pulled these nets out of the sea."`
 	Visual   string `json:"visual,omitempty" format:"not-blank" maxLength:"300" doc:"What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen" example:"Fishermen haul a torn net on board at dawn"`
-	OnScreen string `json:"on_screen,omitempty" format:"not-blank" maxLength:"80" doc:"Short text that is meant to be seen with the scene. Absent: none"`
+	OnScreen string `json:"on_screen,omitempty" format:"not-blank" maxLength:"80" doc:"Short text that is drawn at the top of the scene. Absent: none"`
 }
 
 func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
@@ -81,7 +85,30 @@ func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
 }
 
 type slideBody struct {
-	Text string `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide. Absent: generated"`
+	Text string  `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide. Absent: generated"`
+	Body *string `json:"body,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of your own"`
+}
+
+// checkHeadline refuses a headline that does not fit the kind.
+func checkHeadline(kind item.Kind, words string, show *bool) error {
+	switch {
+	case kind == item.Post && words != "" && show != nil && !*show:
+		return errs.Invalid("/headline", "is not drawn if show_headline is false. Leave one of the two out")
+	case kind == item.Post:
+	case words != "":
+		return errs.Invalid("/headline", "is for kind post only")
+	case show != nil:
+		return errs.Invalid("/show_headline", "is for kind post only")
+	}
+	return nil
+}
+
+// body returns the text below the heading.
+func (s slideBody) body() string {
+	if s.Body == nil {
+		return ""
+	}
+	return strings.TrimSpace(*s.Body)
 }
 
 type createInput struct {
@@ -115,6 +142,12 @@ func (b *createBody) Rules() error {
 		found = append(found, errs.Invalid("/duration_seconds", "follows from the parts that are used again. Leave it "+
 			"out with reuse"))
 	}
+	for i, slide := range b.Slides {
+		if slide.Body != nil && *slide.Body != "" && slide.Text == "" {
+			found = append(found, errs.Invalid(fmt.Sprintf("/slides/%d/body", i), "needs text, the heading above it"))
+		}
+	}
+	found = append(found, checkHeadline(b.Kind, b.Headline, b.ShowHeadline))
 	if b.PublishAt == nil {
 		if b.Accounts != nil {
 			found = append(found, errs.Invalid("/social_account_ids", "needs publish_at, the time to publish it"))

@@ -52,7 +52,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
 	update.Fixed = map[string]string{
-		"slides": correct, "script": correct, "scenes": correct, "music": correct, "cover": correct,
+		"slides": correct, "headline": correct, "script": correct, "scenes": correct, "music": correct, "cover": correct,
 		"media": "create another item", "ai_generated": "create another item",
 		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt",
 		"model":  "POST /v1/content-items/{content_item_id}/regenerate takes another model",
@@ -76,7 +76,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new "+
 			"item. With `reuse` it composes the parts that are there again, and only what you correct is made anew "+
 			"and charged: a corrected script is spoken again as a whole; a scene with another `visual`, `music` and "+
-			"`cover` with the value generated are made again; titles, headings and media of your own are free. "+
+			"`cover` with the value generated are made again; titles, headlines, texts of slides, texts on scenes and media of your own are free. "+
 			"`createEstimate` returns the price before. Without `reuse`, it uses the settings that the factory had when the item was created, and its product as it is "+
 			"now, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until "+
 			"the new one has succeeded. The files of all attempts are kept until the item is deleted.")

@@ -340,6 +340,10 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if err := a.retell(&b, r); err != nil {
 		return nil, err
 	}
+	if b.Kind == item.Post {
+		r.Headlined = r.Brief.Headlined
+		r.Head(b.Headline, b.ShowHeadline)
+	}
 	r.Quality = item.QualityOf(b.Quality, f.Quality)
 	if r.Brief.Product, err = a.product(b, now); err != nil {
 		return nil, err
@@ -361,7 +365,7 @@ func setSlides(r *item.Record, slides []slideBody) {
 		slides = make([]slideBody, defaultSlides)
 	}
 	for i, slide := range slides {
-		r.Slides = append(r.Slides, item.Slide{Text: slide.Text})
+		r.Slides = append(r.Slides, item.Slide{Text: slide.Text, Body: slide.body()})
 		if slide.Text != "" {
 			r.Given.Slides = append(r.Given.Slides, i)
 		}

@@ -50,7 +50,8 @@ func (b *createBody) ownRules() error {
 	}{
 		{"/from_content_item_id", b.From != ""}, {"/prompt", b.Prompt != ""}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
 		{"/visuals", b.Visuals != ""}, {"/music", b.Music != ""}, {"/cover", b.Cover != ""},
-		{"/script", b.Script != ""}, {"/scenes", b.Scenes != nil}, {"/slides", b.Slides != nil},
+		{"/script", b.Script != ""}, {"/headline", b.Headline != ""}, {"/show_headline", b.ShowHeadline != nil},
+		{"/scenes", b.Scenes != nil}, {"/slides", b.Slides != nil},
 		{"/product_id", b.ProductID != ""}, {"/format", b.Format != ""},
 	} {
 		refuse(m.param, m.sent, "is for generated content. Leave it out with source provided")

@@ -3,6 +3,7 @@ package content
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -30,7 +31,9 @@ type regenerateBody struct {
 	Script          string          `json:"script,omitempty" format:"not-blank" maxLength:"4000" doc:"What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with reuse, otherwise generated" example:"We pulled these nets out of the sea. Now they carry you up the hill."`
 	Scenes          []sceneBody     `json:"scenes,omitempty" minItems:"1" maxItems:"40" nullable:"false" doc:"The script in scenes, instead of script; with reuse as many as the item has"`
 	Title           string          `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: unchanged if it is yours or with reuse, otherwise generated"`
-	Slides          []slideBody     `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Headings of the slides of a carousel, as many as it has. Those without a text stay"`
+	Headline        string          `json:"headline,omitempty" format:"not-blank" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Words that are drawn on the picture of a post. Absent: unchanged if they are yours or with reuse, otherwise generated if they are shown"`
+	ShowHeadline    *bool           `json:"show_headline,omitempty" doc:"Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent"`
+	Slides          []slideBody     `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or body keeps the other one with reuse"`
 	Reuse           bool            `json:"reuse,omitempty" default:"false" doc:"Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an attempt"`
 	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
 }
@@ -76,16 +79,42 @@ func (b *regenerateBody) correct(r *item.Record) error {
 		}
 		return errs.Invalid("/slides", "must be %d, as the item has", len(r.Slides))
 	}
+	if err := b.correctSlides(r); err != nil {
+		return err
+	}
+	if err := checkHeadline(r.Kind, b.Headline, b.ShowHeadline); err != nil {
+		return err
+	}
+	if r.Head(b.Headline, b.ShowHeadline); !b.Reuse {
+		return nil
+	}
+	if r.Headlined && r.Headline == "" {
+		return errs.Invalid("/headline", "is required: the item has none, and with reuse no model writes it")
+	}
+	return r.CheckReuse()
+}
+
+// correctSlides sets the texts of the slides that the body corrects. With reuse, the other text of a slide stays.
+func (b *regenerateBody) correctSlides(r *item.Record) error {
 	for i, slide := range b.Slides {
-		if slide.Text == "" {
+		if slide.Text == "" && slide.Body == nil {
 			continue
 		}
-		if r.Slides[i].Text = slide.Text; !slices.Contains(r.Given.Slides, i) {
+		given := slices.Contains(r.Given.Slides, i)
+		s := &r.Slides[i]
+		if keeps := given || b.Reuse; !keeps {
+			s.Text, s.Body = "", ""
+		}
+		s.Text = cmp.Or(slide.Text, s.Text)
+		if slide.Body != nil {
+			s.Body = slide.body()
+		}
+		if s.Text == "" {
+			return errs.Invalid(fmt.Sprintf("/slides/%d/body", i), "needs text, the heading above it")
+		}
+		if !given {
 			r.Given.Slides = append(r.Given.Slides, i)
 		}
-	}
-	if b.Reuse {
-		return r.CheckReuse()
 	}
 	return nil
 }

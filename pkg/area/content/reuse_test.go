@@ -42,9 +42,14 @@ func TestATypoIsCorrectedFreeOfCharge(t *testing.T) {
 		item.MusicClip: {object{"title": "Right"}, func(c composition.Composition) bool {
 			return c.(composition.MusicClip).Title == "Right"
 		}},
-		item.Carousel: {object{"slides": []object{{}, {"text": "Right"}, {}, {}, {}}}, func(c composition.Composition) bool {
-			slides := c.(composition.Carousel).Slides
-			return slides[1].Heading == "Right" && slides[0].Heading != "" && slides[0].Heading != "Right"
+		item.Carousel: {object{"slides": []object{{}, {"text": "Right"}, {"body": "Below"}, {"body": ""}, {}}},
+			func(c composition.Composition) bool {
+				s := c.(composition.Carousel).Slides
+				return s[1].Heading == "Right" && s[0].Heading != "" && s[0].Heading != "Right" && s[1].Body != "" &&
+					s[2].Body == "Below" && s[2].Heading != "" && s[3].Body == "" && s[4].Body != ""
+			}},
+		item.Post: {object{"headline": "Right"}, func(c composition.Composition) bool {
+			return c.(composition.Picture).Text == "Right"
 		}},
 		item.Video: {object{"music": "none"}, func(c composition.Composition) bool {
 			return c.(composition.Video).Narration != nil && c.(composition.Video).Captions

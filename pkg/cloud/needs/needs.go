@@ -223,6 +223,8 @@ type Generate struct {
 	Loopback
 	ProviderSecret   string `env:"PROVIDER_SECRET,notEmpty"`
 	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
+	// Guardrail moderates texts. It is empty if none does.
+	Guardrail string `env:"GUARDRAIL"`
 }
 
 // Canary has the needs of the function canary.

@@ -32,8 +32,8 @@ const (
 )
 
 // versions are the versions of the prompts. A test refuses a changed prompt of the same version.
-var versions = map[Task]int{Post: 1, Carousel: 1, Story: 1, Script: 1, Song: 1, Second: 1,
-	Topics: 1, Proposals: 1, Architect: 1}
+var versions = map[Task]int{Post: 2, Carousel: 2, Story: 1, Script: 2, Song: 1, Second: 1,
+	Adapt: 1, Topics: 1, Proposals: 1, Architect: 1}
 
 // Version returns the version of the prompt of a task, such as post.1.
 func Version(t Task) string { return fmt.Sprintf("%s.%d", t, versions[t]) }
@@ -130,8 +130,8 @@ type Writing struct {
 	Rules []string
 	// Slides, Pictures, Scenes and Seconds are the sizes of the parts, as in provider.Request.
 	Slides, Pictures, Scenes, Seconds int
-	// Long reports whether a video is a long one.
-	Long bool
+	// Long reports whether a video is a long one, and Headline whether words are drawn on the picture.
+	Long, Headline bool
 }
 
 // The functions that templates call.

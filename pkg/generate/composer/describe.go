@@ -27,7 +27,7 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 		}
 		for _, s := range w.Scenes {
 			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture),
-				Length: s.Length, Whole: s.Whole})
+				Length: s.Length, Whole: s.Whole, OnScreen: s.OnScreen})
 		}
 		return v, err
 	case composition.Picture:
@@ -38,7 +38,8 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 		brand, err := describeBrand(w.Brand, at)
 		c := compose.Carousel{Language: w.Language, Brand: brand, Offer: describeOffer(w.Offer, w.Language)}
 		for _, s := range w.Slides {
-			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading, Whole: s.Whole})
+			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading, Body: s.Body,
+				Whole: s.Whole})
 		}
 		return c, err
 	case composition.MusicClip:

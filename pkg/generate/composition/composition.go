@@ -81,6 +81,7 @@ type Video struct {
 type Scene struct {
 	Text          string // the text that the voice speaks
 	Clip, Picture *media.File
+	OnScreen      string        // a short text that is drawn during the scene; it may be empty
 	Length        time.Duration // in videos without a narration
 	// Whole shows the picture without cropping it.
 	Whole bool
@@ -111,7 +112,7 @@ type Picture struct {
 // brand.
 type Carousel struct {
 	Slides   []Slide
-	Language string // of the headings (BCP 47)
+	Language string // of the texts (BCP 47)
 	Brand    *Brand
 	Offer    *Offer // of the product that it presents, or nil
 }
@@ -120,6 +121,7 @@ type Carousel struct {
 type Slide struct {
 	File    *media.File
 	Heading string // may be empty
+	Body    string // below the heading; it needs one, and may be empty
 	Whole   bool   // without cropping the picture
 }
 

@@ -28,6 +28,7 @@ type card struct {
 	area  image.Rectangle
 	maxEm float64
 	text  string
+	body  string // below the text, in smaller letters; it may be empty
 	lang  string
 	brand *Brand
 	// band shows the brand in a band at the bottom. Otherwise its mark is at the top.
@@ -46,6 +47,12 @@ const (
 	barTall  = 10 // of the bar above a heading
 	wholeEm  = 72 // of a heading below a whole picture
 	boxedEm  = 28 // the smallest letters in a box, whose lines are shorter
+
+	headEm    = 68 // of a heading above a body
+	bodyEm    = 44
+	bodyMinEm = 26
+	bodyLines = 6
+	bodyGap   = 26 // between a heading and its body
 
 	panelPad   = 64 // of a panel below a picture
 	boxInset   = 60 // of a box on a picture
@@ -74,20 +81,14 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 	if err != nil {
 		return err
 	}
-	var block text.Block
+	var w wording
 	if c.text != "" {
-		block, err = r.fonts.Fit(c.text, c.lang, c.box())
-		if c.whole && errors.Is(err, text.ErrTooLong) {
-			long := c
-			long.whole = false
-			block, err = r.fonts.Fit(c.text, c.lang, long.box())
+		if w, err = r.wording(c); err != nil {
+			return err
 		}
-		if err != nil {
-			return ofText(c.about, err)
-		}
-		free.Max.Y = min(free.Max.Y, c.area.Max.Y-int(block.Height)-3*barTall-wholeInset/2)
+		free.Max.Y = min(free.Max.Y, c.area.Max.Y-int(w.height())-3*barTall-wholeInset/2)
 	}
-	img, err := r.arrange(ctx, path, c, block, free, s)
+	img, err := r.arrange(ctx, path, c, w, free, s)
 	if err != nil {
 		return err
 	}
@@ -95,6 +96,44 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 		return err
 	}
 	return r.jpeg(ctx, img, s, c.name)
+}
+
+// wording is the text of a card, laid out.
+type wording struct{ heading, body text.Block }
+
+// height returns the height of the heading and the body with the gap between them.
+func (w wording) height() float64 {
+	if w.body.Height == 0 {
+		return w.heading.Height
+	}
+	return w.heading.Height + bodyGap + w.body.Height
+}
+
+// wording lays out the text of a card. A text that is too long for its layout takes more of the area.
+func (r *run) wording(c card) (w wording, err error) {
+	for _, box := range c.boxes() {
+		about := c.about
+		err = nil
+		if c.body != "" {
+			about += "/body"
+			small := box
+			small.Height, small.MaxEm, small.MinEm, small.MaxLines = box.Height*bodyPart, bodyEm, bodyMinEm, bodyLines
+			if w.body, err = r.fonts.Fit(c.body, c.lang, small); err == nil {
+				about = c.about
+				box.Height, box.MaxEm = box.Height-w.body.Height-bodyGap, min(box.MaxEm, headEm)
+			}
+		}
+		if err == nil {
+			w.heading, err = r.fonts.Fit(c.text, c.lang, box)
+		}
+		if err == nil {
+			return w, nil
+		}
+		if err = ofText(about, err); !errors.Is(err, text.ErrTooLong) {
+			return w, err
+		}
+	}
+	return w, err
 }
 
 // offered draws the offer, and returns the rectangle that it and the brand leave free.
@@ -131,29 +170,29 @@ func (r *run) offered(s *text.Script, c *card) (free image.Rectangle, err error)
 }
 
 // arrange draws the picture and the text.
-func (r *run) arrange(ctx context.Context, path string, c card, b text.Block, free image.Rectangle, s *text.Script) (
+func (r *run) arrange(ctx context.Context, path string, c card, w wording, free image.Rectangle, s *text.Script) (
 	*image.RGBA, error) {
 	full := image.Rectangle{Max: c.size}
 	switch {
 	case c.whole:
 		img, plain, err := r.whole(ctx, path, c.about, c.size, free)
 		if err == nil && c.text != "" {
-			c.heading(img, s, b, plain)
+			c.heading(img, s, w, plain)
 		}
 		return img, err
 	case c.text == "" || c.layout == cover:
 		img, err := r.canvas(ctx, path, c.about, c.size)
 		if err == nil && c.text != "" {
-			c.heading(img, s, b, nil)
+			c.heading(img, s, w, nil)
 		}
 		return img, err
 	case c.layout == split:
 		back := c.brand.color()
 		panel := full
-		panel.Min.Y = c.size.Y - int(b.Height) - 2*panelPad - 2*barTall
+		panel.Min.Y = c.size.Y - int(w.height()) - 2*panelPad - 2*barTall
 		img, err := r.framed(ctx, path, c, image.Rect(0, 0, c.size.X, panel.Min.Y), back, 0)
 		if err == nil {
-			c.write(img, s, b, float64(panel.Min.Y+panelPad+2*barTall), c.area, back)
+			c.write(img, s, w, float64(panel.Min.Y+panelPad+2*barTall), c.area, back)
 		}
 		return img, err
 	case c.layout == boxed:
@@ -162,21 +201,21 @@ func (r *run) arrange(ctx context.Context, path string, c card, b text.Block, fr
 			return nil, err
 		}
 		box := full.Inset(boxInset)
-		box.Min.Y = box.Max.Y - int(b.Height) - 2*boxPad - 2*barTall
+		box.Min.Y = box.Max.Y - int(w.height()) - 2*boxPad - 2*barTall
 		back := canvas.White
 		if c.brand != nil && len(c.brand.Colors) > 1 {
 			back = c.brand.second()
 		}
 		canvas.Round(img, box, 36, back)
-		c.write(img, s, b, float64(box.Min.Y+boxPad+2*barTall), box.Inset(boxPad), back)
+		c.write(img, s, w, float64(box.Min.Y+boxPad+2*barTall), box.Inset(boxPad), back)
 		return img, nil
 	}
 	back := c.brand.color()
-	top := c.area.Max.Y - int(b.Height)
+	top := c.area.Max.Y - int(w.height())
 	frame := image.Rect(c.area.Min.X, c.area.Min.Y+labelTall+wholeInset/2, c.area.Max.X, top-3*barTall-56)
 	img, err := r.framed(ctx, path, c, frame, back, 36)
 	if err == nil {
-		c.write(img, s, b, float64(top), c.area, back)
+		c.write(img, s, w, float64(top), c.area, back)
 	}
 	return img, err
 }
@@ -207,7 +246,25 @@ const (
 	textPart  = 0.6
 	panelPart = 0.42
 	wholePart = 0.25
+	longPart  = 0.7 // of a text with a body that needs it
+	bodyPart  = 0.5 // of the height of the text, for its body
 )
+
+// boxes returns the boxes that a text may have: that of the layout, and larger ones for longer texts.
+func (c card) boxes() []text.Box {
+	all := []text.Box{c.box()}
+	if c.whole {
+		long := c
+		long.whole = false
+		all = append(all, long.box())
+	}
+	if c.body != "" {
+		most := all[len(all)-1]
+		most.Height = float64(c.area.Dy()) * longPart
+		all = append(all, most)
+	}
+	return all
+}
 
 // box returns the box of the text: the lower part of the area.
 func (c card) box() text.Box {
@@ -227,10 +284,10 @@ func (c card) box() text.Box {
 
 // heading writes the text into the lower part of the area. It darkens the picture under the text, unless the ground has
 // one color, which decides the color of the letters.
-func (c card) heading(img *image.RGBA, s *text.Script, b text.Block, plain *canvas.Color) {
-	top := float64(c.area.Max.Y) - b.Height
+func (c card) heading(img *image.RGBA, s *text.Script, w wording, plain *canvas.Color) {
+	top := float64(c.area.Max.Y) - w.height()
 	if plain != nil {
-		c.write(img, s, b, top, c.area, *plain)
+		c.write(img, s, w, top, c.area, *plain)
 		return
 	}
 	fade := c.size.Y / 4
@@ -243,17 +300,21 @@ func (c card) heading(img *image.RGBA, s *text.Script, b text.Block, plain *canv
 		tint = canvas.Deep(c.brand.color())
 	}
 	canvas.Scrim(img, under, fade, tint)
-	c.write(img, s, b, top, c.area, ink)
+	c.write(img, s, w, top, c.area, ink)
 }
 
 // write writes the text, and a bar above it, on a ground of a color.
-func (c card) write(img *image.RGBA, s *text.Script, b text.Block, top float64, within image.Rectangle,
+func (c card) write(img *image.RGBA, s *text.Script, w wording, top float64, within image.Rectangle,
 	back canvas.Color) {
 	// The bar is aligned with the beginning of the lines.
 	bar := image.Rect(within.Min.X, int(top)-3*barTall, within.Min.X+110, int(top)-2*barTall)
-	if b.RTL {
+	if w.heading.RTL {
 		bar = bar.Add(image.Pt(within.Dx()-bar.Dx(), 0))
 	}
 	canvas.Fill(img, bar, c.brand.accent(back, canvas.LogoContrast))
-	s.Text(b, float64(within.Min.X), float64(within.Max.X), top, text.Start, canvas.On(back), text.Always)
+	left, right := float64(within.Min.X), float64(within.Max.X)
+	s.Text(w.heading, left, right, top, text.Start, canvas.On(back), text.Always)
+	if w.body.Height > 0 {
+		s.Text(w.body, left, right, top+w.heading.Height+bodyGap, text.Start, canvas.On(back), text.Always)
+	}
 }

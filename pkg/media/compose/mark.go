@@ -127,6 +127,8 @@ func (r *run) button(s *text.Script, words, lang string, band image.Rectangle, r
 type placed struct {
 	path string
 	at   image.Point
+	// bottom is its lower edge.
+	bottom int
 }
 
 // writeLogo writes the logo in its size on the video: in a corner of the area that no platform covers.
@@ -135,10 +137,7 @@ func (f *videoRun) writeLogo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	safe := SafePortrait
-	if f.Format == Landscape {
-		safe = SafeLandscape
-	}
+	safe := f.safe()
 	corner := safe.Min
 	badge := canvas.Badge(logo, 252, 132, f.Brand.Colors)
 	if f.Brand.Right && (f.Offer == nil || !f.Offer.priced()) {
@@ -153,6 +152,6 @@ func (f *videoRun) writeLogo(ctx context.Context) error {
 	if err := png.Encode(&out, badge); err != nil {
 		return internal(StagePicture, err)
 	}
-	f.logo = &placed{f.path("logo.png"), corner}
+	f.logo = &placed{f.path("logo.png"), corner, corner.Y + badge.Rect.Dy()}
 	return f.write(StagePicture, "logo.png", out.Bytes())
 }

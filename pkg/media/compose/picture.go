@@ -42,7 +42,7 @@ type Picture struct {
 // of the slides between the first one and the last one alternate, and the last one closes the row in the brand's color.
 type Carousel struct {
 	Slides   []Slide
-	Language string // of the headings (BCP 47)
+	Language string // of the texts (BCP 47)
 	Brand    *Brand
 	// Offer is written over the first slide that is shown whole, and its call to action over the last slide. It may be
 	// nil.
@@ -53,6 +53,8 @@ type Carousel struct {
 type Slide struct {
 	Path    string
 	Heading string
+	// Body is written below the heading, in smaller letters. It needs a heading, and may be empty.
+	Body string
 	// Whole shows the picture without cropping it, on a ground.
 	Whole bool
 }
@@ -97,6 +99,11 @@ func (c Carousel) check() error {
 	if len(c.Slides) < 1 || len(c.Slides) > maxSlides {
 		return invalid("/slides", "A carousel has from 1 to %d slides.", maxSlides)
 	}
+	for i, s := range c.Slides {
+		if s.Body != "" && s.Heading == "" {
+			return invalid(fmt.Sprintf("/slides/%d/body", i), "A slide with a body needs a heading.")
+		}
+	}
 	return nil
 }
 
@@ -105,8 +112,8 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 	for i, s := range c.Slides {
 		name := fmt.Sprintf("slide%02d", i+1)
 		one := card{
-			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, lang: c.Language, name: name, maxEm: 88,
-			size: image.Pt(wide, slideTall),
+			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, body: s.Body, lang: c.Language, name: name,
+			maxEm: 88, size: image.Pt(wide, slideTall),
 			area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88),
 		}
 		if i == 0 {

@@ -176,16 +176,13 @@ func (r *run) drawn(name string, size image.Point) ffmpeg.Input {
 		"-video_size", fmt.Sprintf("%dx%d", size.X, size.Y)}}
 }
 
-// offer draws the offer on a scene: its price if the scene shows the product, and its call to action at the end.
-func (f *videoRun) offer(s *text.Script, n, frames int) error {
+// offer draws the offer on a scene: its price if the scene shows the product, and its call to action at the end. It
+// returns the rectangle of the price.
+func (f *videoRun) offer(s *text.Script, n, frames int) (drawn image.Rectangle, err error) {
 	if f.Offer == nil {
-		return nil
+		return drawn, nil
 	}
-	safe := SafePortrait
-	if f.Format == Landscape {
-		safe = SafeLandscape
-	}
-	k := 1 / float64(max(f.scale, 1))
+	safe, k := f.safe(), f.part()
 	last := n == len(f.scenes)-1
 	when := text.Always
 	if !last && !f.Scenes[n+1].Whole {
@@ -193,13 +190,14 @@ func (f *videoRun) offer(s *text.Script, n, frames int) error {
 	}
 	if f.Scenes[n].Whole {
 		corner := image.Pt(safe.Max.X, safe.Min.Y).Div(max(f.scale, 1))
-		if _, err := f.badge(s, f.Offer, f.Language, f.Brand, corner, k, when); err != nil {
-			return err
+		if drawn, err = f.badge(s, f.Offer, f.Language, f.Brand, corner, k, when); err != nil {
+			return drawn, err
 		}
 	}
 	if !last {
-		return nil
+		return drawn, nil
 	}
 	above := f.caps.bottom - 3*float64(f.caps.box.MaxLines)/2*f.caps.box.MaxEm - 30*k
-	return f.action(s, f.Offer, f.Language, f.Brand, float64(safe.Min.X)*k, float64(safe.Max.X)*k, above, k, when)
+	left, right := float64(safe.Min.X)*k, float64(safe.Max.X)*k
+	return drawn, f.action(s, f.Offer, f.Language, f.Brand, left, right, above, k, when)
 }

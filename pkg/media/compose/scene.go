@@ -50,7 +50,11 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 		last = "[v3]"
 	}
 	script := f.script(f.encoded, frames)
-	if err := f.offer(script, n, frames); err != nil {
+	price, err := f.offer(script, n, frames)
+	if err == nil {
+		err = f.onScreen(script, n, frames, price)
+	}
+	if err != nil {
 		return "", 0, err
 	}
 	captions, err := f.subtitles(StagePicture, fmt.Sprintf("captions%03d", n), script)

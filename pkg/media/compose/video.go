@@ -87,6 +87,8 @@ type Scene struct {
 	Text string
 	// Clip or Picture is the path of the picture.
 	Clip, Picture string
+	// OnScreen is a short text that is drawn at the top during the scene. It may be empty.
+	OnScreen string
 	// Whole shows the picture without cropping it, on a ground.
 	Whole bool
 	// Length is the length of the scene, in videos without a narration.

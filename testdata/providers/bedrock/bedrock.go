@@ -55,7 +55,7 @@ type fake struct {
 	made     int // number of deployments
 }
 
-// New makes a fake. It has the operations control.Submit and control.Status.
+// New makes a fake. It has the operations control.Submit, control.Status and control.Guard.
 func New(cfg Config) http.Handler {
 	f := &fake{Config: cfg, jobs: control.NewJobs[work](cfg.Now, cfg.Took), tokens: map[string]begun{},
 		stored: map[string]bool{}}
@@ -66,6 +66,7 @@ func New(cfg Config) http.Handler {
 	}
 	handle("POST /model/{model}/converse", control.Submit, f.converse)
 	handle("POST /model/{model}/invoke", control.Submit, f.invoke)
+	handle("POST /guardrail/{id}/version/{version}/apply", control.Guard, f.guard)
 	handle("POST /async-invoke", control.Submit, f.start)
 	handle("GET /async-invoke/{arn}", control.Status, f.get)
 	f.routes(handle)

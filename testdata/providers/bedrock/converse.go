@@ -171,6 +171,9 @@ func post(system, prompt string) any {
 		}
 		text["scenes"] = scenes
 	}
+	if strings.Contains(system, `"headline": the words`) {
+		text["headline"] = "On the picture: " + about
+	}
 	if strings.Contains(system, `"sound": the brief`) {
 		text["sound"] = "Slow and warm, with a soft piano"
 	}

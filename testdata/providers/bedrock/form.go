@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -14,7 +15,28 @@ var forms = []struct {
 	{`"proposals": an array`, proposals},
 	{`{"topics":`, topics},
 	{`"scores": an object`, scores},
+	{`{"posts":[{"platform"`, posts},
 }
+
+// posts words a post anew for each platform of the prompt.
+func posts(system, prompt string) any {
+	var data struct {
+		Title, Caption string
+		Hashtags       []string
+	}
+	if err := json.Unmarshal([]byte(prompt), &data); err != nil {
+		return map[string]string{"posts": "The prompt is not JSON: " + err.Error()}
+	}
+	var all []map[string]any
+	for _, match := range platformAsked.FindAllStringSubmatch(system, -1) {
+		all = append(all, map[string]any{"platform": match[1], "title": data.Title,
+			"caption": "For readers here. " + data.Caption, "hashtags": data.Hashtags})
+	}
+	return map[string]any{"posts": all}
+}
+
+// platformAsked is the expression by which prompts name a platform to word a post for.
+var platformAsked = regexp.MustCompile(`(?m)^- "([a-z0-9_]+)" is `)
 
 // proposals returns changes of a factory. In the first answer, one of them is invalid, as
 // models sometimes write.

@@ -22,6 +22,7 @@ const (
 	Result = "result"
 	Media  = "media"
 	Cancel = "cancel"
+	Guard  = "guard" // the moderation of a text
 )
 
 // Kind is a way to fail.

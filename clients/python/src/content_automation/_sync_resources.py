@@ -671,10 +671,11 @@ class ContentResource:
         Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new item.
         With `reuse` it composes the parts that are there again, and only what you correct is made anew and charged:
         a corrected script is spoken again as a whole; a scene with another `visual`, `music` and `cover` with the
-        value generated are made again; titles, headings and media of your own are free. `createEstimate` returns the
-        price before. Without `reuse`, it uses the settings that the factory had when the item was created, and its
-        product as it is now, and keeps the texts that you have set. The media and texts of the earlier attempt are
-        shown until the new one has succeeded. The files of all attempts are kept until the item is deleted.
+        value generated are made again; titles, headlines, texts of slides, texts on scenes and media of your own are
+        free. `createEstimate` returns the price before. Without `reuse`, it uses the settings that the factory had
+        when the item was created, and its product as it is now, and keeps the texts that you have set. The media and
+        texts of the earlier attempt are shown until the new one has succeeded. The files of all attempts are kept
+        until the item is deleted.
 
         Needs the scope `content:write`.
         """

@@ -1281,6 +1281,10 @@ class BrandSettings(TypedDict):
     """
     outro: NotRequired[str]
     """Id of your media of type video or image with which videos end, as intro."""
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     slogan: NotRequired[str]
     """Slogan of the brand."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -1326,6 +1330,10 @@ class BrandSettingsInput(TypedDict):
     """
     outro: NotRequired[str]
     """Id of your media of type video or image with which videos end, as intro."""
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     slogan: NotRequired[str]
     """Slogan of the brand."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -1439,6 +1447,10 @@ class BrandSettingsUpdate(TypedDict):
     """
     outro: NotRequired[Optional[str]]
     """Id of your media of type video or image with which videos end, as intro."""
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     slogan: NotRequired[Optional[str]]
     """Slogan of the brand."""
     voice_rules: NotRequired[Optional[List[str]]]
@@ -1832,6 +1844,8 @@ class ContentItem(TypedDict):
     """Time at which it was generated. Null until then."""
     hashtags: List[str]
     """Hashtags, without the #."""
+    headline: str
+    """Words that are drawn on the picture of a post. Empty until generated, and if none were wanted."""
     hooks: List[str]
     """First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and
     if you gave all texts.
@@ -1981,6 +1995,8 @@ class ContentItemCreate(TypedDict):
     """
     hashtags: NotRequired[List[str]]
     """Hashtags, without the #. Absent: generated."""
+    headline: NotRequired[str]
+    """Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only."""
     language: NotRequired[str]
     """Language of its texts (BCP 47). Absent: the factory's."""
     media: NotRequired[List[str]]
@@ -2035,6 +2051,10 @@ class ContentItemCreate(TypedDict):
     script: NotRequired[str]
     """What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip,
     the lyrics, for a model that requires them. Absent: generated.
+    """
+    show_headline: NotRequired[bool]
+    """Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of
+    the factory is true. For kind post only.
     """
     slides: NotRequired[List["ContentSlideCreate"]]
     """Slides of a carousel. Absent: five, with generated headings. For kind carousel only."""
@@ -2110,6 +2130,10 @@ class ContentItemRegenerate(TypedDict):
     """Cover of a music clip; generated makes a new one. Absent: unchanged."""
     duration_seconds: NotRequired[int]
     """Length in seconds, as of a new item. Absent: unchanged."""
+    headline: NotRequired[str]
+    """Words that are drawn on the picture of a post. Absent: unchanged if they are yours or with reuse, otherwise
+    generated if they are shown.
+    """
     model: NotRequired[str]
     """Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's."""
     music: NotRequired[str]
@@ -2131,8 +2155,12 @@ class ContentItemRegenerate(TypedDict):
     """What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or
     with reuse, otherwise generated.
     """
+    show_headline: NotRequired[bool]
+    """Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent."""
     slides: NotRequired[List["ContentSlideCreate"]]
-    """Headings of the slides of a carousel, as many as it has. Those without a text stay."""
+    """Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or
+    body keeps the other one with reuse.
+    """
     title: NotRequired[str]
     """Absent: unchanged if it is yours or with reuse, otherwise generated."""
     visuals: NotRequired["VideoVisualsInput"]
@@ -2146,7 +2174,7 @@ class ContentItemSceneCreate(TypedDict):
     text: str
     """What is said."""
     on_screen: NotRequired[str]
-    """Short text that is meant to be seen with the scene. Absent: none."""
+    """Short text that is drawn at the top of the scene. Absent: none."""
     visual: NotRequired[str]
     """What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen."""
 
@@ -2516,7 +2544,7 @@ class ContentScene(TypedDict):
     """A type of the API."""
 
     on_screen: str
-    """Short text that is meant to be seen with the scene. It may be empty."""
+    """Short text that is drawn on the scene. It may be empty."""
     text: str
     """What is said."""
     visual: str
@@ -2528,7 +2556,9 @@ class ContentSlide(TypedDict):
     """A type of the API."""
 
     body: str
-    """Text below the heading. Empty on the first slide, and of a heading that you gave without it."""
+    """Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave
+    without it.
+    """
     media_id: Optional[str]
     """Id of its finished picture in media. Null until generated."""
     text: str
@@ -2539,6 +2569,10 @@ class ContentSlide(TypedDict):
 class ContentSlideCreate(TypedDict):
     """A type of the API."""
 
+    body: NotRequired[str]
+    """Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading
+    of your own.
+    """
     text: NotRequired[str]
     """Heading of the slide. Absent: generated."""
 
@@ -5889,6 +5923,10 @@ class SellerSettings(TypedDict):
     """
     outro: NotRequired[str]
     """Id of your media of type video or image with which videos end, as intro."""
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     product_badge: NotRequired[bool]
     """Whether finished media of a product show its price (unless show_prices is false), the price before a promotion,
     the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
@@ -5939,6 +5977,10 @@ class SellerSettingsInput(TypedDict):
     """
     outro: NotRequired[str]
     """Id of your media of type video or image with which videos end, as intro."""
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     product_badge: NotRequired[bool]
     """Whether finished media of a product show its price (unless show_prices is false), the price before a promotion,
     the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
@@ -6057,6 +6099,10 @@ class SellerSettingsUpdate(TypedDict):
     """
     outro: NotRequired[Optional[str]]
     """Id of your media of type video or image with which videos end, as intro."""
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     product_badge: NotRequired[Optional[bool]]
     """Whether finished media of a product show its price (unless show_prices is false), the price before a promotion,
     the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no

@@ -155,6 +155,11 @@ func TestAStoryHasNoAlternativeText(t *testing.T) {
 		strings.Contains(f.Fake.Posts()[0], story.Media[0].Alt) {
 		t.Errorf("%q, %v", f.Fake.Posts(), err)
 	}
+	if _, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_6", Kind: platform.KindPost,
+		Caption: "A shoe", Media: []platform.Media{described()}}); err != nil ||
+		!strings.Contains(strings.Join(f.Fake.Posts(), " "), "A red shoe on grass") {
+		t.Errorf("the alternative text of a post is lost: %q, %v", f.Fake.Posts(), err)
+	}
 	c := f.Adapter.Capabilities()
 	if c.Supports(platform.KindStory, platform.OptionAlt) || !c.Supports(platform.KindPost, platform.OptionAlt) {
 		t.Error("a story has an alternative text, or a post has none")

@@ -74,6 +74,8 @@ var capabilities = platform.Capabilities{
 	Metrics:   []string{"likes", "comments"},
 	Edits:     true,
 	Deletes:   true,
+	Habits: platform.Habits{FirstLine: 200, Least: 300, Most: 1300, Hashtags: 3, Links: true,
+		Action: "to answer a question of the trade, or to share an experience in a comment"},
 	Notes: []string{
 		"An account is a member. If the operator's application has the Community Management API, organisations that " +
 			"the member administers can be connected, too.",

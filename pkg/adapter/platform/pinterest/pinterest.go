@@ -62,6 +62,8 @@ var capabilities = platform.Capabilities{
 	Edits:     true,
 	Deletes:   true,
 	Pulls:     true,
+	Habits: platform.Habits{FirstLine: 50, Least: 100, Most: 350, Hashtags: 2,
+		Action: "to save the pin, or to open its link"},
 	Notes: []string{
 		"An account is a board of Pinterest. The owner chooses one of the login's boards.",
 		"Pinterest takes no posts without media, and applications can write no comments.",

@@ -67,6 +67,8 @@ var capabilities = platform.Capabilities{
 	DailyPosts: 250,
 	Deletes:    true,
 	Pulls:      true,
+	Habits: platform.Habits{Least: 60, Most: 350, Hashtags: 1, Links: true,
+		Action: "to answer, or to share the post"},
 	Notes: []string{
 		"Threads has one topic for each post: the option topic_tag, or else the first hashtag. Others are plain text.",
 		"Threads takes 250 posts of an account in 24 hours, and 100 deletions.",

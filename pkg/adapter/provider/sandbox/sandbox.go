@@ -66,6 +66,8 @@ type work struct {
 	Sources int `json:"r,omitempty"`
 	// Pictures are those that a text describes.
 	Pictures int                  `json:"p,omitempty"`
+	Head     bool                 `json:"x,omitempty"` // of a text: whether it has a headline
+	Plain    bool                 `json:"i,omitempty"` // of a text: whether it is to be written without samples
 	Script   int                  `json:"q,omitempty"` // of a text: the seconds of its script
 	Scenes   int                  `json:"e,omitempty"` // of a script
 	Lang     string               `json:"l,omitempty"`
@@ -109,7 +111,8 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		w.Mood, w.Colors = mood(req.Prompt), colors(req.Prompt)
 	case provider.KindText:
 		w.Sources = min(max(req.Sources, 0), maxImages)
-		w.Pictures = min(max(req.Pictures, 0), maxImages)
+		w.Pictures, w.Head = min(max(req.Pictures, 0), maxImages), req.Headline
+		w.Plain = req.Repair != nil
 		w.Slides, w.Script = min(req.Slides, maxImages), min(max(req.ScriptSeconds, 0), maxSeconds)
 		if w.Script > 0 {
 			w.Scenes = min(max(req.Scenes, 1), w.Script)

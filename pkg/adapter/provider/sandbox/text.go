@@ -50,8 +50,32 @@ func fit(a provider.About) *provider.About {
 	return &a
 }
 
-// text writes a text: about the topic, or the product, as the kind of content and the type of factory have it.
+// text writes a text: about the topic, or the product, as the kind of content and the type of factory have it. A text
+// that was refused is written with none of its words.
 func (w work) text() provider.Text {
+	t := w.sample()
+	if !w.Plain {
+		return t
+	}
+	const word = "Test"
+	t.Title, t.Caption, t.Hashtags, t.Hooks = word, word+".", []string{Name}, []string{word, word, word}
+	if w.Head {
+		t.Headline = word
+	}
+	for i := range t.Pictures {
+		t.Pictures[i].Alt = word
+	}
+	for i := range t.Slides {
+		t.Slides[i].Heading, t.Slides[i].Body, t.Slides[i].Alt = word, "", word
+	}
+	for i := range t.Scenes {
+		t.Scenes[i].Text, t.Scenes[i].OnScreen = word+".", ""
+	}
+	return t
+}
+
+// sample writes a text of samples.
+func (w work) sample() provider.Text {
 	texts, about := samples.Of(w.Lang), provider.About{}
 	if w.About != nil {
 		about = *w.About
@@ -83,6 +107,9 @@ func (w work) text() provider.Text {
 	paragraphs = slices.DeleteFunc(paragraphs, func(p string) bool { return p == "" })
 	t := provider.Text{Title: title, Caption: strings.Join(paragraphs, "\n\n"),
 		Hashtags: hashtags(about.Product + " " + w.Topic), Hook: 1, Style: style}
+	if w.Head {
+		t.Headline = provider.Clip(title, maxName)
+	}
 	t.Hooks = append(t.Hooks, provider.Clip(paragraphs[0], maxTopic))
 	for _, hook := range texts.Hooks {
 		t.Hooks = append(t.Hooks, fill(hook))
@@ -110,7 +137,7 @@ func (w work) text() provider.Text {
 	opening := samples.Fill(texts.Scenes[0], "topic", title)
 	sentences := slices.Concat([]string{opening}, offer, texts.Scenes[1:])
 	var rest []string
-	for range w.Scenes {
+	for i := range w.Scenes {
 		spoken, said := time.Duration(w.Script)*time.Second/time.Duration(w.Scenes), ""
 		for {
 			if len(rest) == 0 {
@@ -127,8 +154,11 @@ func (w work) text() provider.Text {
 		if said == "" {
 			said = provider.ClipSpoken(opening, spoken)
 		}
-		t.Scenes = append(t.Scenes, provider.Scene{Text: said, Visual: picture(title).Visual,
-			OnScreen: provider.Clip(title, maxName)})
+		scene := provider.Scene{Text: said, Visual: picture(title).Visual}
+		if i == 0 {
+			scene.OnScreen = provider.Clip(title, maxName)
+		}
+		t.Scenes = append(t.Scenes, scene)
 	}
 	return t
 }

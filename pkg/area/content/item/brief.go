@@ -56,6 +56,8 @@ type Brief struct {
 	Logo *Logo `json:"logo,omitempty"`
 	// Badge is what finished media of products say besides the price, or nil if they say nothing.
 	Badge *Badge `json:"badge,omitempty"`
+	// Headlined reports whether pictures of posts have words on them, unless a caller chooses.
+	Headlined bool `json:"headlined,omitempty"`
 	// CaptionStyle is the style of captions, or empty for the default.
 	CaptionStyle string `json:"caption_style,omitempty"`
 	// Intro and Outro are shown before and after videos.
@@ -205,7 +207,7 @@ func NewBrief(f Factory) (Brief, error) {
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Trained: f.Trained, Brand: brand, Logo: logo, Prices: f.pricesOf(settings),
-		Badge: badge, CaptionStyle: captions, Intro: f.Intro, Outro: f.Outro,
+		Badge: badge, Headlined: settings["post_headlines"] == true, CaptionStyle: captions, Intro: f.Intro, Outro: f.Outro,
 		Forbidden: lines(settings["forbidden_words"]), Sources: sources, MaxAge: int(hours),
 		Sourced: settings["cite_sources"] == true || settings["fact_check"] == true,
 	}, nil

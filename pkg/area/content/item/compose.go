@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
@@ -55,17 +56,21 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 	case "short video", "long video":
 		return r.video(text, made, pictures)
 	case "story clip":
-		scene := composition.Scene{Clip: pictures[0], Length: r.between()}
-		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Brand: brand,
-			Intro: r.Brief.Intro, Outro: r.Brief.Outro}, nil
+		scene := composition.Scene{Clip: pictures[0], Length: r.between(), OnScreen: r.Title}
+		if !r.Given.Title {
+			scene.OnScreen = script.Screen.Clip(r.Title)
+		}
+		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Language: r.Language,
+			Brand: brand, Intro: r.Brief.Intro, Outro: r.Brief.Outro}, nil
 	case "carousel":
 		c := composition.Carousel{Language: r.Language, Brand: brand, Offer: r.offer()}
 		for i, p := range pictures {
-			heading := r.Slides[i].Text
+			slide := composition.Slide{File: p, Heading: r.Slides[i].Text, Body: r.Slides[i].Body,
+				Whole: r.photo(i+1) != nil}
 			if !r.givenSlide(i) && i < len(text.Slides) {
-				heading = text.Slides[i].Heading
+				slide.Heading, slide.Body = text.Slides[i].Heading, text.Slides[i].Body
 			}
-			c.Slides = append(c.Slides, composition.Slide{File: p, Heading: heading, Whole: r.photo(i+1) != nil})
+			c.Slides = append(c.Slides, slide)
 		}
 		return c, nil
 	case "story":
@@ -84,8 +89,12 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 			Language: r.Language, Brand: brand,
 		}, nil
 	}
-	return composition.Picture{Use: composition.Post, File: pictures[0], Language: r.Language, Brand: r.Brief.Brand,
-		Whole: r.photo(1) != nil, Offer: r.offer()}, nil
+	headline := r.Headline
+	if !r.Given.Headline {
+		headline = text.Headline
+	}
+	return composition.Picture{Use: composition.Post, File: pictures[0], Text: headline, Language: r.Language,
+		Brand: r.Brief.Brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 }
 
 // pictures returns the pictures and clips of the item in their order: those that were made,
@@ -133,7 +142,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	}
 	covers, clips := make([]time.Duration, len(text.Scenes)), 0
 	for i, s := range text.Scenes {
-		scene := composition.Scene{Text: s.Text, Whole: r.photo(i+1) != nil}
+		scene := composition.Scene{Text: s.Text, OnScreen: s.OnScreen, Whole: r.photo(i+1) != nil}
 		if seen[i].Type == media.Video {
 			scene.Clip, covers[i] = seen[i], covered(seconds(*seen[i]))
 			clips++
@@ -167,8 +176,14 @@ func (r *Record) Gave(e *provider.Error) bool {
 		return r.OwnCover != nil && *r.Cover != CoverGenerated
 	case strings.HasPrefix(part, "/brand/"), part == "/intro", part == "/outro":
 		return true
+	case part == "/path" && text && r.Kind == Post:
+		return r.Given.Headline
 	case part == "/title", part == "/path" && text:
 		return r.Given.Title
+	case scan(part, "/scenes/%d/on_screen", &n):
+		return r.Given.Script && r.Kind == Video || r.Given.Title && r.Kind == Story
+	case scan(part, "/slides/%d/body", &n):
+		return r.givenSlide(n)
 	case part == "/path":
 		return r.photo(1) != nil
 	case scan(part, "/slides/%d", &n) && text:

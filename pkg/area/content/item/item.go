@@ -35,7 +35,7 @@ const (
 // Slide is one picture of a carousel.
 type Slide struct {
 	Text    string  `json:"text" maxLength:"200" doc:"Heading of the slide"`
-	Body    string  `json:"body" doc:"Text below the heading. Empty on the first slide, and of a heading that you gave without it"`
+	Body    string  `json:"body" doc:"Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave without it"`
 	MediaID *string `json:"media_id" doc:"Id of its finished picture in media. Null until generated"`
 }
 
@@ -44,7 +44,7 @@ type Scene struct {
 	Text   string `json:"text" doc:"What is said"`
 	Visual string `json:"visual" doc:"What is seen, in English if it was generated. Empty if you gave the scene without it"`
 	// OnScreen is for viewers without sound.
-	OnScreen string `json:"on_screen" doc:"Short text that is meant to be seen with the scene. It may be empty"`
+	OnScreen string `json:"on_screen" doc:"Short text that is drawn on the scene. It may be empty"`
 }
 
 // Failure is the reason why an item failed.
@@ -75,6 +75,7 @@ type Item struct {
 	Seconds           *int               `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
 	Voice             *string            `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
 	Title             string             `json:"title" doc:"Title, in one line. Empty until generated"`
+	Headline          string             `json:"headline" doc:"Words that are drawn on the picture of a post. Empty until generated, and if none were wanted"`
 	Caption           string             `json:"caption" doc:"Text of the post. Empty until generated"`
 	Hashtags          []string           `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
 	Quality           string             `json:"quality" doc:"Quality of the texts: draft, standard or best. Empty if the item is older than the member" example:"standard"`

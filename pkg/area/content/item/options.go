@@ -3,6 +3,7 @@ package item
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -151,12 +152,27 @@ func set(member **string, asked, usual string) {
 }
 
 // seen are the shapes whose finished media show texts.
-var seen = []string{"carousel", "story", "short video", "long video", "music clip"}
+var seen = []string{"carousel", "story", "story clip", "short video", "long video", "music clip"}
+
+func (r *Record) seen() bool { return slices.Contains(seen, r.Shape) || r.Headlined }
+
+// Head sets the words that a caller wants on the picture of a post, or whether there are any. Without both, nothing
+// changes.
+func (r *Record) Head(words string, show *bool) {
+	switch {
+	case words != "":
+		r.Headline, r.Headlined, r.Given.Headline = strings.Join(strings.Fields(words), " "), true, true
+	case show != nil && !*show:
+		r.Headline, r.Headlined, r.Given.Headline = "", false, false
+	case show != nil:
+		r.Headlined = true
+	}
+}
 
 // CheckTexts refuses texts of the caller that finished media could not show, for want of a
 // font or of room.
 func (r *Record) CheckTexts() error {
-	if !slices.Contains(seen, r.Shape) {
+	if !r.seen() {
 		return nil
 	}
 	const noFont = "is in a writing system of which there is no font. Texts in finished media are in " + script.Names
@@ -177,8 +193,18 @@ func (r *Record) CheckTexts() error {
 	case !r.Given.Title:
 	case r.Shape == "story":
 		check("/title", "", r.Title, script.Story)
+	case r.Shape == "story clip":
+		check("/title", "", r.Title, script.Screen)
 	case r.Kind == MusicClip:
 		check("/title", "", r.Title, script.Track)
+	}
+	if r.Given.Headline {
+		check("/headline", "", r.Headline, script.Slide)
+	}
+	for i, s := range r.Scenes {
+		if r.Given.Script && s.OnScreen != "" {
+			check(fmt.Sprintf("/scenes/%d/on_screen", i), "", s.OnScreen, script.Screen)
+		}
 	}
 	if r.Given.Script && r.Kind == Video && !script.Covers(r.Script) {
 		param := "/scenes"
@@ -189,6 +215,7 @@ func (r *Record) CheckTexts() error {
 	}
 	for _, i := range r.Given.Slides {
 		check(fmt.Sprintf("/slides/%d/text", i), "", r.Slides[i].Text, script.Slide)
+		check(fmt.Sprintf("/slides/%d/body", i), "", r.Slides[i].Body, script.Body)
 	}
 	if b := r.Brief.Brand; b != nil && r.Kind == Carousel {
 		place := script.Band
@@ -203,14 +230,17 @@ func (r *Record) CheckTexts() error {
 // checkWritten refuses texts that a model has written and that finished media could not
 // show, before anything is made of them.
 func (r *Record) checkWritten(t provider.Text) error {
-	texts := []string{t.Script()}
-	if !r.Given.Title && (r.Shape == "story" || r.Kind == MusicClip) {
+	texts := []string{t.Script(), t.Headline}
+	if !r.Given.Title && r.InMedia() {
 		texts = append(texts, t.Title)
+	}
+	for _, s := range t.Scenes {
+		texts = append(texts, s.OnScreen)
 	}
 	for _, s := range t.Slides {
 		texts = append(texts, s.Heading, s.Body)
 	}
-	if slices.Contains(seen, r.Shape) && slices.ContainsFunc(texts, func(s string) bool { return !script.Covers(s) }) {
+	if r.seen() && slices.ContainsFunc(texts, func(s string) bool { return !script.Covers(s) }) {
 		return provider.FailureOf(provider.FailedScript)
 	}
 	return nil

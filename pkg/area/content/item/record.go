@@ -58,6 +58,8 @@ type Record struct {
 	Read bool             `json:"read,omitempty"`
 	// Adapt are the platforms for which the text model words the texts.
 	Adapt []string `json:"adapt,omitempty"`
+	// Headlined reports whether the picture of a post has words on it.
+	Headlined bool `json:"headlined,omitempty"`
 	// Given are the texts of the caller. Generation never overwrites them.
 	Given Given `json:"given,omitzero"`
 	// Brief holds the settings that the factory had when the item was created.
@@ -96,9 +98,10 @@ type Record struct {
 // Given marks the texts that the caller wrote.
 type Given struct {
 	Title    bool `json:"title,omitempty"`
+	Headline bool `json:"headline,omitempty"`
 	Caption  bool `json:"caption,omitempty"`
 	Hashtags bool `json:"hashtags,omitempty"`
-	// Slides are the indexes of the slides whose heading the caller wrote.
+	// Slides are the indexes of the slides whose texts the caller wrote.
 	Slides []int `json:"slides,omitempty"`
 	// Script reports whether the caller wrote the script, and Undivided whether without scenes.
 	Script    bool `json:"script,omitempty"`

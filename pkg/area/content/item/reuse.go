@@ -105,7 +105,7 @@ func (r *Record) checkCovered(w Options) error {
 }
 
 // InMedia reports whether the title is part of the finished media.
-func (r *Record) InMedia() bool { return r.Shape == "story" || r.Kind == MusicClip }
+func (r *Record) InMedia() bool { return r.Kind == Story || r.Kind == MusicClip }
 
 // results returns the results of the parts that were made, but for finished media.
 func (r *Record) results(made []generate.Made) (all []result) {

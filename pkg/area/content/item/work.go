@@ -99,7 +99,7 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 		}
 		w.Sources = w.quoted(t)
 	}
-	w.assemble(made)
+	w.assemble(made, now)
 	w.Touch(now)
 	at := w.UpdatedAt
 	w.GeneratedAt, w.Record.Progress = &at, 100
@@ -163,9 +163,9 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 }
 
 // assemble fills the item with the results of its parts.
-func (r *Record) assemble(made []generate.Made) {
+func (r *Record) assemble(made []generate.Made, now time.Time) {
 	r.write(made)
-	r.vary(made)
+	r.vary(made, now)
 	finished, parts := r.sort(made)
 	if r.Provided() && len(finished.Files) == 0 {
 		finished.Files = r.own(media.Final)
@@ -189,14 +189,13 @@ func (r *Record) write(made []generate.Made) {
 	if !r.Given.Hashtags {
 		r.Hashtags = append([]string{}, t.Hashtags...)
 	}
+	if !r.Given.Headline {
+		r.Headline = t.Headline
+	}
 	for i := range r.Slides {
-		if i >= len(t.Slides) {
-			continue
+		if i < len(t.Slides) && !r.givenSlide(i) {
+			r.Slides[i].Text, r.Slides[i].Body = t.Slides[i].Heading, t.Slides[i].Body
 		}
-		if !r.givenSlide(i) {
-			r.Slides[i].Text = t.Slides[i].Heading
-		}
-		r.Slides[i].Body = t.Slides[i].Body
 	}
 	r.draw(t)
 	if r.Given.Script {

@@ -31,6 +31,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 	case Video:
 	default:
 		req.Pictures = 1
+		req.Headline = r.Headlined && !r.Given.Headline
 	}
 	told := r.ofWriter(req)
 	written := prompt.Write(told)
@@ -48,8 +49,8 @@ func (r *Record) ask(p part, req *provider.Request) {
 func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
 		Task: r.task(), Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
-		Rules: append(r.productRules(), r.retold()...), Origin: r.Origin, Slides: req.Slides, Pictures: req.Pictures, Scenes: req.Scenes,
-		Seconds: req.ScriptSeconds, Long: r.Shape == "long video",
+		Rules: append(r.productRules(), r.retold()...), Origin: r.Origin, Slides: req.Slides, Pictures: req.Pictures,
+		Scenes: req.Scenes, Seconds: req.ScriptSeconds, Long: r.Shape == "long video", Headline: req.Headline,
 	}
 	if product := r.Brief.Product; product != nil {
 		w.Product = product.facts(r.Brief.Prices != PricesNone)

@@ -101,7 +101,7 @@ func (s *bench) sheet(w words) ([]image.Image, error) {
 	video := func(f compose.Format, pictures []string, b *compose.Brand) compose.Video {
 		return compose.Video{
 			Format: f, Quality: compose.Draft, Captions: true, Language: w.lang, Narration: s.voice, Brand: b,
-			Scenes: []compose.Scene{{Text: w.scenes[0], Picture: pictures[0]},
+			Scenes: []compose.Scene{{Text: w.scenes[0], Picture: pictures[0], OnScreen: w.story},
 				{Text: w.scenes[1], Picture: pictures[1]}},
 		}
 	}
@@ -110,9 +110,12 @@ func (s *bench) sheet(w words) ([]image.Image, error) {
 		{video(compose.Landscape, s.wide, &plain), []time.Duration{2 * time.Second}},
 		{compose.Carousel{Language: w.lang, Brand: brand,
 			Slides: []compose.Slide{{Path: s.tall[2], Heading: w.headings[0]},
-				{Path: s.tall[1], Heading: w.headings[1]}, {Path: s.cover, Heading: w.headings[2]}}}, nil},
+				{Path: s.tall[1], Heading: w.headings[1], Body: w.scenes[0]},
+				{Path: s.tall[0], Heading: w.story, Body: w.headings[1]},
+				{Path: s.cover, Heading: w.headings[2], Body: w.scenes[1]}}}, nil},
 		{compose.Picture{Use: compose.Story, Path: s.tall[3], Text: w.story, Language: w.lang, Brand: brand}, nil},
-		{compose.Picture{Use: compose.Post, Path: s.wide[1]}, nil},
+		{compose.Picture{Use: compose.Post, Path: s.wide[1], Text: w.headings[0], Language: w.lang,
+			Brand: &plain}, nil},
 		{compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: w.song, Language: w.lang,
 			Quality: compose.Draft, Brand: brand}, []time.Duration{7 * time.Second}},
 	})

@@ -15,7 +15,9 @@ type Place struct {
 // The places of texts in finished media.
 var (
 	Story   = Place{29.3, 9} // the title of a story
-	Slide   = Place{30.4, 9} // the heading of a slide
+	Slide   = Place{30.4, 9} // the heading of a slide, and of a post
+	Body    = Place{33, 6}   // the text below the heading of a slide
+	Screen  = Place{26.9, 4} // the text of a scene
 	Track   = Place{28, 3}   // the title of a music clip
 	Band    = Place{41, 2}   // the name of a brand
 	ByALogo = Place{26, 2}   // the same, beside a logo
@@ -48,6 +50,18 @@ func (p Place) Fits(text string) bool {
 		}
 	}
 	return lines <= p.Lines
+}
+
+// Clip returns the beginning of a text that surely fits into a place, to the end of a word if it can.
+func (p Place) Clip(text string) string {
+	for !p.Fits(text) {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
+		if end := strings.LastIndexFunc(text, unicode.IsSpace); end > len(text)/2 {
+			text = strings.TrimSpace(text[:end])
+		}
+	}
+	return text
 }
 
 // spaceAfter returns the approximate width of a space after a word, which has the word's font.

@@ -1,0 +1,51 @@
+package bedrock
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+)
+
+// guardTimeout bounds the time of a moderation, which takes less than a second as a rule.
+const guardTimeout = 15 * time.Second
+
+// Guardrail moderates texts by a guardrail of the AWS account.
+type Guardrail struct {
+	provider    *Provider
+	id, version string
+}
+
+var _ provider.Moderator = (*Guardrail)(nil)
+
+// Guardrail returns the guardrail of a name: its id, a colon, and its version or DRAFT.
+func (p *Provider) Guardrail(name string) *Guardrail {
+	id, version, _ := strings.Cut(name, ":")
+	return &Guardrail{p, id, version}
+}
+
+// Moderate implements provider.Moderator. A text is flagged if the guardrail blocks or masks a part of it.
+func (g *Guardrail) Moderate(ctx context.Context, text string) (flagged bool, err error) {
+	var out *bedrockruntime.ApplyGuardrailOutput
+	apply := call("ApplyGuardrail", guardTimeout, false)
+	err = apply.Do(ctx, func(ctx context.Context) (err error) {
+		out, err = g.provider.client.ApplyGuardrail(ctx, &bedrockruntime.ApplyGuardrailInput{
+			GuardrailIdentifier: aws.String(g.id), GuardrailVersion: aws.String(g.version),
+			Source: types.GuardrailContentSourceOutput,
+			Content: []types.GuardrailContentBlock{&types.GuardrailContentBlockMemberText{
+				Value: types.GuardrailTextBlock{Text: aws.String(text)}}},
+		})
+		if err == nil && !slices.Contains(out.Action.Values(), out.Action) {
+			err = apply.Garbled(fmt.Errorf("the action is %q", out.Action))
+		}
+		return err
+	})
+	return err == nil && out.Action != types.GuardrailActionNone, err
+}
