@@ -64,7 +64,8 @@ func belongs(message string) *errs.Error {
 	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: "used", Allowed: []string{"update"}})
 }
 
-// belonging returns the noun, with its article, of something that belongs to the owner's profile, or an empty text if nothing does.
+// belonging returns the noun, with its article, of something that belongs to the owner's profile, or an empty text if
+// nothing does.
 func (s *Service) belonging(ctx context.Context, o tenant.Owner) (string, error) {
 	for _, kind := range []struct {
 		noun   string
