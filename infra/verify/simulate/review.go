@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
-// reviewEnds are the events of diagnoses, proposals, plans, trainings and approvals. Each has a mark for the change that it
-// reports.
+// reviewEnds are the events of diagnoses, proposals, plans, trainings and approvals. Each has a mark for the change
+// that it reports.
 var reviewEnds = map[event.Type]string{event.DiagnosisCompleted: "diagnosed ", event.ProposalCreated: "proposed ",
 	event.ProposalApplied: "applied ", event.ContentPlanCompleted: "planned ",
 	event.ContentApproved: "approved ", event.ContentChangesRequested: "changes_requested ",

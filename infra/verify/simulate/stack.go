@@ -72,7 +72,8 @@ var build = sync.OnceValue(func() stack {
 	s.envelope = sealtest.Envelope("the simulation's key")
 	r := httpapi.NewRouter(s.db, silent{}, time.Now)
 	e := area.Env{
-		AWS: aws.Config{Region: "us-west-2"}, DB: s.db, Media: s.signer, Audit: audit.New(s.db, time.Now), Now: time.Now, Random: rand.Reader,
+		AWS: aws.Config{Region: "us-west-2"}, DB: s.db, Media: s.signer, Now: time.Now, Random: rand.Reader,
+		Audit:     audit.New(s.db, time.Now),
 		Envelope:  s.envelope,
 		Seal:      seal.Fixed([]byte("the system's secret")),
 		Providers: "bedrock,fal,elevenlabs", Converser: talker{}, HTTP: web{},

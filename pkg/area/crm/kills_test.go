@@ -17,8 +17,8 @@ import (
 const changes = 300
 
 // Stage changes arrive twice and in any order, the CRM limits calls and loses answers, and processes die before and
-// after any of their calls. Each deal has one item, one charge and one note. Where a refresh token is valid once, a lost
-// refresh ends the connection: the integration is connected again, and goes on.
+// after any of their calls. Each deal has one item, one charge and one note. Where a refresh token is valid once, a
+// lost refresh ends the connection: the integration is connected again, and goes on.
 func TestShuffledStageChangesUnderKills(t *testing.T) {
 	for n, name := range names() {
 		t.Run(name, func(t *testing.T) { shuffled(t, name, rand.New(rand.NewPCG(1, uint64(n)))) })

@@ -42,7 +42,8 @@ type object = map[string]any
 
 var vault = account.Vault{Envelope: sealtest.Envelope("key")}
 
-// world has the operations of the area, and the worker that publishes, which a fuse may kill. Its caller has a test key.
+// world has the operations of the area, and the worker that publishes, which a fuse may kill. Its caller has a test
+// key.
 type world struct {
 	*apitest.Caller
 	t       *testing.T
