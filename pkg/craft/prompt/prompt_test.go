@@ -130,8 +130,10 @@ func others() map[string]string {
 		Text: provider.Text{Title: "Nets", Caption: "We cut them."}})
 	topics := prompt.Planning{Language: "de", Channel: "x", Slots: []prompt.TopicWanted{{Slot: 1, Type: "post"}}}.Prompt()
 	proposals := prompt.Proposing{Language: "de", Schema: "{}", Most: 5, Title: 80, Rationale: 500, Effect: 300}.Prompt()
+	reply := prompt.Replying{Language: "de", Platform: "Instagram", Limit: 300, Channel: "x", Post: "x", Comment: "x"}.
+		Prompt()
 	return map[string]string{review.Version: review.System, topics.Version: topics.System,
-		proposals.Version: proposals.System, prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
+		reply.Version: reply.System, proposals.Version: proposals.System, prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
 			About: "The chat is about no factory."}.System()}
 }
 

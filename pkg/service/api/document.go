@@ -47,6 +47,7 @@ func header() *huma.OpenAPI {
 			{Name: "Factories", Description: "Makers of content, each with its voice and audience"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
 			{Name: "Publishing", Description: "Checks, approvals, review links, slots and published posts"},
+			{Name: "Comments", Description: "Comments of readers on published posts"},
 			{Name: "Automations", Description: "Content of the entries of a feed, of new products, and at times"},
 			{Name: "Architect", Description: "Chats with an assistant that makes drafts of factories, content plans " +
 				"and content items"},
