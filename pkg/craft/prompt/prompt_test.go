@@ -133,7 +133,8 @@ func others() map[string]string {
 	reply := prompt.Replying{Language: "de", Platform: "Instagram", Limit: 300, Channel: "x", Post: "x", Comment: "x"}.
 		Prompt()
 	return map[string]string{review.Version: review.System, topics.Version: topics.System,
-		reply.Version: reply.System, proposals.Version: proposals.System, prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
+		reply.Version: reply.System, proposals.Version: proposals.System,
+		prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
 			About: "The chat is about no factory."}.System()}
 }
 
