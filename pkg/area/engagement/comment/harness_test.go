@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
 	"github.com/content-automation/api/pkg/adapter/platform/facebook"
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
 	"github.com/content-automation/api/pkg/adapter/platform/threads"
@@ -24,6 +25,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
+	fakebluesky "github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
 	fakefacebook "github.com/content-automation/api/testdata/platforms/facebook"
 	"github.com/content-automation/api/testdata/platforms/fixture"
@@ -66,6 +68,9 @@ var fakes = map[string]struct {
 }{
 	"instagram": {func(now func() time.Time) fake { return fakeinstagram.New(now) },
 		func(c wire.Config) platform.Adapter { return instagram.New(c) }, fakeinstagram.User, "178"},
+	"bluesky": {func(now func() time.Time) fake { return fakebluesky.New(now) },
+		func(c wire.Config) platform.Adapter { return bluesky.New(c) }, fakebluesky.DID,
+		"at://" + fakebluesky.DID + "/app.bsky.feed.post/3lbaaaaaaaa22"},
 	"facebook": {func(now func() time.Time) fake { return fakefacebook.New(now) },
 		func(c wire.Config) platform.Adapter { return facebook.New(c) }, fakefacebook.Page, fakefacebook.Page + "_178"},
 	"threads": {func(now func() time.Time) fake { return fakethreads.New(now) },
