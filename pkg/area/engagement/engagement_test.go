@@ -73,8 +73,9 @@ func newWorld(t *testing.T, platform string) *world {
 	offer := catalog.NewOffer("bedrock", "eu-central-1")
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, engagement.NewService(w.db, offer, w.clock.Now)).Live()
 	w.model = &model{Provider: sandbox.New(w.clock.Now), answers: []string{"Yes, in red."}}
-	w.kernel = task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text, Handlers: map[task.Kind]task.Handler{
-		suggest.Kind: &suggest.Worker{DB: w.db, Providers: w.model, Offer: offer, Now: w.clock.Now}},
+	w.kernel = task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text,
+		Handlers: map[task.Kind]task.Handler{
+			suggest.Kind: &suggest.Worker{DB: w.db, Providers: w.model, Offer: offer, Now: w.clock.Now}},
 		Chance: func() float64 { return 0.5 }})
 	o, now := w.Principal.Owner, w.clock.Now()
 	acct := account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil),

@@ -130,7 +130,8 @@ func TestACommentThatWasDeletedMeanwhile(t *testing.T) {
 	w.fake.RemoveComment(c.ID)
 	w.reply(asked, "Yes")
 	w.until("the reply ends", func() bool { return w.comments()[asked].Reply.State != comment.Pending })
-	if got := w.comments()[asked]; got.Reply.State != comment.Failed || got.State != comment.Deleted || w.replies() != 0 {
+	got := w.comments()[asked]
+	if got.Reply.State != comment.Failed || got.State != comment.Deleted || w.replies() != 0 {
 		t.Errorf("%+v", got.Reply)
 	}
 }
