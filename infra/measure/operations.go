@@ -82,6 +82,7 @@ var more = map[string]int{
 	"deleteProfile": 8, "getContentPlan": 1, "scheduleContentItem": 1, "publishContentItem": 1, "validatePublishing": 3,
 	"getBestTimes": 1, "listAllPublications": 1, "getPublication": 1, "updatePublication": 1, "deletePublication": 1,
 	"createAutomation": 1, "updateAutomation": 2,
+	"replyToComment": 1, "updateComment": 1, "deleteComment": 1,
 }
 
 // broken returns an error for each bound that an operation breaks.

@@ -19,6 +19,7 @@ type pathID struct {
 var pathIDs = []pathID{
 	{"api_key_id", id.APIKey, "API key"},
 	{"chat_id", id.Chat, "chat"},
+	{"comment_id", id.Comment, "comment"},
 	{"content_item_id", id.ContentItem, "content item"},
 	{"delivery_id", id.Delivery, "delivery"},
 	{"draft_id", id.Draft, "draft"},

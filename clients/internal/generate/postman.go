@@ -26,7 +26,7 @@ type step struct {
 	Keep map[string]string
 	// Match is the variable with the version that the request changes.
 	Match string
-	// Until has the states to wait for. That of an empty list is none.
+	// Until has the states to wait for. That of a list is none or some.
 	Until []string
 	// Allowed are the statuses that are right, if there are several.
 	Allowed []int
@@ -214,7 +214,7 @@ func script(_ int, s step, o form.Operation) string {
 	}
 	if len(s.Until) > 0 {
 		text += fmt.Sprintf("\nconst tries = (pm.variables.get('tries') || 0) * 1, result = pm.response.json().data;"+
-			"\nconst state = Array.isArray(result) && !result.length ? 'none' : result?.state;"+
+			"\nconst state = Array.isArray(result) ? (result.length ? 'some' : 'none') : result?.state;"+
 			"\nconst done = ['%s'].includes(state) || pm.response.code >= 300;"+
 			"\npm.collectionVariables.set('tries', done ? 0 : tries + 1);"+
 			"\nif (!done && tries < 60) setTimeout(() => pm.execution.setNextRequest(pm.info.requestId), pm.variables.get('pause') || 1000);"+

@@ -32,8 +32,9 @@ func TestStacksAreFarBelowTheLimit(t *testing.T) {
 			most := most
 			if strings.HasSuffix(name, "-api") {
 				// A path needs two or three, and more operations on it none. The API of hooli, with crm, profiles,
-				// automations and publishing, has 446: room for five paths more, before a second API is needed.
-				most = 460
+				// automations, publishing and comments, has 452: room for some paths more, before a second API is
+				// needed.
+				most = 475
 			}
 			if n := len(in.Resources); n == 0 || n > most {
 				t.Errorf("%s has %d resources", name, n)

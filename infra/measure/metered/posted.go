@@ -6,9 +6,12 @@ import (
 	"fmt"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/instagram"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/engagement/comment"
 	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -54,6 +57,27 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 	r.Index(&it)
 	tx.Replace(it)
 	return made.Publications[0].ID, w.State.Commit(ctx, tx)
+}
+
+// commented returns the id of a comment, as if its platform had shown it.
+func (w *World) commented(ctx context.Context) (commentID string, err error) {
+	like, err := w.State.Get(ctx, store.IDKey(w.creator))
+	if err != nil {
+		return "", err
+	}
+	now := w.Now()
+	r := &comment.Record{Remote: "7", Comment: comment.Comment{
+		Resource: resource.New(id.New(id.Comment, now), now, nil), PublicationID: id.New(id.Publication, now),
+		ContentItemID: id.New(id.ContentItem, now), FactoryID: w.factory, SocialAccountID: w.creator,
+		Platform: instagram.Name, State: comment.Visible, Text: "Does it come in other colors?",
+		Author: comment.Author{Handle: "@reader", Name: "A reader"}}}
+	it, err := r.Entry(now, like.Owner)
+	if err != nil {
+		return "", err
+	}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	return r.ID, w.State.Commit(ctx, tx)
 }
 
 // connectCreator connects an account of TikTok, as if its owner had granted access.

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/tally"
 	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/engagement/comment"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/area/product/record"
@@ -57,6 +58,7 @@ var kinds = map[string]kind{
 	event.Kind:            {own: true},
 	"sample_event":        {own: true},
 	item.ReviewLinkKind:   {own: true},
+	comment.Kind:          {own: true},
 	factoryrecord.Kind:    {own: true},
 	record.PromotionKind:  {own: true},
 	proposal.ItemKind:     {own: true},

@@ -54,7 +54,7 @@ var outcomes = map[string]outcome{
 	"listBalanceEntries": nothing, "listEvents": nothing, "listFactories": nothing, "listContentItems": nothing,
 	"listGenerations": nothing, "listProducts": nothing, "listPromotions": nothing, "listSocialAccounts": nothing,
 	"listWebhooks": nothing, "listMedia": nothing, "listDrafts": nothing, "listAutomations": nothing,
-	"listIntegrations": nothing, "listAllPublications": nothing, "listReviewLinks": nothing,
+	"listIntegrations": nothing, "listAllPublications": nothing, "listReviewLinks": nothing, "listComments": nothing,
 
 	"createFactory": its, "createMedia": its, "createWebhook": its, "connectSocialAccount": its, "createVideo": its,
 	"createImage": its, "createMusic": its, "createVoice": its, "createAvatar": its, "connectIntegration": its,

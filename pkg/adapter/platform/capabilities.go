@@ -31,6 +31,7 @@ type Capabilities struct {
 	Hashtags Hashtags // their number and placement
 	Alt      Text     // of each image
 	Comment  Text     // the first comment
+	Comments Commenting
 
 	Options   []Option
 	Shape     any       // zero value of the type of its options, as callers send them

@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -41,8 +42,15 @@ type Platform struct {
 	Plain      bool     `json:"plain_media" doc:"Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform are made without, unless its logo_places say otherwise, and others are refused"`
 	Edits      bool     `json:"edits_posts" doc:"Whether the text of published posts can be changed"`
 	Deletes    bool     `json:"deletes_posts" doc:"Whether published posts can be deleted"`
+	Comments   Comments `json:"comments" doc:"What can be done with the comments on posts"`
 	DailyLimit *int     `json:"daily_limit" doc:"Maximum number of posts of an account in 24 hours. Null: no known limit"`
 	Notes      []string `json:"notes" nullable:"false" doc:"What else to know"`
+}
+
+// Comments tells what can be done with the comments on posts of a platform.
+type Comments struct {
+	account.Commenting
+	MaxReply TextLimit `json:"max_reply" doc:"Limit of a reply"`
 }
 
 // Accept bounds the posts of one kind.
@@ -97,7 +105,8 @@ func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpap
 func show(name string, configured bool, c platform.Capabilities) Platform {
 	p := Platform{
 		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
-		Plain: c.Plain, Edits: c.Edits, Deletes: c.Deletes,
+		Comments: Comments{account.CommentingOf(c), textLimit(c.Comments.Text)},
+		Plain:    c.Plain, Edits: c.Edits, Deletes: c.Deletes,
 		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
 		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), AccountHas: texts(c.Account.Names),
 		History: c.Account.History, Notes: texts(c.Notes),

@@ -46,6 +46,7 @@ const (
 	ReviewLink    = "rvl"
 	Profile       = "prf"
 	Automation    = "aut"
+	Comment       = "com"
 )
 
 // New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can

@@ -139,7 +139,10 @@ func others() map[string]string {
 		}
 	}
 	adapt := adapting.Prompt()
-	return map[string]string{review.Version: review.System, topics.Version: topics.System, adapt.Version: adapt.System,
+	reply := prompt.Replying{Language: "de", Platform: "Instagram", Limit: 300, Channel: "x", Post: "x", Comment: "x"}.
+		Prompt()
+	return map[string]string{reply.Version: reply.System, review.Version: review.System, topics.Version: topics.System,
+		adapt.Version:     adapt.System,
 		proposals.Version: proposals.System, prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
 			About: "The chat is about no factory."}.System()}
 }

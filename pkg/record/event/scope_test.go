@@ -15,7 +15,7 @@ import (
 // An event is read by the scope that reads its object.
 func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 	want := map[string]auth.Scope{
-		"content.": auth.ContentRead, "publication.": auth.ContentRead, "studio.": auth.StudioUse, "content_plan.": auth.FactoriesRead,
+		"content.": auth.ContentRead, "publication.": auth.ContentRead, "comment.": auth.ContentRead, "studio.": auth.StudioUse, "content_plan.": auth.FactoriesRead,
 		"proposal.":  auth.FactoriesRead,
 		"diagnosis.": auth.FactoriesRead, "training.": auth.FactoriesRead, "balance.": auth.AccountRead,
 		"social_account.": auth.SocialManage,

@@ -63,7 +63,7 @@ func operations(t *testing.T) map[string]promised {
 
 func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	table := operations(t)
-	if len(table) != 123 {
+	if len(table) != 127 {
 		t.Errorf("the table has %d operations", len(table))
 	}
 	registered := map[string]bool{}
@@ -151,7 +151,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 26 {
+	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 28 {
 		t.Errorf("%d webhooks for %d types of event", len(doc.Webhooks), len(event.Types))
 	}
 }

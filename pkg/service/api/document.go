@@ -48,6 +48,7 @@ func header() *huma.OpenAPI {
 			{Name: "Analytics", Description: "The best times to publish, and the figures of social accounts by day"},
 			{Name: "Content", Description: "Posts, videos, carousels, stories and music clips"},
 			{Name: "Publishing", Description: "Checks, approvals, review links, slots and published posts"},
+			{Name: "Comments", Description: "Comments of readers on published posts"},
 			{Name: "Automations", Description: "Content of the entries of a feed, of new products, and at times"},
 			{Name: "Architect", Description: "Chats with an assistant that makes drafts of factories, content plans " +
 				"and content items"},

@@ -92,6 +92,8 @@ var enumNames = map[string]string{
 	"TiktokOptions.mode":           "TiktokMode",
 	"PublishingEntry.state":        "CalendarState",
 	"Automation.state":             "AutomationState",
+	"Comment.state":                "CommentState",
+	"PublicationChange.state":      "PublicationChangeState",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

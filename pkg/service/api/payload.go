@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/engagement/comment"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/studio/generation"
@@ -28,6 +29,8 @@ var payloads = map[event.Type]reflect.Type{
 	event.ContentApproved:             reflect.TypeFor[item.Item](),
 	event.ContentChangesRequested:     reflect.TypeFor[item.Item](),
 	event.PublicationDeleted:          reflect.TypeFor[item.PublishedPost](),
+	event.CommentCreated:              reflect.TypeFor[comment.Comment](),
+	event.CommentReplied:              reflect.TypeFor[comment.Comment](),
 	event.ProposalCreated:             reflect.TypeFor[proposal.Proposal](),
 	event.ProposalApplied:             reflect.TypeFor[proposal.Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),

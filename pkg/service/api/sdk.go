@@ -49,6 +49,7 @@ var methods = map[string]struct{ resource, method string }{
 	"deletePublication":   {"publications", "delete"},
 	"approveContentItem":  {"approvals", "approve"},
 	"requestChanges":      {"approvals", "requestChanges"},
+	"replyToComment":      {"comments", "reply"},
 	"listReviewLinks":     {"reviewLinks", "list"},
 	"createReviewLink":    {"reviewLinks", "create"},
 	"deleteReviewLink":    {"reviewLinks", "delete"},

@@ -63,6 +63,7 @@ var guides = []guide{
 	{"Publishing", "publishing", "Publishing"},
 	{"Publishing", "own-posts", "Own posts, approval and the calendar"},
 	{"Publishing", "social", "Social accounts"},
+	{"Publishing", "engagement", "Comments"},
 	{"Publishing", "analytics", "Analytics"},
 	{"Advice", "diagnosis", "Diagnoses and proposals"},
 	{"Advice", "training", "Trained models"},

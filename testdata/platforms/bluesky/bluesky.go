@@ -147,6 +147,7 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST /xrpc/com.atproto.repo.deleteRecord", f.remove)
 	api.HandleFunc("GET /xrpc/com.atproto.repo.getRecord", f.read)
 	api.HandleFunc("GET /xrpc/app.bsky.feed.getPosts", f.posts)
+	api.HandleFunc("GET /xrpc/app.bsky.feed.getPostThread", f.thread)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /xrpc/com.atproto.server.createSession", f.connect)
 	mux.HandleFunc("POST /xrpc/com.atproto.server.refreshSession", f.refresh)
@@ -318,6 +319,13 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	f.records[body.Rkey] = body.Record
 	f.mu.Unlock()
 	ref := refOf(body.Rkey)
+	if reply := body.Record.Reply; reply != nil {
+		if c, ok := f.FindComment((*reply)["parent"].URI); ok {
+			f.AddComment(control.Comment{ID: ref.URI, Post: c.Post, Parent: c.ID, Text: body.Record.Text, Own: true})
+			control.JSON(w, http.StatusOK, ref)
+			return
+		}
+	}
 	f.Publish(control.Post{ID: ref.URI, Account: DID, Content: content})
 	control.JSON(w, http.StatusOK, ref)
 }
@@ -345,6 +353,9 @@ func (f *Fake) check(r Record) (string, bool) {
 		for _, name := range []string{"root", "parent"} {
 			to := (*r.Reply)[name]
 			key := to.URI[strings.LastIndexByte(to.URI, '/')+1:]
+			if known, ok := f.linkOf(to.URI); ok && known == to {
+				continue // a reply to a reader
+			}
 			if _, ok := f.records[key]; !ok || to != refOf(key) {
 				return "", false
 			}
@@ -429,8 +440,12 @@ func (f *Fake) remove(w http.ResponseWriter, r *http.Request) {
 
 func (f *Fake) posts(w http.ResponseWriter, r *http.Request) {
 	found := []any{}
-	if p, ok := f.Find(r.URL.Query().Get("uris")); ok {
-		found = append(found, map[string]any{"uri": p.ID, "likeCount": 7, "repostCount": 2, "quoteCount": 1,
+	for _, uri := range r.URL.Query()["uris"] {
+		ref, ok := f.linkOf(uri)
+		if !ok {
+			continue
+		}
+		found = append(found, map[string]any{"uri": uri, "cid": ref.CID, "likeCount": 7, "repostCount": 2, "quoteCount": 1,
 			"replyCount": 3, "bookmarkCount": 4})
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"posts": found})

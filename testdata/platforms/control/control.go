@@ -42,7 +42,7 @@ type Control struct {
 	ids      int64
 	faults   map[int]platformtest.Fault
 	posts    []Post
-	comments []string
+	comments []Comment
 	waiting  chan struct{}
 
 	tokens tokens
@@ -83,20 +83,6 @@ func (c *Control) Publish(p Post) {
 	defer c.mu.Unlock()
 	p.At = c.now()
 	c.posts = append(c.posts, p)
-}
-
-// Comment records a visible comment.
-func (c *Control) Comment(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.comments = append(c.comments, text)
-}
-
-// Comments returns the comments, oldest first.
-func (c *Control) Comments() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.comments)
 }
 
 // Published returns the posts, oldest first.

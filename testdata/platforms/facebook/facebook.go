@@ -48,7 +48,7 @@ func New(now func() time.Time) *Fake {
 		OAuth: &oauth.Server{
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: ",",
 			Scopes: []string{"pages_show_list", "pages_manage_posts", "pages_read_engagement",
-				"pages_manage_engagement", "read_insights", "business_management"},
+				"pages_manage_engagement", "read_insights", "pages_read_user_content", "business_management"},
 		},
 		Took: 45 * time.Second, photos: map[string]string{}, videos: map[string]*video{}, texts: map[string]string{},
 		links: map[string]string{},
@@ -77,11 +77,12 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("GET "+page+"/published_posts", f.list)
 	api.HandleFunc("GET "+page+"/videos", f.list)
 	api.HandleFunc("POST /v26.0/{post}/comments", f.comment)
+	api.HandleFunc("GET /v26.0/{post}/comments", f.comments)
 	api.HandleFunc("GET /v26.0/{post}/insights", f.insights)
 	api.HandleFunc("GET /v26.0/{node}", f.node)
 	api.HandleFunc("POST /v26.0/{node}", f.edit)
 	api.HandleFunc("DELETE /v26.0/{node}", func(w http.ResponseWriter, r *http.Request) {
-		if !f.Remove(r.PathValue("node")) {
+		if id := r.PathValue("node"); !f.Remove(id) && !f.RemoveComment(id) {
 			bad(w)
 		}
 	})
@@ -326,6 +327,14 @@ func (f *Fake) status(v *video) map[string]any {
 }
 
 func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
+	if hide := r.FormValue("is_hidden"); hide != "" {
+		if !f.HideComment(r.PathValue("node"), hide == "true") {
+			bad(w)
+			return
+		}
+		control.JSON(w, http.StatusOK, map[string]bool{"success": true})
+		return
+	}
 	f.mu.Lock()
 	name := "message"
 	if f.videos[r.PathValue("node")] != nil {
@@ -361,6 +370,12 @@ func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
+	if c, ok := f.FindComment(r.PathValue("post")); ok && r.FormValue("message") != "" {
+		c = f.AddComment(control.Comment{ID: "1_" + f.ID(), Post: c.Post, Parent: c.ID, Text: r.FormValue("message"),
+			Own: true})
+		control.JSON(w, http.StatusOK, map[string]string{"id": c.ID})
+		return
+	}
 	if _, ok := f.Find(r.PathValue("post")); !ok || r.FormValue("message") == "" {
 		bad(w)
 		return

@@ -87,6 +87,8 @@ func (f *Fake) Handler() http.Handler {
 			bad(w)
 		}
 	})
+	api.HandleFunc("GET /v1.0/{media}/conversation", f.conversation)
+	api.HandleFunc("POST /v1.0/{comment}/manage_reply", f.hide)
 	api.HandleFunc("GET /v1.0/{node}", f.node)
 	api.HandleFunc("DELETE /v1.0/{node}", func(w http.ResponseWriter, r *http.Request) {
 		if !f.Remove(r.PathValue("node")) {
@@ -174,7 +176,8 @@ func (f *Fake) check(form url.Values) (*container, bool) {
 	ok = ok && platform.EmojiBytes.Length(c.text) <= 500 && (!c.item || c.text == "")
 	if c.reply != "" {
 		_, visible := f.texts[c.reply]
-		ok = ok && visible
+		_, comment := f.FindComment(c.reply)
+		ok = ok && (visible || comment)
 	}
 	switch kind {
 	case "TEXT":
@@ -230,7 +233,9 @@ func (f *Fake) publish(w http.ResponseWriter, r *http.Request) {
 	c.published = true
 	f.mu.Unlock()
 	id := f.ID()
-	if c.reply != "" && c.text == f.Comment {
+	if to, ok := f.FindComment(c.reply); ok {
+		f.AddComment(control.Comment{ID: id, Post: to.Post, Parent: to.ID, Text: c.text, Own: true})
+	} else if c.reply != "" && c.text == f.Comment {
 		f.Control.Comment(c.text)
 	} else {
 		f.Publish(control.Post{ID: id, Account: User, Content: c.kind + " " + c.content})

@@ -37,7 +37,8 @@ type Fake struct {
 	mu     sync.Mutex
 	files  map[string]string // sums of uploaded and saved files
 	wall   []map[string]any
-	videos map[string]bool // opened
+	guids  map[string]int64 // comments by their guids
+	videos map[string]bool  // opened
 	// Descriptions are the descriptions of videos, by their attachments.
 	Descriptions map[string]string
 	// Refuse makes the next call of a method fail with the number of an error.
@@ -50,6 +51,7 @@ func New(now func() time.Time) *Fake {
 		Control: control.New(now, func(w http.ResponseWriter, _ int) { refuse(w, 6) }),
 		OAuth: &oauth.Server{ClientID: oauth.ClientID, Divider: " ", Scopes: []string{"wall", "photos", "video",
 			"groups"}, Extra: url.Values{"device_id": {Device}}},
+		guids: map[string]int64{},
 		files: map[string]string{}, videos: map[string]bool{}, Descriptions: map[string]string{},
 		Refuse: map[string]int{},
 	}
@@ -118,8 +120,11 @@ var known = map[string][]string{
 	"video.save": {"group_id", "wallpost", "name", "description"}, "wall.post": {"owner_id", "from_group", "guid",
 		"message", "attachments"},
 	"wall.get": {"owner_id", "count", "filter"}, "wall.getById": {"posts"},
-	"wall.createComment": {"owner_id", "post_id", "from_group", "message", "guid"},
-	"wall.edit":          {"owner_id", "post_id", "message", "attachments"}, "wall.delete": {"owner_id", "post_id"},
+	"wall.createComment": {"owner_id", "post_id", "from_group", "message", "guid", "reply_to_comment"},
+	"wall.deleteComment": {"owner_id", "comment_id"},
+	"wall.getComments": {"owner_id", "post_id", "sort", "count", "offset", "extended", "thread_items_count",
+		"fields"},
+	"wall.edit": {"owner_id", "post_id", "message", "attachments"}, "wall.delete": {"owner_id", "post_id"},
 }
 
 func (f *Fake) method(w http.ResponseWriter, r *http.Request) {
@@ -217,8 +222,11 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 	case "wall.delete":
 		f.remove(w, q.Get("post_id"))
 	case "wall.createComment":
-		f.Comment(q.Get("message"))
-		answer(w, map[string]any{"comment_id": f.Small()})
+		f.createComment(w, q)
+	case "wall.deleteComment":
+		f.deleteComment(w, q)
+	case "wall.getComments":
+		f.getComments(w, q)
 	}
 }
 

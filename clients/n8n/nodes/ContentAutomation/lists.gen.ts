@@ -4,6 +4,7 @@ import { load, search } from './lists';
 export const listSearch = {
   searchApiKey: search('/v1/api-keys'),
   searchAutomation: search('/v1/automations'),
+  searchComment: search('/v1/comments'),
   searchContentItem: search('/v1/content-items'),
   searchDelivery: search('/v1/webhooks/{webhook_id}/deliveries'),
   searchDraft: search('/v1/architect/drafts'),

@@ -9,6 +9,8 @@ export const eventTypes: INodePropertyOptions[] = [
   { name: 'API Key Rotated', value: 'api_key.rotated' },
   { name: 'Automation Failed', value: 'automation.failed' },
   { name: 'Balance Low', value: 'balance.low' },
+  { name: 'Comment Created', value: 'comment.created' },
+  { name: 'Comment Replied', value: 'comment.replied' },
   { name: 'Content Approved', value: 'content.approved' },
   { name: 'Content Canceled', value: 'content.canceled' },
   { name: 'Content Changes Requested', value: 'content.changes_requested' },

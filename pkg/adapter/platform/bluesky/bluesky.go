@@ -59,6 +59,7 @@ var capabilities = platform.Capabilities{
 	Hashtags:  platform.Hashtags{Max: 30, Written: true},
 	Alt:       platform.Text{Max: 2000},
 	Comment:   caption,
+	Comments:  platform.Commenting{Reads: true, Replies: true, Text: caption},
 	Options:   []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionThread},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
@@ -222,7 +223,7 @@ func (p *Platform) refused(a wire.Answer) *platform.Error {
 	case "AccountTakedown", "AccountDeactivated", "AccountSuspended":
 		return platform.NeedsReconnect(platform.CodeNeedsReconnect, "Bluesky has suspended the account, or its owner "+
 			"has deactivated it.")
-	case notFound:
+	case notFound, "NotFound":
 		return platform.Reject(platform.CodePostNotFound, "Bluesky does not have the post.")
 	}
 	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusUnauthorized {

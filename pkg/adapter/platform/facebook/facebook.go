@@ -45,7 +45,7 @@ var capabilities = platform.Capabilities{
 	Connect: platform.ConnectOAuth,
 	Scopes: []string{
 		"pages_show_list", "pages_manage_posts", "pages_read_engagement", "pages_manage_engagement", "read_insights",
-		"business_management",
+		"pages_read_user_content", "business_management",
 	},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost:      {Caption: caption, MaxMedia: 1, Image: image},
@@ -53,9 +53,11 @@ var capabilities = platform.Capabilities{
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: noAlt},
 		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: image},
 	},
-	Hashtags:  platform.Hashtags{Max: 30, Written: true},
-	Alt:       platform.Text{Max: 1000},
-	Comment:   platform.Text{Max: 8000},
+	Hashtags: platform.Hashtags{Max: 30, Written: true},
+	Alt:      platform.Text{Max: 1000},
+	Comment:  platform.Text{Max: 8000},
+	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
+		Text: platform.Text{Max: 8000}},
 	Options:   []platform.Option{platform.OptionAlt, platform.OptionFirstComment},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},

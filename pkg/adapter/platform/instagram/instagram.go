@@ -58,6 +58,8 @@ var capabilities = platform.Capabilities{
 	Hashtags: platform.Hashtags{Max: 5, Written: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  platform.Text{Max: 300},
+	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
+		Text: platform.Text{Max: 300}},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,
 		platform.OptionFirstComment, platform.OptionGenerated},
 	Shape:      Options{},

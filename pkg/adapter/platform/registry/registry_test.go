@@ -32,6 +32,22 @@ func TestShapesHaveTheOptionsOfTheirPlatforms(t *testing.T) {
 	}
 }
 
+// What a platform does with comments is what its adapter implements.
+func TestAdaptersDoWhatTheyDeclareOfComments(t *testing.T) {
+	for _, r := range registry.Rows() {
+		adapter := r.New(wire.Config{})
+		c := r.Capabilities.Comments
+		_, reads := adapter.(platform.CommentReader)
+		_, replies := adapter.(platform.Replier)
+		_, hides := adapter.(platform.CommentHider)
+		_, deletes := adapter.(platform.CommentDeleter)
+		if reads != c.Reads || replies != c.Replies || hides != c.Hides || deletes != c.Deletes ||
+			replies != (c.Text.Max > 0) {
+			t.Errorf("%s declares %+v, and implements %t, %t, %t, %t", r.Name, c, reads, replies, hides, deletes)
+		}
+	}
+}
+
 // Six platforms are always there. Customers may have others.
 func TestThePlatforms(t *testing.T) {
 	six := []string{"instagram", "tiktok", "youtube", "telegram", "vk", "rutube"}

@@ -58,6 +58,7 @@ var capabilities = platform.Capabilities{
 	Hashtags: platform.Hashtags{Max: 30, Written: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  caption,
+	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Text: caption},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionThread,
 		OptionTopicTag},
 	Shape:      Options{},

@@ -51,8 +51,10 @@ var capabilities = platform.Capabilities{
 		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindCarousel:  {Caption: message, MinMedia: 2, MaxMedia: 10, Image: photo, Video: video},
 	},
-	Hashtags:   platform.Hashtags{Max: 30},
-	Comment:    platform.Text{Max: 4096},
+	Hashtags: platform.Hashtags{Max: 30},
+	Comment:  platform.Text{Max: 4096},
+	Comments: platform.Commenting{Reads: true, Replies: true, Deletes: true,
+		Text: platform.Text{Max: 4096}},
 	Options:    []platform.Option{platform.OptionFirstComment},
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
@@ -250,6 +252,8 @@ func refused(t platform.Token, posts bool) wire.Refused {
 		case 14:
 			return platform.Reject(platform.CodeCaptchaRequired, "VK wants the account to solve a captcha: post by "+
 				"hand once, then publish again.")
+		case 211: // a comment that does not exist
+			return platform.CommentGone()
 		case 15, 203, 204, 214:
 			return platform.NeedsReconnect(platform.CodeMissingPermission,
 				"The account may not post on the wall of the community.")

@@ -269,6 +269,9 @@ func (w poster) published(plan planner, pub *item.Publication, p posting) error 
 	if ok {
 		content := Preview(plan.r, pub, adapter.Capabilities())
 		pub.Posted = &content
+		if err := plan.r.WatchComments(plan.tx, plan.now, plan.Owner, pub, adapter.Capabilities()); err != nil {
+			return err
+		}
 	}
 	if !ok || len(adapter.Capabilities().Metrics) == 0 || p.Post.ID == "" {
 		return nil

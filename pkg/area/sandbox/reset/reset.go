@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/engagement/comment"
 	"github.com/content-automation/api/pkg/area/media/incoming"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/area/product/record"
@@ -40,6 +41,7 @@ var kinds = []struct{ name, prefix string }{
 	{"automation", id.Automation},      // makes items
 	{item.ItemKind, id.ContentItem},
 	{item.ReviewLinkKind, id.ReviewLink},
+	{comment.Kind, id.Comment},
 	{"generation", id.Generation},
 	{incoming.ItemKind, id.Media},
 	{job.ItemKind, id.Training},

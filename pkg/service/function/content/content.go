@@ -1,4 +1,5 @@
-// Package content wires the function content: the content items, and what surrounds their publication.
+// Package content wires the function content: the content items, and what surrounds their publication, and
+// the comments on posts.
 package content
 
 import (
@@ -6,6 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/httpapi"
 )
@@ -14,6 +16,7 @@ import (
 func Mount(r *httpapi.Router, e area.Env) {
 	content.Mount(r, e)
 	publishing.Mount(r, e)
+	engagement.Mount(r, e)
 }
 
 // With returns the handler of the function: the operations, and the page of review links, which needs no key.

@@ -1,5 +1,5 @@
 // Package publish connects the function that takes the steps of background work at the social platforms: publications,
-// their metrics, and the tokens of accounts.
+// their metrics and comments, and the tokens of accounts.
 package publish
 
 import (
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/engagement/comment"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
@@ -33,5 +34,7 @@ func Handlers(c Config) worker.Handlers {
 		Budgets: c.Budgets}
 	handlers := publications.Handlers()
 	maps.Copy(handlers, accounts.Handlers())
+	comments := &comment.Worker{DB: c.DB, Platforms: c.Platforms, Vault: c.Vault, Now: c.Now}
+	maps.Copy(handlers, comments.Handlers())
 	return handlers
 }

@@ -7,6 +7,7 @@ import { approvalsDescription } from './approvals.gen';
 import { architectDescription } from './architect.gen';
 import { automationsDescription } from './automations.gen';
 import { catalogDescription } from './catalog.gen';
+import { commentsDescription } from './comments.gen';
 import { contentDescription } from './content.gen';
 import { eventsDescription } from './events.gen';
 import { factoriesDescription } from './factories.gen';
@@ -31,6 +32,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Architect', value: 'architect' },
   { name: 'Automation', value: 'automations' },
   { name: 'Catalog', value: 'catalog' },
+  { name: 'Comment', value: 'comments' },
   { name: 'Content Item', value: 'content' },
   { name: 'Event', value: 'events' },
   { name: 'Factory', value: 'factories' },
@@ -56,6 +58,7 @@ export const descriptions: INodeProperties[] = [
   ...architectDescription,
   ...automationsDescription,
   ...catalogDescription,
+  ...commentsDescription,
   ...contentDescription,
   ...eventsDescription,
   ...factoriesDescription,

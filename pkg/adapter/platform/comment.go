@@ -1,0 +1,131 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Commenting describes what an application can do with the comments on posts. The zero value stands for a platform
+// whose comments cannot be read.
+type Commenting struct {
+	// Reads, Replies, Hides and Deletes report whether the platform is a CommentReader, a Replier, a CommentHider and a
+	// CommentDeleter.
+	Reads, Replies, Hides, Deletes bool
+	// Text bounds a reply.
+	Text Text
+	// ReadAt are the ages of a post at which its comments are read, or nil for the usual ones. A platform that charges
+	// for each comment that it shows has few.
+	ReadAt []time.Duration
+}
+
+// Comment is a comment on a published post.
+type Comment struct {
+	ID       string
+	ParentID string // comment that it replies to, or empty
+	Author   Author
+	Text     string
+	At       time.Time
+	// Own reports whether the account itself has written it.
+	Own bool
+	// Hidden reports whether other readers do not see it. It is nil if the platform does not say.
+	Hidden *bool
+}
+
+// Author is the author of a comment.
+type Author struct {
+	Handle, Name string
+}
+
+// CommentPage is a page of comments.
+type CommentPage struct {
+	Comments []Comment
+	Next     string // continues the list, or is empty at its end
+	// Partial reports that the page lacks comments, such as the later ones of many replies.
+	Partial bool
+}
+
+// CommentReader is a platform that lists the comments on a post, with the replies to them.
+type CommentReader interface {
+	// Comments returns a page of comments. The argument after is the Next of the page before, or empty. The error is of
+	// any kind except Unknown and Restart.
+	Comments(ctx context.Context, a Account, p Published, after string) (CommentPage, error)
+}
+
+// Reply is a reply to a comment.
+type Reply struct {
+	// Key is unique to the reply, and the same at every attempt.
+	Key  string
+	Post Published
+	To   Comment
+	Text string
+	// At is the start of the first attempt.
+	At time.Time
+}
+
+// Replier is a platform that takes replies to comments.
+type Replier interface {
+	CommentReader
+	// Reply writes a reply, and returns its id. The error is of any kind except Restart. An error of any kind except
+	// Unknown means that the call had no effect.
+	Reply(ctx context.Context, a Account, r Reply) (id string, err error)
+}
+
+// CommentHider is a platform that hides comments from other readers.
+type CommentHider interface {
+	// HideComment hides a comment, or shows it again. It may be repeated. The error is of any kind except Restart.
+	HideComment(ctx context.Context, a Account, p Published, commentID string, hidden bool) error
+}
+
+// CommentDeleter is a platform that deletes comments on own posts.
+type CommentDeleter interface {
+	// DeleteComment deletes a comment. It may be repeated: a comment that does not exist any more is no error. The
+	// error is of any kind except Restart.
+	DeleteComment(ctx context.Context, a Account, p Published, commentID string) error
+}
+
+// mostReplyPages bounds the pages that FindReply reads.
+const mostReplyPages = 10
+
+// FindReply looks for a reply whose answer was lost among the comments on its post, and returns its id. It returns an
+// empty id if the reply is not visible, which does not prove that it will never be.
+func FindReply(ctx context.Context, c CommentReader, a Account, r Reply) (string, error) {
+	after := ""
+	for range mostReplyPages {
+		page, err := c.Comments(ctx, a, r.Post, after)
+		if err != nil {
+			return "", err
+		}
+		for _, one := range page.Comments {
+			// A reply to a reply belongs to the first comment on most platforms. The clock of the platform may differ
+			// by some seconds.
+			below := one.ParentID != "" && (one.ParentID == r.To.ID || one.ParentID == r.To.ParentID)
+			if one.Own && below && strings.TrimSpace(one.Text) == strings.TrimSpace(r.Text) &&
+				!one.At.Before(r.At.Add(-time.Minute)) {
+				return one.ID, nil
+			}
+		}
+		if after = page.Next; after == "" {
+			break
+		}
+	}
+	return "", nil
+}
+
+// CodeCommentNotFound is the code of a comment that does not exist any more.
+const CodeCommentNotFound Code = "comment_not_found"
+
+// CommentGone returns the error of a comment that does not exist any more.
+func CommentGone() *Error {
+	return Reject(CodeCommentNotFound, "The comment does not exist on the platform any more.")
+}
+
+// Gone reports whether an error says that a comment does not exist any more.
+func Gone(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == CodeCommentNotFound
+}
+
+// Shown returns the member Hidden of a comment.
+func Shown(hidden bool) *bool { return &hidden }

@@ -1,0 +1,278 @@
+package comment_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
+	"github.com/content-automation/api/pkg/adapter/platform/facebook"
+	"github.com/content-automation/api/pkg/adapter/platform/instagram"
+	"github.com/content-automation/api/pkg/adapter/platform/threads"
+	"github.com/content-automation/api/pkg/adapter/platform/vk"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/engagement/comment"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
+	fakebluesky "github.com/content-automation/api/testdata/platforms/bluesky"
+	"github.com/content-automation/api/testdata/platforms/control"
+	fakefacebook "github.com/content-automation/api/testdata/platforms/facebook"
+	"github.com/content-automation/api/testdata/platforms/fixture"
+	fakeinstagram "github.com/content-automation/api/testdata/platforms/instagram"
+	fakethreads "github.com/content-automation/api/testdata/platforms/threads"
+	fakevk "github.com/content-automation/api/testdata/platforms/vk"
+)
+
+var owner = tenant.Of("acc_1", tenant.Live)
+
+const (
+	itemID        = "cnt_01h455vb4pex5vsknk084sn02q"
+	publicationID = "pub_01h455vb4pex5vsknk084sn02q"
+	accountID     = "soc_01h455vb4pex5vsknk084sn02q"
+)
+
+// fake is the fake of a platform with comments.
+type fake interface {
+	fixture.Fake
+	Grant(d time.Duration) (access, refresh string)
+	Publish(p control.Post)
+	AddComment(c control.Comment) control.Comment
+	RemoveComment(id string) bool
+	HideComment(id string, hidden bool) bool
+	CommentsOn(post string) []control.Comment
+	Remove(id string) bool
+}
+
+// only has one adapter.
+type only struct{ platform.Adapter }
+
+// Of implements comment.Platforms.
+func (o only) Of(tenant.Mode, string) (platform.Adapter, bool) { return o.Adapter, true }
+
+// fakes are the platforms, each with an account and the id of a post.
+var fakes = map[string]struct {
+	fake          func(func() time.Time) fake
+	adapter       func(wire.Config) platform.Adapter
+	account, post string
+}{
+	"instagram": {func(now func() time.Time) fake { return fakeinstagram.New(now) },
+		func(c wire.Config) platform.Adapter { return instagram.New(c) }, fakeinstagram.User, "178"},
+	"bluesky": {func(now func() time.Time) fake { return fakebluesky.New(now) },
+		func(c wire.Config) platform.Adapter { return bluesky.New(c) }, fakebluesky.DID,
+		"at://" + fakebluesky.DID + "/app.bsky.feed.post/3lbaaaaaaaa22"},
+	"facebook": {func(now func() time.Time) fake { return fakefacebook.New(now) },
+		func(c wire.Config) platform.Adapter { return facebook.New(c) }, fakefacebook.Page, fakefacebook.Page + "_178"},
+	"threads": {func(now func() time.Time) fake { return fakethreads.New(now) },
+		func(c wire.Config) platform.Adapter { return threads.New(c) }, fakethreads.User, "178"},
+	"vk": {func(now func() time.Time) fake { return fakevk.New(now) },
+		func(c wire.Config) platform.Adapter { return vk.New(c) }, fmt.Sprint(-fakevk.Group), "178"},
+}
+
+// world is a published post with the worker of its comments.
+type world struct {
+	*comment.Worker
+	t     *testing.T
+	clock *fixture.Clock
+	fake  fake
+	post  string
+	names atomic.Int64
+}
+
+func newWorld(t *testing.T, name string) *world {
+	t.Helper()
+	of := fakes[name]
+	w := &world{t: t, clock: fixture.NewClock(), post: of.post}
+	w.fake = of.fake(w.clock.Now)
+	adapter := of.adapter(wire.Config{HTTP: control.Doer{Handler: w.fake.Handler()}, BaseURL: "http://platform.test",
+		Now: w.clock.Now})
+	w.Worker = &comment.Worker{DB: storetest.Open(t, w.clock.Now), Platforms: only{adapter},
+		Vault: account.Vault{Envelope: sealtest.Envelope("key")}, Now: w.clock.Now}
+	now := w.clock.Now()
+	access, refresh := w.fake.Grant(90 * 24 * time.Hour)
+	a := platform.Account{ID: of.account, Token: platform.Token{Access: platform.Secret(access),
+		Refresh: platform.Secret(refresh)}}
+	r := account.Record{Account: account.Account{Resource: resource.New(accountID, now, nil), Platform: name,
+		FactoryIDs: []string{}}, PlatformID: a.ID}
+	var err error
+	if r.Sealed, err = w.Vault.Seal(t.Context(), owner, r.ID, a); err != nil {
+		t.Fatal(err)
+	}
+	it, err := r.Item(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { return r.Connect(tx, now, it, a.Token) })
+	w.fake.Publish(control.Post{ID: w.post, Account: a.ID, Content: "A shoe"})
+	at := resource.Instant(now)
+	i := &item.Record{Item: item.Item{Resource: resource.New(itemID, now, nil), FactoryID: "fac_1", Kind: item.Post,
+		State: item.Published, Publications: []item.Publication{{Resource: resource.New(publicationID, now, nil),
+			SocialAccountID: accountID, Platform: name, State: item.PublicationPublished, PlatformPostID: &w.post,
+			PublishedAt: &at}}}}
+	of2, err := i.Entry(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error {
+		tx.Create(of2, nil)
+		return i.WatchComments(tx, now, owner, &i.Publications[0], adapter.Capabilities())
+	})
+	return w
+}
+
+func (w *world) commit(add func(*store.Tx) error) {
+	w.t.Helper()
+	tx := &store.Tx{}
+	if err := add(tx); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.DB.Commit(context.Background(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// due returns the messages of the steps that are due.
+func (w *world) due() (all []task.Message) {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.DB) {
+		if row["kind"] != task.ItemKind || row["ttl"] != "" {
+			continue
+		}
+		var t task.Task
+		if err := json.Unmarshal([]byte(row["doc"]), &t); err != nil {
+			w.t.Fatal(err)
+		}
+		switch t.Kind {
+		case item.ReadComments, comment.Reply, comment.Adjust:
+			if !t.DueAt.After(w.clock.Now()) {
+				all = append(all, t.Message)
+			}
+		}
+	}
+	return all
+}
+
+// work has two workers take each due step at the same time.
+func (w *world) work() {
+	w.t.Helper()
+	messages := w.due()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-w.fake.Waiting():
+			cancel() // the function dies while it waits for the platform
+		case <-ctx.Done():
+		}
+	}()
+	var all sync.WaitGroup
+	for range 2 {
+		k := task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.clock.Now,
+			Name:   func() string { return fmt.Sprint("name-", w.names.Add(1)) },
+			Chance: func() float64 { return 0.5 }})
+		all.Go(func() {
+			for _, m := range messages {
+				if _, err := k.Do(ctx, m, 1); err != nil && ctx.Err() == nil {
+					w.t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// until works until a condition holds.
+func (w *world) until(what string, done func() bool) {
+	w.t.Helper()
+	for range 300 {
+		if done() {
+			return
+		}
+		w.work()
+		w.clock.Advance(20 * time.Second)
+	}
+	w.t.Fatalf("%s did not happen: %+v", what, w.comments())
+}
+
+// comments returns the comments by their texts.
+func (w *world) comments() map[string]*comment.Record {
+	w.t.Helper()
+	all := map[string]*comment.Record{}
+	for _, row := range storetest.Rows(w.t, w.DB) {
+		if row["kind"] == comment.Kind {
+			r := &comment.Record{}
+			if err := json.Unmarshal([]byte(row["doc"]), r); err != nil {
+				w.t.Fatal(err)
+			}
+			all[r.Text] = r
+		}
+	}
+	return all
+}
+
+// change changes a comment as an operation would.
+func (w *world) change(text string, do func(*store.Tx, *comment.Record) error) {
+	w.t.Helper()
+	it, err := w.DB.Get(context.Background(), store.IDKey(w.comments()[text].ID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := comment.Decode(&it)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error {
+		if err := do(tx, r); err != nil {
+			return err
+		}
+		return r.Replace(tx, it)
+	})
+}
+
+// reply starts a reply to a comment.
+func (w *world) reply(to, text string) {
+	w.t.Helper()
+	w.change(to, func(tx *store.Tx, r *comment.Record) error {
+		return comment.StartReply(tx, w.clock.Now(), owner, r, text)
+	})
+}
+
+// start starts a change of a comment.
+func (w *world) start(text, kind string) {
+	w.t.Helper()
+	w.change(text, func(tx *store.Tx, r *comment.Record) error {
+		return comment.StartChange(tx, w.clock.Now(), owner, r, kind)
+	})
+}
+
+// events returns how many events of each type there are.
+func (w *world) events() map[string]int {
+	w.t.Helper()
+	types := map[string]int{}
+	for _, row := range storetest.Rows(w.t, w.DB) {
+		if row["kind"] == "event" {
+			types[row["f_type"]]++
+		}
+	}
+	return types
+}
+
+// replies returns how many comments of the account itself the platform has.
+func (w *world) replies() (n int) {
+	for _, c := range w.fake.CommentsOn(w.post) {
+		if c.Own {
+			n++
+		}
+	}
+	return n
+}

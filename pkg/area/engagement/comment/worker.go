@@ -1,0 +1,135 @@
+package comment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// The kinds of tasks.
+const (
+	Reply  task.Kind = "comments.reply"  // writes a reply
+	Adjust task.Kind = "comments.change" // hides, shows or deletes a comment
+)
+
+// Platforms finds the adapters of platforms.
+type Platforms interface {
+	// Of returns the adapter of a platform for a mode, and reports whether there is one.
+	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
+}
+
+// Worker does the tasks of comments.
+type Worker struct {
+	DB        *store.DB
+	Platforms Platforms
+	Vault     account.Vault
+	Now       func() time.Time
+}
+
+// Handlers returns the handlers of the kinds of tasks.
+func (w *Worker) Handlers() map[task.Kind]task.Handler {
+	return map[task.Kind]task.Handler{item.ReadComments: reader{w}, Reply: replier{w}, Adjust: changer{w}}
+}
+
+// find reads the comment of a task. The record is nil if the comment is gone.
+func (w *Worker) find(ctx context.Context, s *task.Step) (it store.Item, r *Record, err error) {
+	it, err = w.DB.Get(ctx, store.IDKey(s.Subject))
+	if errors.Is(err, store.ErrNotFound) {
+		return it, nil, nil
+	}
+	if err != nil || it.Kind != Kind || it.Owner != s.Owner {
+		return it, nil, err
+	}
+	r, err = Decode(&it)
+	return it, r, err
+}
+
+// access is an account with its token and its adapter.
+type access struct {
+	adapter platform.Adapter
+	account platform.Account
+	key     store.Key
+	tokens  int // of the account, when the token was read
+}
+
+// open returns the access to an account, or nil if it is not connected.
+func (w *Worker) open(ctx context.Context, o tenant.Owner, accountID, name string) (*access, error) {
+	it, err := w.DB.Get(ctx, store.IDKey(accountID))
+	if errors.Is(err, store.ErrNotFound) || err == nil && !account.Is(it, o) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := account.Decode(&it)
+	if err != nil {
+		return nil, err
+	}
+	adapter, ok := w.Platforms.Of(o.Mode, name)
+	if !ok || !r.Usable() {
+		return nil, nil
+	}
+	token, err := w.Vault.Token(ctx, o, &r)
+	if err != nil {
+		return nil, err
+	}
+	return &access{adapter, token, it.Key, r.Tokens}, nil
+}
+
+// told returns the Outcome.Join that tells the account of an error that concerns its token, or nil.
+func (w *Worker) told(a *access, err error) func(context.Context, *store.Tx) error {
+	kind := platform.KindOf(err)
+	var e *platform.Error
+	lost := errors.As(err, &e) && e.Code == platform.CodeNeedsReconnect && kind == platform.Reconnect
+	if kind != platform.Expired && !lost {
+		return nil // an account without the permission for comments still publishes
+	}
+	return func(ctx context.Context, tx *store.Tx) error {
+		it, err := w.DB.Get(ctx, a.key)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return nil
+		case err != nil:
+			return err
+		case lost:
+			return account.Lose(tx, w.Now(), it, a.tokens)
+		}
+		return account.Expired(tx, w.Now(), it, a.tokens)
+	}
+}
+
+// both returns the Outcome.Join that does both.
+func both(one, other func(context.Context, *store.Tx) error) func(context.Context, *store.Tx) error {
+	if one == nil {
+		return other
+	}
+	return func(ctx context.Context, tx *store.Tx) error {
+		if err := one(ctx, tx); err != nil {
+			return err
+		}
+		return other(ctx, tx)
+	}
+}
+
+// absent is the failure of an account that is not connected.
+func absent() *Failure {
+	return &Failure{Code: string(platform.CodeNeedsReconnect), Message: "The account is not connected.", Retryable: true}
+}
+
+// failureOf returns the failure that an error of a platform means.
+func failureOf(e *platform.Error) *Failure {
+	return &Failure{Code: string(e.Code), Message: e.Message, Retryable: e.Kind == platform.Reconnect}
+}
+
+// lacks is the error of an adapter without an operation that its capabilities have.
+func lacks(a platform.Adapter, what string) error {
+	return fmt.Errorf("comment: %s has no %s: %w", a.Name(), what, platform.Unsupported(what))
+}
