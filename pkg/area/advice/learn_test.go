@@ -18,7 +18,7 @@ func TestTheModelLearnsFromTheBestAndTheWorstTexts(t *testing.T) {
 	w.items(w.Principal.Owner, factoryID, 14, func(i int, r *item.Record) {
 		views, likes := int64(1000), int64(10*(i+1))
 		r.State, r.Title, r.Caption = item.Published, fmt.Sprintf("Text %d", i), fmt.Sprintf("Text %d. %s", i, hostile)
-		r.Publications = []item.Publication{{Metrics: &item.Metrics{Views: &views, Likes: &likes}}}
+		r.Publications = []item.Publication{{Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}}}}
 	})
 	w.diagnosed(w.Caller, factoryID, nil)
 	if len(w.model.asked) == 0 {

@@ -427,6 +427,14 @@ export const contentDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'hashtags', preSend: [list('hashtags')] } },
       },
       {
+        displayName: 'Headline',
+        name: 'headline',
+        type: 'string',
+        default: '',
+        description: 'Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only.',
+        routing: { send: { type: 'body', property: 'headline' } },
+      },
+      {
         displayName: 'Idempotency Key',
         name: 'idempotencyKey',
         type: 'string',
@@ -579,11 +587,19 @@ export const contentDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'script' } },
       },
       {
+        displayName: 'Show Headline',
+        name: 'show_headline',
+        type: 'boolean',
+        default: false,
+        description: 'Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the factory is true. For kind post only.',
+        routing: { send: { type: 'body', property: 'show_headline' } },
+      },
+      {
         displayName: 'Slides',
         name: 'slides',
         type: 'json',
         default: '[]',
-        description: 'Slides of a carousel. Absent: five, with generated headings. For kind carousel only. Members: text.',
+        description: 'Slides of a carousel. Absent: five, with generated headings. For kind carousel only. Members: body, text.',
         routing: { send: { type: 'body', property: 'slides', preSend: [json('slides')] } },
       },
       {
@@ -640,7 +656,7 @@ export const contentDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['content'], operation: ['createBatch'] } },
     required: true,
     default: '[]',
-    description: 'Items to create: all or none. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, slides, social_account_ids, source, title, variants, visuals.',
+    description: 'Items to create: all or none. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
     routing: { send: { type: 'body', property: 'items', preSend: [json('items')] } },
   },
   {
@@ -983,6 +999,14 @@ export const contentDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'duration_seconds' } },
       },
       {
+        displayName: 'Headline',
+        name: 'headline',
+        type: 'string',
+        default: '',
+        description: 'Words that are drawn on the picture of a post. Absent: unchanged if they are yours or with reuse, otherwise generated if they are shown.',
+        routing: { send: { type: 'body', property: 'headline' } },
+      },
+      {
         displayName: 'Idempotency Key',
         name: 'idempotencyKey',
         type: 'string',
@@ -1068,11 +1092,19 @@ export const contentDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'script' } },
       },
       {
+        displayName: 'Show Headline',
+        name: 'show_headline',
+        type: 'boolean',
+        default: false,
+        description: 'Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent.',
+        routing: { send: { type: 'body', property: 'show_headline' } },
+      },
+      {
         displayName: 'Slides',
         name: 'slides',
         type: 'json',
         default: '[]',
-        description: 'Headings of the slides of a carousel, as many as it has. Those without a text stay. Members: text.',
+        description: 'Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or body keeps the other one with reuse. Members: body, text.',
         routing: { send: { type: 'body', property: 'slides', preSend: [json('slides')] } },
       },
       {

@@ -192,7 +192,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'item',
         type: 'json',
         default: '{}',
-        description: 'Body of createContentItem to check. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, slides, social_account_ids, source, title, variants, visuals.',
+        description: 'Body of createContentItem to check. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
         routing: { send: { type: 'body', property: 'item', preSend: [json('item')] } },
       },
       {
