@@ -1923,11 +1923,14 @@ type ContentCountUnit string
 
 // The values of ContentCountUnit.
 const (
-	ContentCountUnitCharacters ContentCountUnit = "characters"
-	ContentCountUnitUtf16Units ContentCountUnit = "utf16_units"
-	ContentCountUnitBytes      ContentCountUnit = "bytes"
-	ContentCountUnitHashtags   ContentCountUnit = "hashtags"
-	ContentCountUnitMedia      ContentCountUnit = "media"
+	ContentCountUnitCharacters                ContentCountUnit = "characters"
+	ContentCountUnitUtf16Units                ContentCountUnit = "utf16_units"
+	ContentCountUnitBytes                     ContentCountUnit = "bytes"
+	ContentCountUnitGraphemes                 ContentCountUnit = "graphemes"
+	ContentCountUnitCharactersAndBytesOfEmoji ContentCountUnit = "characters_and_bytes_of_emoji"
+	ContentCountUnitWeightedCharacters        ContentCountUnit = "weighted_characters"
+	ContentCountUnitHashtags                  ContentCountUnit = "hashtags"
+	ContentCountUnitMedia                     ContentCountUnit = "media"
 )
 
 // ContentDeletedEvent: A content item was deleted, in the state that it shows; one that was running shows canceled.

@@ -32,6 +32,7 @@ var custom = map[string]struct{ idle, busy int }{
 	authorizer.AuthenticationRefused: {0, 1},
 	authorizer.PermissionRefused:     {0, 1},
 	ledger.LostSpend:                 {0, 1},
+	"RefusedVariants":                {0, 6}, // the platforms
 	"RepairedTexts":                  {0, 7}, // the five codes of the guard, flagged, and unreadable
 
 	chain.AlteredMetric:       {},

@@ -1869,7 +1869,7 @@ export interface ContentCount {
 export type ContentCountOf = 'title' | 'caption' | 'rest' | 'hashtags' | 'media' | (string & {});
 
 /** Values of an enumeration. */
-export type ContentCountUnit = 'characters' | 'utf16_units' | 'bytes' | 'hashtags' | 'media' | (string & {});
+export type ContentCountUnit = 'characters' | 'utf16_units' | 'bytes' | 'graphemes' | 'characters_and_bytes_of_emoji' | 'weighted_characters' | 'hashtags' | 'media' | (string & {});
 
 /** A content item was deleted, in the state that it shows; one that was running shows canceled. */
 export interface ContentDeletedEvent {

@@ -115,9 +115,9 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 		len(permitted(t, acme, "Generate", "bedrock:StartAsyncInvoke")) > 0 {
 		t.Errorf("videos are permitted by\n%s", invoked)
 	}
-	if on := permitted(t, globex, "Generate", "bedrock:ApplyGuardrail"); len(on) != 1 ||
+	if on := permitted(t, hooli, "Generate", "bedrock:ApplyGuardrail"); len(on) != 1 ||
 		!strings.Contains(on[0], ":guardrail/gr4d7k2m9xq1") || len(permitted(t, acme, "Generate",
-		"bedrock:ApplyGuardrail")) > 0 || len(permitted(t, globex, "Diagnose", "bedrock:ApplyGuardrail")) > 0 {
+		"bedrock:ApplyGuardrail")) > 0 || len(permitted(t, hooli, "Diagnose", "bedrock:ApplyGuardrail")) > 0 {
 		t.Errorf("the guardrail is permitted on %v", on)
 	}
 	for action, want := range map[string]int{"bedrock:InvokeModel": 0, "bedrock:GetAsyncInvoke": 0,

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A video is spoken again with music and copies of its pictures, and a carousel becomes a post. The estimates are what they cost.
+// A video is spoken again with music and copies of its pictures, and a carousel becomes a post. The estimates are what
+// they cost.
 func TestItemsAreRetold(t *testing.T) {
 	t.Parallel()
 	c := newCustomer(t)

@@ -384,7 +384,8 @@ func (b *batch) learn(ctx context.Context) error {
 		if !strings.HasPrefix(o.OperationID, "list") || len(o.prefixes) > 0 {
 			continue
 		}
-		if o.OperationID == "listSlots" { // which takes the id of a factory, and shows no ids of its own
+		// These take an id that is not known yet, and show no ids of their own.
+		if o.OperationID == "listSlots" || o.OperationID == "listAccountMetrics" {
 			continue
 		}
 		for _, live := range []bool{false, true} {

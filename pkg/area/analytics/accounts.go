@@ -68,6 +68,9 @@ func show(a account.Record, d platform.Day) AccountDay {
 // account reads a social account of the caller, and other items with it.
 func (s *Service) account(ctx context.Context, accountID string, others ...store.Key) (it store.Item, r account.Record,
 	beside []store.Item, err error) {
+	if !id.Valid(id.SocialAccount, accountID) { // the other keys contain it
+		return it, r, nil, errs.Missing(account.Kind, accountID)
+	}
 	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{accountID}, others...)
 	if err != nil {
 		return it, r, nil, err

@@ -28,6 +28,7 @@ import (
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/pkg/task"
 )
 
 type object = map[string]any
@@ -93,6 +94,11 @@ func (w *writer) Submit(ctx context.Context, req provider.Request) (provider.Sub
 // For implements generate.Providers.
 func (w *writer) For(string, tenant.Mode) (provider.Provider, error) { return w, nil }
 
+// unmeasured ends the daily measuring of accounts, whose credentials these tests lack.
+type unmeasured struct{ task.Handler }
+
+func (unmeasured) Step(context.Context, *task.Step) (task.Outcome, error) { return task.Outcome{Done: true}, nil }
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
@@ -112,6 +118,7 @@ func newWorld(t *testing.T) *world {
 	for kind, h := range publisher.Handlers() {
 		w.engine.Handle(kind, h)
 	}
+	w.engine.Handle(social.Measure, unmeasured{})
 	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
 	return w
 }

@@ -1910,7 +1910,7 @@ class ContentCount(TypedDict):
 
 ContentCountOf = Union[Literal["title", "caption", "rest", "hashtags", "media"], str]
 
-ContentCountUnit = Union[Literal["characters", "utf16_units", "bytes", "hashtags", "media"], str]
+ContentCountUnit = Union[Literal["characters", "utf16_units", "bytes", "graphemes", "characters_and_bytes_of_emoji", "weighted_characters", "hashtags", "media"], str]
 
 
 class ContentDeletedEvent(TypedDict):

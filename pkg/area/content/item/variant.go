@@ -77,7 +77,7 @@ type Count struct {
 	Of    string `json:"of" enum:"title,caption,rest,hashtags,media" doc:"Part of the post"`
 	Count int    `json:"count" doc:"Length, or number"`
 	Max   int    `json:"max" doc:"The most that the platform takes"`
-	Unit  string `json:"unit" enum:"characters,utf16_units,bytes,hashtags,media" doc:"Unit of the platform"`
+	Unit  string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters,hashtags,media" doc:"Unit of the platform"`
 }
 
 // VariantKeys returns the platforms and accounts that have variants, sorted.

@@ -254,7 +254,7 @@ func TestAResetDeletesMedia(t *testing.T) {
 	h, step := &reset.Handler{DB: w.db, Now: w.clock.Now}, &task.Step{}
 	step.Owner = tenant.Of(w.Principal.Account, tenant.Test)
 	payload, done := any(object{"before": w.clock.Now()}), false
-	for range 40 {
+	for range 80 {
 		var err error
 		if step.Payload, err = json.Marshal(payload); err != nil {
 			t.Fatal(err)
