@@ -267,9 +267,11 @@ func TestFiguresOfOthers(t *testing.T) {
 			}
 		}
 	}
-	if a := w.Call(http.MethodGet, "/v1/analytics/accounts?social_account_id=nonsense", nil); a.Status !=
-		http.StatusNotFound {
-		t.Errorf("nonsense: %d", a.Status)
+	for _, nonsense := range []string{"nonsense", strings.Repeat("x", 3000)} { // longer than a key may be
+		if a := w.Call(http.MethodGet, "/v1/analytics/accounts?social_account_id="+nonsense, nil); a.Status !=
+			http.StatusNotFound {
+			t.Errorf("%.10s: %d", nonsense, a.Status)
+		}
 	}
 }
 
