@@ -2090,7 +2090,7 @@ type ContentItem struct {
 	FactoryID string `json:"factory_id"`
 	// Reason of the failure. Null if it has not failed.
 	Failure *ContentFailure `json:"failure"`
-	// How your pictures were fitted to the shape of the kind. Null for generated items.
+	// How your pictures or your video were fitted to the shape of the kind. Null for generated items.
 	Fit *ContentItemFit `json:"fit"`
 	// Format of a video: short is 9:16, long is 16:9. Null for other kinds.
 	Format *VideoFormat `json:"format"`
@@ -2220,8 +2220,9 @@ type ContentItemCreate struct {
 	// Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180
 	// (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
-	// How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad shows
-	// them whole before a background, crop cuts them. For images only. Default: none.
+	// How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
+	// are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
+	// sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
 	Fit *ContentItemFitInput `json:"fit,omitzero"`
 	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
 	Format *VideoFormatInput `json:"format,omitzero"`

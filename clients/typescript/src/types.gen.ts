@@ -1982,7 +1982,7 @@ export interface ContentItem {
   factory_id: string;
   /** Reason of the failure. Null if it has not failed. */
   failure: ContentFailure | null;
-  /** How your pictures were fitted to the shape of the kind. Null for generated items. */
+  /** How your pictures or your video were fitted to the shape of the kind. Null for generated items. */
   fit: ContentItemFit | null;
   /** Format of a video: short is 9:16, long is 16:9. Null for other kinds. */
   format: VideoFormat | null;
@@ -2129,8 +2129,9 @@ export interface ContentItemCreate {
    */
   duration_seconds?: number;
   /**
-   * How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad shows
-   * them whole before a background, crop cuts them. For images only. Default: none.
+   * How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
+   * are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
+   * sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
    */
   fit?: ContentItemFitInput;
   /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */

@@ -101,6 +101,13 @@ func foreseen(r *item.Record) *item.Record {
 	case r.Provided():
 		c.Files = slices.Repeat([]media.File{{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1,
 			Width: 1080, Height: 1350}}, len(r.Own))
+		if r.Kind != item.Carousel && r.Own[0].Type == media.Video {
+			c.Files[0] = media.File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Bytes: 1, Width: 1080,
+				Height: 1920, DurationSeconds: r.Own[0].DurationSeconds}
+			if r.Format != nil && *r.Format == item.FormatLong {
+				c.Files[0].Width, c.Files[0].Height = 1920, 1080
+			}
+		}
 		return &c
 	}
 	f := media.File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Bytes: 1}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -94,7 +95,7 @@ func (a *references) provide(b *createBody, r *item.Record) error {
 	for _, m := range b.ownMembers() {
 		f, err := a.media.File(m)
 		if err == nil && r.Fitted() && f.Type != media.Image {
-			err = errs.Invalid("/fit", "is for images, and %s is a video. Leave it out", m.Value)
+			err = checkFitted(r.Kind, m.Value, f)
 		}
 		files, found = append(files, f), append(found, err)
 	}
@@ -109,6 +110,19 @@ func (a *references) provide(b *createBody, r *item.Record) error {
 		r.Format = &format
 	}
 	r.Provide(files)
+	return nil
+}
+
+// checkFitted refuses a video that cannot be fitted.
+func checkFitted(kind item.Kind, mediaID string, f media.File) error {
+	length := time.Duration(f.DurationSeconds * float64(time.Second))
+	switch {
+	case kind == item.Carousel:
+		return errs.Invalid("/fit", "is for images in a carousel, and %s is a video. Leave it out", mediaID)
+	case length < item.LeastFitted || length > item.MostFitted:
+		return errs.Invalid("/fit", "is for videos of %.0f to %.0f seconds, and %s plays %.1f. Leave it out",
+			item.LeastFitted.Seconds(), item.MostFitted.Seconds(), mediaID, f.DurationSeconds)
+	}
 	return nil
 }
 

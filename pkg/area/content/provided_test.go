@@ -2,12 +2,14 @@ package content_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -101,32 +103,70 @@ func TestOwnPicturesAreFittedOnlyIfAsked(t *testing.T) {
 	}
 }
 
+// clipOf is the file of a video of the caller.
+func clipOf(width, height int, seconds float64) *media.File {
+	return &media.File{ID: "med_3_1", Type: media.Video, MIMEType: "video/mp4", Key: "media/a/test/med_3/1/1.mp4",
+		Width: width, Height: height, DurationSeconds: seconds, Bytes: 4711, SHA256: strings.Repeat("0", 64)}
+}
+
+// A video is fitted whole or cut, in its own length; a wide one becomes 16:9.
+func TestOwnVideosAreFittedOnlyIfAsked(t *testing.T) {
+	for fit, whole := range map[string]bool{"pad": true, "crop": false} {
+		for format, size := range map[composition.Format][2]int{composition.Portrait: {1000, 1000},
+			composition.Landscape: {1000, 800}} {
+			w := newWorld(t)
+			mine := w.own(w.Caller, clipOf(size[0], size[1], 9.5))
+			it := w.provide("kind", "video", "media", []string{mine}, "caption", "Words", "fit", fit)
+			w.do(it.ID)
+			got := w.get(it.ID)
+			if got.State != item.Generated || got.CostCredits != 0 || got.Media[0].Role != media.Final ||
+				got.Media[0].Type != media.Video || !slices.Equal(roles(got, false), []media.Role{media.Clip}) {
+				t.Fatalf("%s: %+v", fit, got)
+			}
+			v, ok := w.composed[0].(composition.Video)
+			if !ok || v.Format != format || len(v.Scenes) != 1 || v.Scenes[0].Whole != whole ||
+				v.Scenes[0].Length != 9500*time.Millisecond || v.Scenes[0].Clip.Width != size[0] {
+				t.Errorf("%s: composed %+v", fit, w.composed[0])
+			}
+		}
+	}
+	w := newWorld(t)
+	mine := w.own(w.Caller, clipOf(1000, 1000, 5))
+	it := w.provide("kind", "story", "media", []string{mine}, "fit", "pad")
+	w.do(it.ID)
+	if v, ok := w.composed[0].(composition.Video); !ok || v.Format != composition.Portrait || !v.Scenes[0].Whole {
+		t.Errorf("composed %+v", w.composed[0])
+	}
+}
+
 func TestOwnPostsThatAreRefused(t *testing.T) {
 	w := newWorld(t)
 	mine, clip := w.own(w.Caller, picture(1080, 1350)), w.own(w.Caller, &media.File{ID: "med_2_1", Type: media.Video,
 		MIMEType: "video/mp4", Key: "media/a/test/med_2/1/1.mp4", Width: 1080, Height: 1920, DurationSeconds: 9, Bytes: 9})
+	long := w.own(w.Caller, clipOf(1080, 1920, 181))
 	foreign := w.own(w.Stranger(), picture(1080, 1350))
 	for name, c := range map[string]struct {
 		members []any
 		param   string
 	}{
-		"a prompt":                {[]any{"prompt", "x", "caption", "c"}, "/prompt"},
-		"a model":                 {[]any{"model", "flux-pro-1.1", "caption", "c"}, "/model"},
-		"a rehearsal":             {[]any{"sandbox", object{"outcome": "failed"}, "caption", "c"}, "/sandbox"},
-		"music":                   {[]any{"kind", "music_clip"}, "/kind"},
-		"a carousel of one":       {[]any{"kind", "carousel", "media", []string{mine}}, "/media"},
-		"a video as a post":       {[]any{"media", []string{clip}}, "/media/0"},
-		"a picture as a video":    {[]any{"kind", "video", "media", []string{mine}}, "/media/0"},
-		"nothing":                 {nil, "/caption"},
-		"the media of others":     {[]any{"media", []string{foreign}}, "/media/0"},
-		"a video that is cut":     {[]any{"kind", "video", "media", []string{clip}, "fit", "crop"}, "/fit"},
-		"text that is cut":        {[]any{"caption", "c", "fit", "crop"}, "/fit"},
-		"media of a generated":    {[]any{"source", "generated", "prompt", "p", "media", []string{mine}}, "/media"},
-		"a generated without":     {[]any{"source", "generated"}, "/prompt"},
-		"an AI of a generated":    {[]any{"source", "generated", "prompt", "p", "ai_generated", true}, "/ai_generated"},
-		"eleven media":            {[]any{"kind", "carousel", "media", strings.Split("abcdefghijk", "")}, "/media"},
-		"a fit that is not one":   {[]any{"media", []string{mine}, "fit", "stretch"}, "/fit"},
-		"a source that is no one": {[]any{"source", "stolen"}, "/source"},
+		"a prompt":                 {[]any{"prompt", "x", "caption", "c"}, "/prompt"},
+		"a model":                  {[]any{"model", "flux-pro-1.1", "caption", "c"}, "/model"},
+		"a rehearsal":              {[]any{"sandbox", object{"outcome": "failed"}, "caption", "c"}, "/sandbox"},
+		"music":                    {[]any{"kind", "music_clip"}, "/kind"},
+		"a carousel of one":        {[]any{"kind", "carousel", "media", []string{mine}}, "/media"},
+		"a video as a post":        {[]any{"media", []string{clip}}, "/media/0"},
+		"a picture as a video":     {[]any{"kind", "video", "media", []string{mine}}, "/media/0"},
+		"nothing":                  {nil, "/caption"},
+		"the media of others":      {[]any{"media", []string{foreign}}, "/media/0"},
+		"a long video that is cut": {[]any{"kind", "video", "media", []string{long}, "fit", "crop"}, "/fit"},
+		"a video in a carousel":    {[]any{"kind", "carousel", "media", []string{mine, clip}, "fit", "pad"}, "/fit"},
+		"text that is cut":         {[]any{"caption", "c", "fit", "crop"}, "/fit"},
+		"media of a generated":     {[]any{"source", "generated", "prompt", "p", "media", []string{mine}}, "/media"},
+		"a generated without":      {[]any{"source", "generated"}, "/prompt"},
+		"an AI of a generated":     {[]any{"source", "generated", "prompt", "p", "ai_generated", true}, "/ai_generated"},
+		"eleven media":             {[]any{"kind", "carousel", "media", strings.Split("abcdefghijk", "")}, "/media"},
+		"a fit that is not one":    {[]any{"media", []string{mine}, "fit", "stretch"}, "/fit"},
+		"a source that is no one":  {[]any{"source", "stolen"}, "/source"},
 	} {
 		b := w.body(append([]any{"source", "provided"}, c.members...)...)
 		if len(c.members) == 0 || c.members[0] != "prompt" && !(len(c.members) > 3 && c.members[2] == "prompt") {

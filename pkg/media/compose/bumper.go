@@ -104,7 +104,7 @@ func (f *videoRun) encodeBumper(ctx context.Context, b bumper, before int) (file
 			in.Options = append(slices.Clone(in.Options), "-skip_loop_filter", "all", "-threads", "1")
 		}
 		// If the clip is shorter than its header claims, its last frame stays.
-		graph = fmt.Sprintf("[0:v]fps=%d,%s,tpad=stop_mode=clone:stop=-1", fps, b.within(f.width, f.height))
+		graph = fmt.Sprintf("[0:v]fps=%d,%s,tpad=stop_mode=clone:stop=-1", fps, b.within(0, f.width, f.height))
 	}
 	file = b.name + ".mp4"
 	report, err := f.ffmpeg(ctx, StagePicture, b.about, ffmpeg.Job{
@@ -122,16 +122,17 @@ func (f *videoRun) encodeBumper(ctx context.Context, b bumper, before int) (file
 }
 
 // within returns the filters that scale a clip into a size without cropping it, over its blurred copy. The copy is not
-// darkened, so that a plain ground goes on around the clip.
-func (in input) within(width, height int) string {
+// darkened, so that a plain ground goes on around the clip. n is the number of the input, which names the links.
+func (in input) within(n, width, height int) string {
 	if off := in.width*height - in.height*width; max(off, -off) <= 2*max(width, height) {
 		return in.cover(width, height)
 	}
 	const coarse = 16
-	return fmt.Sprintf("split[back][front];[back]%s,gblur=sigma=4,scale=%d:%d:flags=bicubic[ground];"+
-		"[front]scale=%d:%d:force_original_aspect_ratio=decrease:force_divisible_by=2:flags=bicubic:"+
-		"out_color_matrix=bt709:out_range=tv,format=yuv420p[whole];[ground][whole]overlay=x=(W-w)/2:y=(H-h)/2:format=yuv420",
-		in.cover(max(width/coarse&^1, 2), max(height/coarse&^1, 2)), width, height, width, height)
+	return fmt.Sprintf("split[back%[1]d][front%[1]d];[back%[1]d]%[2]s,gblur=sigma=4,"+
+		"scale=%[3]d:%[4]d:flags=bicubic[ground%[1]d];[front%[1]d]scale=%[3]d:%[4]d:force_original_aspect_ratio=decrease:"+
+		"force_divisible_by=2:flags=bicubic:out_color_matrix=bt709:out_range=tv,format=yuv420p[whole%[1]d];"+
+		"[ground%[1]d][whole%[1]d]overlay=x=(W-w)/2:y=(H-h)/2:format=yuv420",
+		n, in.cover(max(width/coarse&^1, 2), max(height/coarse&^1, 2)), width, height)
 }
 
 // leveled returns the filter that gives a part the loudness of the bumpers, if they have sound. Otherwise, the loudness

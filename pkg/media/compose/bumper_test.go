@@ -137,6 +137,34 @@ func TestAnIntroIsNotCropped(t *testing.T) {
 	}
 }
 
+// A clip of other proportions is cut, or seen whole on a ground of its own color. It keeps its length and its sound.
+func TestAClipIsCutOrShownWhole(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	split := filepath.Join(b.dir, "wide.mp4")
+	b.ffmpeg("-f", "lavfi", "-i", "color=c=white:s=480x270:r=25:d=2.5", "-f", "lavfi", "-i", "sine=f=440:d=2.5", "-vf",
+		"drawbox=x=0:y=100:w=30:h=70:color=red:t=fill,drawbox=x=450:y=100:w=30:h=70:color=blue:t=fill", "-c:v", "libx264",
+		"-pix_fmt", "yuv420p", "-movflags", "+faststart", split)
+	for _, quality := range []Quality{Full, Draft} {
+		for _, whole := range []bool{true, false} {
+			f := b.find(b.compose(Video{Format: Portrait, Quality: quality, scale: small,
+				Scenes: []Scene{{Clip: split, Whole: whole, Length: 2500 * time.Millisecond}}}), media.Final)
+			width, height := 1080/small, 1920/small
+			p := b.pixels(f.Path, 5, width, height)
+			left, right := (height/2*width+4)*3, (height/2*width+width-5)*3
+			red, blue := p[left] > 200 && p[left+2] < 90, p[right+2] > 200 && p[right] < 90
+			if red != whole || blue != whole {
+				t.Errorf("%s: whole is %v, and the edges are %v and %v", quality, whole, p[left:left+3],
+					p[right:right+3])
+			}
+			if (f.Duration-2500*time.Millisecond).Abs() > 100*time.Millisecond ||
+				b.heardIn(f.Path, 0.2, 2.2, "anull") < -40 {
+				t.Errorf("%s: it plays %v", quality, f.Duration)
+			}
+		}
+	}
+}
+
 func TestABadIntroIsNamed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -166,11 +166,15 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 		// Converting colors would take as long as encoding.
 		all += "setparams=colorspace=bt709,"
 	}
+	fit := s.cover(f.width, f.height)
+	if s.whole {
+		fit = s.within(n, f.width, f.height) + fmt.Sprintf(",fps=%d", fps) // overlay loses the last frame
+	}
 	if slow := s.slow(); slow > 1 {
 		all += fmt.Sprintf("setpts=%.4f*PTS,", slow)
 	}
 	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,fps=%d",
-		fps, s.cover(f.width, f.height), hold, begin, begin+count, fps)
+		fps, fit, hold, begin, begin+count, fps)
 }
 
 // slow returns the factor by which a clip is slowed down so that it fills its scene. If that is not enough, its last

@@ -89,7 +89,7 @@ type Scene struct {
 	Clip, Picture string
 	// OnScreen is a short text that is drawn at the top during the scene. It may be empty.
 	OnScreen string
-	// Whole shows the picture without cropping it, on a ground.
+	// Whole shows the picture or clip without cropping it, on a ground.
 	Whole bool
 	// Length is the length of the scene, in videos without a narration.
 	Length time.Duration
@@ -157,7 +157,7 @@ func (v Video) check() error {
 // scene is a scene with its position in the video.
 type scene struct {
 	input
-	still bool
+	still, whole bool
 	// length is the number of frames between the middles of its cross-fades. before and after are the lengths of the
 	// cross-fades at its beginning and its end.
 	length, before, after int
@@ -243,7 +243,7 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		one := scene{input: in, still: t == media.Image}
+		one := scene{input: in, still: t == media.Image, whole: s.Whole}
 		if one.still && s.Whole {
 			if err := f.ground(ctx, &one, i); err != nil {
 				return err

@@ -2029,7 +2029,7 @@ class ContentItem(TypedDict):
     failure: Optional["ContentFailure"]
     """Reason of the failure. Null if it has not failed."""
     fit: Optional["ContentItemFit"]
-    """How your pictures were fitted to the shape of the kind. Null for generated items."""
+    """How your pictures or your video were fitted to the shape of the kind. Null for generated items."""
     format: Optional["VideoFormat"]
     """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
     from_content_item_id: Optional[str]
@@ -2173,8 +2173,9 @@ class ContentItemCreate(TypedDict):
     180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
     """
     fit: NotRequired["ContentItemFitInput"]
-    """How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad
-    shows them whole before a background, crop cuts them. For images only. Default: none.
+    """How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as
+    they are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length
+    and sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
     """
     format: NotRequired["VideoFormatInput"]
     """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""

@@ -61,7 +61,7 @@ type Item struct {
 	FactoryID         string             `json:"factory_id" doc:"Factory of the item"`
 	Kind              Kind               `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
 	Source            string             `json:"source" enum:"generated,provided" doc:"Where its media and texts come from: models, or you"`
-	Fit               *string            `json:"fit" enum:"none,pad,crop" doc:"How your pictures were fitted to the shape of the kind. Null for generated items"`
+	Fit               *string            `json:"fit" enum:"none,pad,crop" doc:"How your pictures or your video were fitted to the shape of the kind. Null for generated items"`
 	AIGenerated       bool               `json:"ai_generated" doc:"Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your own media"`
 	Format            *string            `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
 	Prompt            string             `json:"prompt" doc:"What the content is about"`

@@ -21,11 +21,17 @@ const (
 	SourceProvided  = "provided"
 )
 
-// The ways to fit the caller's pictures to the shape of their kind.
+// The ways to fit the caller's pictures and videos to the shape of their kind.
 const (
 	FitNone = "none"
 	FitPad  = "pad"  // the whole picture, before a background
 	FitCrop = "crop" // the middle of the picture
+)
+
+// The bounds of a video that is fitted.
+const (
+	LeastFitted = time.Second
+	MostFitted  = 3 * time.Minute
 )
 
 // ownShape is the name of the pipeline of items whose media the caller provides.
@@ -34,7 +40,7 @@ const ownShape = "own"
 // Provided reports whether the media and texts of the item are the caller's.
 func (r *Record) Provided() bool { return r.Source == SourceProvided }
 
-// Fitted reports whether the caller's pictures are composed to fit.
+// Fitted reports whether the caller's pictures or video are composed to fit.
 func (r *Record) Fitted() bool { return r.Fit != nil && *r.Fit != FitNone }
 
 // Provide makes the caller's files the media of the item, and plans what is left to do: nothing, unless they are to be
@@ -82,9 +88,17 @@ func (r *Record) CheckAgain() error {
 		With(errs.StateContext{State: string(r.State), Allowed: []string{string(Update), string(Delete)}})
 }
 
-// ownComposition returns the composition that fits the caller's pictures.
+// ownComposition returns the composition that fits the caller's pictures or video. A video keeps its length and sound.
 func (r *Record) ownComposition() composition.Composition {
 	whole := *r.Fit == FitPad
+	if own := &r.Own[0]; r.Kind != Carousel && own.Type == media.Video {
+		v := composition.Video{Format: composition.Portrait, Language: r.Language}
+		if r.Format != nil && *r.Format == FormatLong {
+			v.Format = composition.Landscape
+		}
+		v.Scenes = []composition.Scene{{Clip: own, Length: seconds(*own), Whole: whole}}
+		return v
+	}
 	if r.Kind != Carousel {
 		use := composition.Post
 		if r.Kind == Story {

@@ -170,7 +170,11 @@ func (r *Record) assemble(made []generate.Made, now time.Time) {
 	if r.Provided() && len(finished.Files) == 0 {
 		finished.Files = r.own(media.Final)
 	} else if r.Provided() {
-		parts = append(parts, r.own(media.Still)...)
+		as := media.Still
+		if r.Own[0].Type == media.Video {
+			as = media.Clip
+		}
+		parts = append(parts, r.own(as)...)
 	}
 	r.describe(finished.Files)
 	r.Files, r.Kept, r.Branded, r.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)

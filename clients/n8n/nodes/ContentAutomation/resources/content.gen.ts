@@ -390,7 +390,7 @@ export const contentDescription: INodeProperties[] = [
           { name: 'Pad', value: 'pad' },
         ],
         default: 'crop',
-        description: 'How to fit your pictures to the shape of the kind, with source provided: none publishes them as they are, pad shows them whole before a background, crop cuts them. For images only. Default: none.',
+        description: 'How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.',
         routing: { send: { type: 'body', property: 'fit' } },
       },
       {
