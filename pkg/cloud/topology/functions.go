@@ -37,10 +37,10 @@ var Functions = []Function{
 	{Name: "webhook", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
 		Audit: []Use{Put}, Grants: []Grant{ReachAddresses, SealSecrets, NameDeliverRole}},
 	// A platform is called while a caller or a browser waits.
-	{Name: "social", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Check),
+	{Name: "social", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Update, Check),
 		Audit: []Use{Put}, Grants: []Grant{CallPlatforms}},
 	// A CRM is called while a caller or a browser waits.
-	{Name: "crm", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Delete, Check),
+	{Name: "crm", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Update, Delete, Check),
 		Audit: []Use{Put}, Grants: []Grant{CallPlatforms, ReachAddresses}},
 	// A page waits for calls of the API.
 	{Name: "console", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update, Delete, Check),
