@@ -1,6 +1,7 @@
 package crm_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/testdata/fakes/crms"
 )
 
@@ -258,6 +260,27 @@ func TestAMappingIsSetDuringASynchronization(t *testing.T) {
 	})
 	if steps < 2 || len(w.products()) != 1 {
 		t.Errorf("after %d steps there are the products %+v", steps, w.products())
+	}
+}
+
+// Two messages of one step that come at once import a product once, and no failure is noted.
+func TestTwoWorkersImportProductsOnce(t *testing.T) {
+	w := newWorld(t)
+	w.fakes["hubspot"].PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: "10", Currency: "EUR"})
+	c, twice := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping()), 0
+	w.after = func(body string) {
+		// The product was looked for, and is not written yet.
+		if twice == 0 && strings.Contains(body, "S-1") && !strings.Contains(body, "TransactItems") {
+			twice++
+			other := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now, Name: rand.Text,
+				Chance: func() float64 { return 0.5 }})
+			_, _ = other.Do(t.Context(), task.Message{ID: task.ID(integration.Synchronize, c.ID, 1), Wake: true}, 1)
+		}
+	}
+	w.run(time.Minute, nil)
+	if now := w.get(c.ID); twice != 1 || len(w.products()) != 1 || now.LastFailure != nil || now.LastSync == nil ||
+		now.LastSync.Failed != 0 {
+		t.Errorf("after %d: %+v %+v %+v", twice, w.products(), now.LastFailure, now.LastSync)
 	}
 }
 

@@ -64,6 +64,8 @@ type world struct {
 	handlers map[task.Kind]task.Handler
 	test     *apitest.Caller
 	shop     string
+	// after is called after each call of the table with its body, or nil.
+	after func(body string)
 	// woken are the tasks that transactions have woken, as the relay sees it.
 	woken []string
 }
@@ -151,6 +153,9 @@ var wake = regexp.MustCompile(`"wake#(task#[^"]*)#\w+"`)
 
 // relay notes the tasks that a write wakes.
 func (w *world) relay(body string) {
+	if w.after != nil {
+		w.after(body)
+	}
 	for _, m := range wake.FindAllStringSubmatch(body, -1) {
 		w.woken = append(w.woken, m[1])
 	}

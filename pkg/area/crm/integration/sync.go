@@ -93,6 +93,10 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	o.Payload = &p
 	switch p.Phase {
 	case phaseProducts:
+		// Of two workers at once, one would find the products that the other imports, and note that they are taken.
+		if err := s.Lease(ctx, &p); err != nil {
+			return o, err
+		}
 		err = w.products(ctx, c, &p)
 	case phaseDeleted:
 		err = w.deleted(ctx, c, &p)
