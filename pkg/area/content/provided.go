@@ -49,7 +49,8 @@ func (b *createBody) ownRules() error {
 		param string
 		sent  bool
 	}{
-		{"/from_content_item_id", b.From != ""}, {"/prompt", b.Prompt != ""}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
+		{"/from_content_item_id", b.From != ""}, {"/prompt", b.Prompt != ""}, {"/model", b.Model != ""},
+		{"/duration_seconds", b.DurationSeconds != nil},
 		{"/visuals", b.Visuals != ""}, {"/music", b.Music != ""}, {"/cover", b.Cover != ""},
 		{"/script", b.Script != ""}, {"/headline", b.Headline != ""}, {"/show_headline", b.ShowHeadline != nil},
 		{"/scenes", b.Scenes != nil}, {"/slides", b.Slides != nil},

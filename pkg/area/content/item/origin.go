@@ -157,10 +157,10 @@ func (r *Record) copied(st step, w Options) *part {
 
 // originFacts returns the texts of the origin, which the item may state.
 func originFacts(o *prompt.Origin) []string {
-	data, err := json.Marshal(o)
-	if err != nil || o == nil {
+	if o == nil {
 		return nil
 	}
+	data, _ := json.Marshal(o) // it has texts only
 	return []string{string(data)}
 }
 
