@@ -89,7 +89,7 @@ func (w *work) list(ctx context.Context, out io.Writer, name, url string) (err e
 	var read []letter
 	defer func() { err = errors.Join(err, w.letGo(ctx, url, read)) }()
 	for met := map[string]bool{}; len(met) < mostListed; {
-		letters, err := w.receive(ctx, url, mostListed-len(met))
+		letters, err := w.receive(ctx, url, mostListed-len(met), len(met))
 		if err != nil {
 			return err
 		}

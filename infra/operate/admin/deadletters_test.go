@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -47,7 +48,8 @@ func (p *post) PutEvents(_ context.Context, in *eventbridge.PutEventsInput,
 
 func newPost(t *testing.T) *post {
 	cfg := storetest.Local(t)
-	p := &post{t: t, cfg: cfg, work: &work{sqs: sqs.NewFromConfig(cfg), streams: dynamodbstreams.NewFromConfig(cfg)}}
+	p := &post{t: t, cfg: cfg, work: &work{sqs: sqs.NewFromConfig(cfg), unseen: unseen,
+		streams: dynamodbstreams.NewFromConfig(cfg)}}
 	p.dead = p.queue("dead", nil)
 	p.generate = p.queue("generate", map[string]string{
 		"RedrivePolicy":     fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":2}`, p.arn(p.dead)),
@@ -102,7 +104,7 @@ func (p *post) bodies(url string) (all []string) {
 	}
 	var read []letter
 	for len(all) < n {
-		letters, err := p.work.receive(p.t.Context(), url, 10)
+		letters, err := p.work.receive(p.t.Context(), url, 10, len(all))
 		if err != nil || len(letters) == 0 {
 			p.t.Fatalf("%d of %d messages: %v", len(all), n, err)
 		}
@@ -235,6 +237,19 @@ func TestDeadLettersGoBackToTheirQueue(t *testing.T) {
 }
 
 // If the command dies between sending and deleting, a message may be duplicated, but never lost.
+// The answer to a reader may be lost, or its process may die.
+func TestDeadLettersThatAnotherReaderHidesAreAwaited(t *testing.T) {
+	p := newPost(t)
+	p.work.unseen = 2 * time.Second
+	p.giveUp(letterOf(1), letterOf(2))
+	if lost, err := p.work.receiveNow(t.Context(), p.dead, 10); err != nil || len(lost) != 2 {
+		t.Fatalf("%d, %v", len(lost), err)
+	}
+	if out, err := p.run("redrive", "--queue", "generate"); err != nil || !strings.HasSuffix(out, "\n2 moved\n") {
+		t.Errorf("printed %s, %v", out, err)
+	}
+}
+
 func TestADeadLetterIsSentBeforeItIsDeleted(t *testing.T) {
 	p := newPost(t)
 	p.giveUp(letterOf(1))

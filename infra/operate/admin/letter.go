@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// unseen is the time in seconds for which a dead letter that was read is hidden from other
-// readers. It ends if this process dies before it releases the letter.
-const unseen = 60
+// unseen is the time for which a dead letter that was read is hidden from other readers. It ends
+// if this process dies before it releases the letter.
+const unseen = time.Minute
 
 // letter is a dead letter.
 type letter struct {
@@ -72,11 +72,24 @@ func (l *letter) attribute(name types.MessageSystemAttributeName) string {
 	return l.Attributes[string(name)]
 }
 
-// receive reads up to most letters, which are then hidden from other readers for a while.
-// It returns none if the queue is empty.
-func (w *work) receive(ctx context.Context, url string, most int) ([]letter, error) {
+// receive reads up to most letters, which are then hidden from other readers for a while. Letters beyond the number that
+// this command has read may be hidden, too, by another reader or because an answer was lost: receive waits for them.
+func (w *work) receive(ctx context.Context, url string, most, read int) ([]letter, error) {
+	for until := time.Now().Add(w.unseen + w.unseen/10); ; {
+		letters, err := w.receiveNow(ctx, url, most)
+		if err != nil || len(letters) > 0 || time.Now().After(until) {
+			return letters, err
+		}
+		if n, err := w.count(ctx, url); err != nil || n <= read {
+			return nil, err
+		}
+	}
+}
+
+// receiveNow reads up to most letters that are visible.
+func (w *work) receiveNow(ctx context.Context, url string, most int) ([]letter, error) {
 	out, err := w.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-		QueueUrl: &url, MaxNumberOfMessages: int32(min(most, 10)), VisibilityTimeout: unseen,
+		QueueUrl: &url, MaxNumberOfMessages: int32(min(most, 10)), VisibilityTimeout: int32(w.unseen / time.Second),
 		WaitTimeSeconds:             1, // Without a wait, SQS asks only some of its servers.
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		MessageAttributeNames:       []string{"All"},

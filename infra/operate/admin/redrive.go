@@ -26,7 +26,7 @@ func (w *work) redrive(ctx context.Context, out io.Writer, url string, most int)
 	defer func() { err = errors.Join(err, w.letGo(ctx, url, stay)) }()
 	moved, met := 0, map[string]bool{}
 	for moved < most {
-		letters, err := w.receive(ctx, url, most-moved)
+		letters, err := w.receive(ctx, url, most-moved, len(met)-moved)
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,8 @@ type work struct {
 	// dead has the addresses of the dead-letter queues, by the name of the queue or
 	// function.
 	dead map[string]string
+	// unseen is the time for which a letter that was read is hidden from other readers.
+	unseen time.Duration
 }
 
 // openWork connects to the queues and the event bus of a customer's stacks, whose
@@ -57,7 +59,8 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 			}
 		}
 	}
-	w := &work{sqs: sqs.NewFromConfig(cfg), streams: dynamodbstreams.NewFromConfig(cfg), dead: map[string]string{}}
+	w := &work{sqs: sqs.NewFromConfig(cfg), streams: dynamodbstreams.NewFromConfig(cfg), dead: map[string]string{},
+		unseen: unseen}
 	for _, source := range topology.DeadLetters() {
 		if w.dead[source] = outputs[topology.DeadLettersOutput(source)]; w.dead[source] == "" {
 			return nil, outdated(stack, topology.DeadLettersOutput(source))
