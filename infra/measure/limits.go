@@ -267,7 +267,7 @@ func accountQuotas() []quota {
 	all := []quota{
 		{"Lambda: concurrency that may be reserved", regionConcurrency - leastUnreserved, reserved,
 			"Concurrent executions"},
-		{"X-Ray: sampling rules", 25, 1, "Custom sampling rules"},
+		{"X-Ray: sampling rules", 25, 3, "Custom sampling rules"},
 		{"EventBridge: buses", 100, 1, "Event buses"},
 		{"WAF: web ACLs", 100, 1, "Maximum web ACLs per account"},
 		{"DynamoDB: tables", 2500, 2, "Maximum number of tables"},

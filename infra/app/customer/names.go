@@ -26,7 +26,7 @@ type derived struct {
 // makes the other names, and shortens them if they are too long.
 func (s Settings) derived() []derived {
 	all := []derived{
-		{"sampling rule of X-Ray", s.Short(), 32},
+		{"sampling rule of X-Ray", s.Short() + "-r", 32},
 		{"event bus", s.Short(), 256},
 		{"alias of a key", s.SecretsKeyAlias(), 256},
 		{"role", s.RoleName(topology.Assumer().Name), 64},

@@ -65,7 +65,7 @@ func longestNames(s customer.Settings) map[string]int {
 			found[fmt.Sprintf("%s would have more than %d characters", name, most)] = len(name) - most
 		}
 		short := s.Customer + "-" + s.Stage
-		add(short, 32)
+		add(short+"-r", 32)
 		for _, f := range topology.Functions {
 			add(short+"-"+f.Name, 64)
 		}

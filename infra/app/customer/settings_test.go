@@ -137,14 +137,14 @@ func TestRefusedSettings(t *testing.T) {
 		"a long name of a rule": {map[string]any{"customer": "northwind-industries-emea", "stage": "production",
 			"customers": map[string]any{
 				"northwind-industries-emea": map[string]any{"account": "444455556666", "region": "eu-west-1"}}},
-			"the sampling rule of X-Ray northwind-industries-emea-production would have more than 32 characters; " +
-				"shorten them by 4"},
-		"a long name of a vault": {map[string]any{"customer": "northwind-industries-emea-x",
+			"the sampling rule of X-Ray northwind-industries-emea-production-r would have more than 32 characters; " +
+				"shorten them by 6"},
+		"a long name of a vault": {map[string]any{"customer": "northwind-industries-emea",
 			"customers": map[string]any{
-				"northwind-industries-emea-x": map[string]any{"account": "444455556666", "region": "us-gov-northeast-1",
+				"northwind-industries-emea": map[string]any{"account": "444455556666", "region": "us-isob-southcentral-1",
 					"backup": map[string]any{"keepDays": 30}}}},
-			"the vault and plan of backups northwind-industries-emea-x-prod-us-gov-northeast-1 would have more than " +
-				"50 characters; shorten them by 1"},
+			"the vault and plan of backups northwind-industries-emea-prod-us-isob-southcentral-1 would have more than " +
+				"50 characters; shorten them by 3"},
 		"bad architecture": {map[string]any{"customer": "acme", "arch": "mips"}, "neither arm64 nor x86_64"},
 		"loopback deployed": {map[string]any{"customer": "acme", "allowLoopbackWebhooks": "true"},
 			"for the stage local alone"},
