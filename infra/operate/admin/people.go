@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -134,6 +135,27 @@ func connectionCommand(out io.Writer, s *services,
 	create.Flags().StringVar(&name, "name", "", "name, such as that of the provider")
 	create.Flags().StringVar(&role, "default-role", string(auth.Developer), "role of people without a group that has one")
 	_ = create.MarkFlagRequired("name")
+	var update *cobra.Command
+	var newName, newRole string
+	var groups []string
+	update = add("update ACCOUNT CONNECTION", "Change the name, or the roles that people get", 2,
+		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
+			var set connection.Settings
+			if update.Flags().Changed("name") {
+				set.Name = &newName
+			}
+			if given := auth.Role(newRole); given != "" {
+				set.DefaultRole = &given
+			}
+			if update.Flags().Changed("group") {
+				set.GroupRoles = connection.ParseGroupRoles(slices.Values(groups))
+			}
+			return service().Update(ctx, account, args[0], set)
+		})
+	update.Flags().StringVar(&newName, "name", "", "name, such as that of the provider")
+	update.Flags().StringVar(&newRole, "default-role", "", "role of people without a group that has one")
+	update.Flags().StringArrayVar(&groups, "group", nil, `role of a group, such as "Social team=developer". Repeat it for `+
+		`each group, since all are replaced; "" removes all`)
 	add("list ACCOUNT", "List the connections", 1, func(ctx context.Context, account tenant.Account,
 		_ []string) (any, error) {
 		return service().List(ctx, account)

@@ -41,6 +41,19 @@ func TestTheFirstOwner(t *testing.T) {
 	if len(c.Domains) != 1 || c.Domains[0].Record == "" || c.DefaultRole != "developer" {
 		t.Errorf("%+v", c)
 	}
+	o.run(&c, "connection", "update", a.ID, c.ID, "--group", "Social team=developer", "--group", "CN=IT, O=Acme = admin")
+	if len(c.GroupRoles) != 2 || c.GroupRoles["CN=IT, O=Acme"] != "admin" || c.DefaultRole != "developer" ||
+		c.Name != "Okta" {
+		t.Errorf("%+v", c)
+	}
+	if out, err := o.try("connection", "update", a.ID, c.ID, "--group", "Social team=root"); err == nil {
+		t.Error(out)
+	}
+	c.GroupRoles = nil
+	o.run(&c, "connection", "update", a.ID, c.ID, "--group", "", "--name", "Okta 2", "--default-role", "auditor")
+	if len(c.GroupRoles) != 0 || c.DefaultRole != "auditor" || c.Name != "Okta 2" {
+		t.Errorf("%+v", c)
+	}
 	if _, err := o.try("connection", "enforce", a.ID, c.ID); err == nil {
 		t.Error("enforced without a provider")
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -141,6 +142,20 @@ type Settings struct {
 	Name        *string
 	DefaultRole *auth.Role
 	GroupRoles  map[string]auth.Role
+}
+
+// ParseGroupRoles reads lines such as "Social team = developer" for Settings. The name of a group may have an equals
+// sign, a role has none. Update refuses what is not a role.
+func ParseGroupRoles(lines iter.Seq[string]) map[string]auth.Role {
+	roles := map[string]auth.Role{}
+	for line := range lines {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		at := max(strings.LastIndex(line, "="), 0)
+		roles[strings.TrimSpace(line[:at])] = auth.Role(strings.TrimSpace(strings.TrimPrefix(line[at:], "=")))
+	}
+	return roles
 }
 
 func (c *Connection) apply(set Settings) error {

@@ -121,16 +121,8 @@ func groupLines(of map[string]auth.Role) (lines []string) {
 	return lines
 }
 
-// mapGroups sets the roles of groups. The name of a group may have an equals sign, a role has none.
 func mapGroups(r *request, account tenant.Account) (string, string, func() error, error) {
-	roles := map[string]auth.Role{}
-	for line := range strings.Lines(r.PostFormValue("groups")) {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		at := max(strings.LastIndex(line, "="), 0)
-		roles[strings.TrimSpace(line[:at])] = auth.Role(strings.TrimSpace(strings.TrimPrefix(line[at:], "=")))
-	}
+	roles := connection.ParseGroupRoles(strings.Lines(r.PostFormValue("groups")))
 	_, err := r.site.Connections.Update(r.Context(), account, r.PathValue("id"), connection.Settings{GroupRoles: roles})
 	return "sign_on.map_groups", "", nil, err
 }
