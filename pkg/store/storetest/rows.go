@@ -1,9 +1,11 @@
 package storetest
 
 import (
-	"encoding/json"
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -62,21 +64,22 @@ func Rows(t testing.TB, db *store.DB) []Row {
 	return rows
 }
 
-// Snapshot returns the table as a text that stays the same while nothing changes. It omits items of the kinds in
-// without.
+// Snapshot returns the table as a text that stays the same while nothing changes: a line for each attribute. It omits
+// items of the kinds in without.
 func Snapshot(t testing.TB, db *store.DB, without ...string) string {
 	t.Helper()
-	byKey := map[string]Row{}
-	for _, row := range Rows(t, db) {
-		if !slices.Contains(without, row["kind"]) {
-			byKey[row["pk"]+" "+row["sk"]] = row
+	rows := slices.DeleteFunc(Rows(t, db), func(row Row) bool { return slices.Contains(without, row["kind"]) })
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(strings.Compare(a["pk"], b["pk"]), strings.Compare(a["sk"], b["sk"]))
+	})
+	var b strings.Builder
+	for _, row := range rows {
+		b.WriteString(row["pk"] + " " + row["sk"] + "\n")
+		for _, name := range slices.Sorted(maps.Keys(row)) {
+			b.WriteString(" " + name + " " + row[name] + "\n")
 		}
 	}
-	b, err := json.MarshalIndent(byKey, "", " ") // which sorts
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return b.String()
 }
 
 func text(v types.AttributeValue) string {
