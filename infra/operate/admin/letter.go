@@ -72,8 +72,8 @@ func (l *letter) attribute(name types.MessageSystemAttributeName) string {
 	return l.Attributes[string(name)]
 }
 
-// receive reads up to most letters, which are then hidden from other readers for a while. Letters beyond the number that
-// this command has read may be hidden, too, by another reader or because an answer was lost: receive waits for them.
+// receive reads up to most letters, which are then hidden from other readers for a while. Letters beyond the number
+// that this command has read may be hidden, too, by another reader or by a lost answer: receive waits for them.
 func (w *work) receive(ctx context.Context, url string, most, read int) ([]letter, error) {
 	for until := time.Now().Add(w.unseen + w.unseen/10); ; {
 		letters, err := w.receiveNow(ctx, url, most)

@@ -1,15 +1,11 @@
 package crm
 
 import (
-	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
-	"html/template"
 	"log/slog"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/base/webpage"
 )
 
 //go:embed page.html
@@ -18,14 +14,10 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var design = webpage.New(pageText, pageStyle)
 
-// pagePolicy permits the page to use its style, and nothing else.
-var pagePolicy = func() string {
-	sum := sha256.Sum256([]byte(pageStyle))
-	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
-}()
+// pagePolicy permits the page its style, and nothing else.
+var pagePolicy = design.Policy("img-src data:; form-action 'none'; ")
 
 // page is a page for the browser of an administrator of a CRM.
 type page struct {
@@ -49,9 +41,6 @@ type request struct {
 	CRM, Address string
 }
 
-// Style returns the style sheet.
-func (page) Style() template.CSS { return template.CSS(pageStyle) }
-
 // as returns the page with a failure.
 func (p page) as(code string) page {
 	p.code = code
@@ -73,25 +62,10 @@ func broken(what string, err error) page {
 		Text: "Nothing was connected. Ask for a new link, and try again in a few minutes."}
 }
 
-// write writes the page. It is not cached. Its address contains the code of the CRM, and so goes to no other site.
+// write answers with the page. Its address contains the code of the CRM.
 func (p page) write(w http.ResponseWriter) {
-	h := w.Header()
-	headers.Set(h)
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	var body bytes.Buffer
-	if err := pageTemplate.Execute(&body, p); err != nil {
-		slog.Error("page not written", "error", err)
-		http.Error(w, "", http.StatusInternalServerError)
-		return
-	}
 	if p.cookie != nil {
 		http.SetCookie(w, p.cookie)
 	}
-	w.WriteHeader(p.Status)
-	if _, err := w.Write(body.Bytes()); err != nil {
-		slog.Warn("page not written", "error", err)
-	}
+	design.Write(w, http.MethodGet, p.Status, pagePolicy, p)
 }

@@ -1,19 +1,15 @@
 package publishing
 
 import (
-	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"html/template"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/base/webpage"
 )
 
 //go:embed page.html
@@ -22,18 +18,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-// pageTemplate is parsed when a page is first asked for, because most starts of the function serve an operation.
-var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("review").Funcs(template.FuncMap{
-		"add": func(a, b int) int { return a + b },
-	}).Parse(pageText))
-})
-
-// styleHash is the source of the style sheet in the policy of the page.
-var styleHash = sync.OnceValue(func() string {
-	sum := sha256.Sum256([]byte(pageStyle))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-})
+var design = webpage.New(pageText, pageStyle)
 
 // page is a page of a review link.
 type page struct {
@@ -67,9 +52,6 @@ type pageMedia struct {
 	Width, Height int
 }
 
-// Style returns the style sheet.
-func (page) Style() template.CSS { return template.CSS(pageStyle) }
-
 var (
 	pageGone = page{Status: http.StatusNotFound, Title: "This page has ended",
 		Text: "The link is not valid, or is not valid any more. Ask for a new one."}
@@ -83,8 +65,8 @@ func (p page) policy() string {
 	if len(p.origins) > 0 {
 		media = strings.Join(p.origins, " ")
 	}
-	return "default-src 'none'; img-src data: " + strings.TrimPrefix(media, "'none'") + "; media-src " + media +
-		"; style-src " + styleHash() + "; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+	return design.Policy("img-src data: " + strings.TrimPrefix(media, "'none'") + "; media-src " + media +
+		"; form-action 'self'; ")
 }
 
 // show adds the origin of a file to those that the policy permits.
@@ -98,34 +80,16 @@ func (p *page) show(address string) {
 	}
 }
 
-// write answers a request with the page. Its address is a secret: it is not cached, and goes to no other site.
+// write answers a request with the page. Its address is a secret.
 func (p page) write(w http.ResponseWriter, method string) {
-	h := w.Header()
-	headers.Set(h)
-	h.Set("X-Robots-Tag", "noindex, nofollow")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Content-Security-Policy", p.policy())
 	if p.allow != "" {
-		h.Set("Allow", p.allow)
+		w.Header().Set("Allow", p.allow)
 	}
 	if p.after != "" {
-		h.Set("Location", p.after)
+		headers.Set(w.Header())
+		w.Header().Set("Location", p.after)
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	var body bytes.Buffer
-	if err := pageTemplate().Execute(&body, p); err != nil {
-		slog.Error("review page not written", "error", err)
-		http.Error(w, "", http.StatusInternalServerError)
-		return
-	}
-	w.WriteHeader(p.Status)
-	if method == http.MethodHead {
-		return
-	}
-	if _, err := w.Write(body.Bytes()); err != nil {
-		slog.Warn("review page not written", "error", err)
-	}
+	design.Write(w, method, p.Status, p.policy(), p)
 }

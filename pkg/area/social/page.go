@@ -1,16 +1,12 @@
 package social
 
 import (
-	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
-	"html/template"
 	"log/slog"
 	"net/http"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/base/webpage"
 	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 )
 
@@ -20,15 +16,10 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
+var design = webpage.New(pageText, pageStyle)
 
-// pagePolicy permits the page to use its style, and its form to call the page again. It permits no
-// script.
-var pagePolicy = func() string {
-	sum := sha256.Sum256([]byte(pageStyle))
-	return "default-src 'none'; img-src data:; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
-		"'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-}()
+// pagePolicy permits the page its style, and its form to call the page again. It permits no script.
+var pagePolicy = design.Policy("img-src data:; form-action 'self'; ")
 
 // page is a page for the browser of an account's owner.
 type page struct {
@@ -51,9 +42,6 @@ type page struct {
 	of   *visit
 	code string
 }
-
-// Style returns the style sheet.
-func (page) Style() template.CSS { return template.CSS(pageStyle) }
 
 var (
 	linkInvalid = page{Status: http.StatusBadRequest, Title: "This link is not valid",
@@ -85,32 +73,13 @@ func (v *visit) page(p page, parameters map[string]string) page {
 	return p
 }
 
-// write answers a request of the method with the page. The page is not cached. Its address contains
-// the code of the platform, and so goes to no other site.
+// write answers a request of the method with the page. Its address contains the code of the platform.
 func (p page) write(w http.ResponseWriter, method string) {
-	h := w.Header()
-	headers.Set(h)
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", pagePolicy)
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	if p.Return != "" {
-		h.Set("Refresh", "3; url="+p.Return)
-	}
-	var body bytes.Buffer
-	if err := pageTemplate.Execute(&body, p); err != nil {
-		slog.Error("page not written", "error", err)
-		http.Error(w, "", http.StatusInternalServerError)
-		return
+		w.Header().Set("Refresh", "3; url="+p.Return)
 	}
 	if p.cookie != nil && method == http.MethodGet {
 		http.SetCookie(w, p.cookie)
 	}
-	w.WriteHeader(p.Status)
-	if method == http.MethodHead {
-		return
-	}
-	if _, err := w.Write(body.Bytes()); err != nil {
-		slog.Warn("page not written", "error", err)
-	}
+	design.Write(w, method, p.Status, pagePolicy, p)
 }
