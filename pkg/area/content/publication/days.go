@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -68,9 +70,13 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		return o, err
 	}
 	token, err := w.Vault.Token(ctx, s.Owner, &acct)
-	if err != nil {
-		return o, task.Again(err)
+	if ctx.Err() != nil {
+		return o, ctx.Err()
 	}
+	if err != nil {
+		return w.sealed(p, acct, err), nil
+	}
+	p.Sealed = false
 	from := platform.Midnight(now)
 	switch {
 	case !limits.Account.History:
@@ -129,6 +135,20 @@ func (w measurer) missed(p account.Measuring, acct account.Record, cause error, 
 	}
 	o.Join = w.refused(kind, key, acct.Tokens)
 	return o
+}
+
+// sealed returns the outcome of a reading without the credentials of the account. If they cannot be opened, or the key
+// service fails for long, the next reading is that of the next day. The log has it once, until they are opened again.
+func (w measurer) sealed(p account.Measuring, acct account.Record, cause error) task.Outcome {
+	if p.Tries++; p.Tries < mostTries && !errors.Is(cause, seal.ErrOpen) {
+		return task.Outcome{Payload: p, Wait: pause(p.Tries, cause)}
+	}
+	if !p.Sealed {
+		slog.Error("credentials not opened: the figures of the account are not read", "social_account_id", acct.ID,
+			"platform", acct.Platform, "error", cause)
+	}
+	p.Sealed = true
+	return w.rest(p, acct)
 }
 
 // pause returns the time before a reading that has failed is tried again.

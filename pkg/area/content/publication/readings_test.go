@@ -1,6 +1,11 @@
 package publication_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +15,8 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -292,6 +299,82 @@ func TestReadingAccountsUnderFaults(t *testing.T) {
 	if got := w.days(today, today); len(got) != 1 {
 		t.Errorf("after the faults there are %+v", got)
 	}
+}
+
+// An account whose credentials cannot be opened is tried once a day, and the log has it once. The key service is asked
+// again for a while, because its errors pass.
+func TestReadingAccountsWithoutTheirCredentials(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&log, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	vaults := map[string]struct {
+		vault account.Vault
+		most  int // attempts a day
+	}{
+		"another key":    {account.Vault{Envelope: sealtest.Envelope("other")}, 1},
+		"no key service": {account.Vault{Envelope: seal.NewEnvelope(noKeys{}, time.Now)}, 10},
+	}
+	for name, c := range vaults {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "instagram")
+			usual := w.worker.Vault
+			w.posted()
+			w.worker.Vault = c.vault
+			log.Reset()
+			tried := 0
+			for range 3 * 24 * 60 / 10 { // three days
+				w.clock.Advance(10 * time.Minute)
+				due := w.due(account.Measure)
+				tried += len(due)
+				w.deliver(due, 2)
+			}
+			if tried < 3 || tried > 4*c.most {
+				t.Errorf("in three days there are %d attempts, want up to %d a day", tried, c.most)
+			}
+			if n := strings.Count(log.String(), "credentials not opened: the figures"); n != 1 {
+				t.Errorf("the log has it %d times: %s", n, &log)
+			}
+			w.worker.Vault = usual
+			w.last()
+			w.clock.Advance(day)
+			w.measure()
+			if today := platform.Midnight(w.clock.Now()); len(w.days(today, today)) != 1 {
+				t.Error("with its credentials the account is not read")
+			}
+		})
+	}
+}
+
+// A reading of a post whose account cannot be opened is left out.
+func TestReadingsWithoutCredentials(t *testing.T) {
+	w := newWorld(t, "rutube")
+	w.last()
+	at := w.posted()
+	usual := w.worker.Vault
+	w.worker.Vault = account.Vault{Envelope: sealtest.Envelope("other")}
+	if got := w.to(at, time.Hour); len(got) != 0 {
+		t.Fatalf("there are %d readings", len(got))
+	}
+	w.clock.Advance(time.Hour)
+	if due := w.due(publication.Read); len(due) > 0 {
+		t.Error("the reading is tried again before the next one")
+	}
+	w.worker.Vault = usual
+	if got := w.to(at, 6*time.Hour); len(got) != 1 {
+		t.Errorf("afterwards there are %d readings", len(got))
+	}
+}
+
+// noKeys is a key service that is out of order.
+type noKeys struct{}
+
+func (noKeys) Generate(context.Context, string) (key, wrapped []byte, err error) {
+	return nil, nil, errors.New("connection reset")
+}
+
+func (noKeys) Unwrap(context.Context, string, []byte) ([]byte, error) {
+	return nil, errors.New("connection reset")
 }
 
 // An account that was connected before there was a task for its figures gets one with its next post.

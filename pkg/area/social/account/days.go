@@ -24,6 +24,8 @@ type Measuring struct {
 	Tries int  `json:"tries,omitempty"`
 	// Granted reports that the next reading is taken out of the budget of its platform.
 	Granted bool `json:"granted,omitempty"`
+	// Sealed reports that the credentials could not be opened since the last reading, and that the log has it.
+	Sealed bool `json:"sealed,omitempty"`
 }
 
 // MeasureID returns the id of the task of the account's connection.
