@@ -123,6 +123,12 @@ func KindOf(err error) ErrorKind {
 	return Retry
 }
 
+// Denied reports whether an error is that of a right which the account does not have.
+func Denied(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == CodeMissingPermission
+}
+
 // Reject returns an error for a post that the platform does not take.
 func Reject(code Code, message string) *Error {
 	return &Error{Kind: BadContent, Code: code, Message: message}

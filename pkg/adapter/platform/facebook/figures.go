@@ -17,7 +17,7 @@ const mostDays = 89
 
 // Days implements platform.AccountReader.
 func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
-	days := graph.NewDays(from, p.Client.Now(), mostDays)
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
 	var insights graph.Insights
 	err := p.read(ctx, a.Token.Access, "/"+a.ID+"/insights", url.Values{
 		"metric": {"page_follows,page_daily_follows,page_media_view"}, "period": {"day"},

@@ -33,7 +33,7 @@ func (in Insights) Lifetime(into map[string]**int64) {
 const endTime = "2006-01-02T15:04:05-0700"
 
 // Days adds the values of an account to its days. The end of a day in the answer is after the day, up to a day later.
-func (in Insights) Days(days Days, into map[string]func(*platform.Day) **int64) {
+func (in Insights) Days(days platform.Days, into map[string]func(*platform.Day) **int64) {
 	for _, d := range in.Data {
 		field, ok := into[d.Name]
 		if !ok {
@@ -53,31 +53,3 @@ func (in Insights) Days(days Days, into map[string]func(*platform.Day) **int64) 
 		}
 	}
 }
-
-// Days are the days of a period, in order.
-type Days []platform.Day
-
-// NewDays returns the days from a time to now, at most most days before now.
-func NewDays(from, now time.Time, most int) (all Days) {
-	last := platform.Midnight(now)
-	at := platform.Midnight(from)
-	if first := last.AddDate(0, 0, -most); at.Before(first) {
-		at = first
-	}
-	for ; !at.After(last); at = at.AddDate(0, 0, 1) {
-		all = append(all, platform.Day{Date: at})
-	}
-	return all
-}
-
-// At returns the day of a time, or nil if it is none of them.
-func (all Days) At(t time.Time) *platform.Day {
-	i := int(platform.Midnight(t).Sub(all[0].Date).Hours() / 24)
-	if t.Before(all[0].Date) || i >= len(all) {
-		return nil
-	}
-	return &all[i]
-}
-
-// Last returns the present day.
-func (all Days) Last() *platform.Day { return &all[len(all)-1] }

@@ -48,7 +48,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 	if err != nil {
 		return nil, err
 	}
-	days := graph.NewDays(from, p.Client.Now(), mostDays)
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
 	var insights graph.Insights
 	read := func(metrics string) error {
 		return p.read(ctx, a.Token.Access, "/"+a.ID+"/insights", url.Values{"metric": {metrics}, "period": {"day"},

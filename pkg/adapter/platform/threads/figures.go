@@ -17,7 +17,7 @@ const mostDays = 89
 
 // Days implements platform.AccountReader. Threads tells the views of each day, and the present number of followers.
 func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
-	days := graph.NewDays(from, p.Client.Now(), mostDays)
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
 	for _, query := range []url.Values{
 		{"metric": {"views"}, "since": {strconv.FormatInt(days[0].Date.Unix(), 10)},
 			"until": {strconv.FormatInt(p.Client.Now().Unix(), 10)}},

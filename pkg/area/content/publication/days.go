@@ -124,8 +124,7 @@ func (w measurer) rest(p account.Measuring, acct account.Record) task.Outcome {
 // that the owner of the account has not granted, is asked again on the next day.
 func (w measurer) missed(p account.Measuring, acct account.Record, cause error, key store.Key) (o task.Outcome) {
 	kind := platform.KindOf(cause)
-	var e *platform.Error
-	if errors.As(cause, &e) && e.Code == platform.CodeMissingPermission {
+	if platform.Denied(cause) {
 		kind = platform.BadContent // the account can publish all the same
 	}
 	if p.Tries++; p.Tries >= mostTries || kind == platform.BadContent || kind == platform.Reconnect {
