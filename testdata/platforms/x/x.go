@@ -311,7 +311,7 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 			"You are not allowed to create a Tweet with duplicate content.")
 		return
 	}
-	id := f.ID()
+	id := f.snowflake()
 	if body.Reply.To != "" && body.Text == f.Comment {
 		f.Control.Comment(body.Text)
 	} else {
@@ -376,7 +376,7 @@ func (f *Fake) Body(id string) Body {
 }
 
 func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
-	_, ok := f.Find(r.PathValue("id"))
+	post, ok := f.Find(r.PathValue("id"))
 	f.mu.Lock()
 	f.Cost += readPrice
 	f.mu.Unlock()
@@ -384,9 +384,23 @@ func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]any{"errors": []any{map[string]string{"title": "Not Found Error"}}})
 		return
 	}
-	control.JSON(w, http.StatusOK, map[string]any{"data": map[string]any{"id": r.PathValue("id"),
+	data := map[string]any{"id": r.PathValue("id"),
 		"public_metrics": map[string]int{"impression_count": 90, "like_count": 8, "reply_count": 1, "retweet_count": 2,
-			"quote_count": 1, "bookmark_count": 4}}})
+			"quote_count": 1, "bookmark_count": 4}}
+	if fields := r.URL.Query().Get("tweet.fields"); strings.Contains(fields, "non_public_metrics") {
+		if f.Now().Sub(post.At) > 30*24*time.Hour {
+			control.JSON(w, http.StatusOK, map[string]any{"errors": []any{map[string]string{
+				"title": "Field Authorization Error", "field": "non_public_metrics.url_link_clicks"}}})
+			return
+		}
+		data["non_public_metrics"] = map[string]int{"impression_count": 90, "url_link_clicks": 6, "user_profile_clicks": 2}
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+}
+
+// snowflake returns a new id, which has the time.
+func (f *Fake) snowflake() string {
+	return strconv.FormatInt((f.Now().UnixMilli()-1_288_834_974_657)<<22|f.Small()&(1<<22-1), 10)
 }
 
 // list lists the posts since a time, newest first, with replies.

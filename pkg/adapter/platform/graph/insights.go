@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -32,10 +34,17 @@ func (in Insights) Lifetime(into map[string]**int64) {
 // endTime is the format of the end of a day.
 const endTime = "2006-01-02T15:04:05-0700"
 
-// Days adds the values of an account to its days. The end of a day in the answer is after the day, up to a day later.
-func (in Insights) Days(days platform.Days, into map[string]func(*platform.Day) **int64) {
+// Query returns the parameters of a call for the metrics of an account by day.
+func Query(days platform.Days, now time.Time, metrics string) url.Values {
+	return url.Values{"metric": {metrics}, "period": {"day"}, "since": {strconv.FormatInt(days[0].Date.Unix(), 10)},
+		"until": {strconv.FormatInt(now.Unix(), 10)}}
+}
+
+// Days adds the values of an account to its days. The map has the names of the figures of the metrics. The end of a day
+// in the answer is after the day, up to a day later.
+func (in Insights) Days(days platform.Days, into map[string]string) {
 	for _, d := range in.Data {
-		field, ok := into[d.Name]
+		name, ok := into[d.Name]
 		if !ok {
 			continue
 		}
@@ -45,11 +54,11 @@ func (in Insights) Days(days platform.Days, into map[string]func(*platform.Day) 
 				continue
 			}
 			if day := days.At(end.Add(-time.Second)); day != nil {
-				*field(day) = platform.Count(v.Value)
+				*day.Of(name) = platform.Count(v.Value)
 			}
 		}
 		if d.Total != nil {
-			*field(days.Last()) = platform.Count(d.Total.Value)
+			*days.Last().Of(name) = platform.Count(d.Total.Value)
 		}
 	}
 }

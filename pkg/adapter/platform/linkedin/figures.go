@@ -48,7 +48,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		read = p.ofOrganization
 	}
 	others, err := read(ctx, a, post.ID)
-	if err != nil && platform.KindOf(err) != platform.BadContent && !platform.Denied(err) {
+	if err != nil && !platform.Untold(err) {
 		return platform.Metrics{}, err
 	}
 	return m.Or(others), nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -101,9 +102,10 @@ func Days(items []store.Item, o tenant.Owner, from, to time.Time) (all []platfor
 }
 
 // KeepDays adds the figures of days, which are in order, to the transaction. They replace those that are stored. A
-// figure that is not known now keeps its value.
+// figure that is not known now keeps its value, and a day without figures is left out.
 func KeepDays(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, accountID string,
 	days []platform.Day) error {
+	days = slices.DeleteFunc(slices.Clone(days), func(d platform.Day) bool { return len(d.Named()) == 0 })
 	if len(days) == 0 {
 		return nil
 	}
