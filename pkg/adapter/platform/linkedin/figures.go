@@ -12,8 +12,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// The rights to read figures. LinkedIn grants them to an application apart from those to publish, so that only operators
-// whose application has them request them.
+// The rights to read figures. LinkedIn grants them to an application apart from those to publish, so that only
+// operators whose application has them request them.
 const (
 	adminScope  = "rw_organization_admin"
 	memberScope = "r_member_postAnalytics"
@@ -78,7 +78,8 @@ func (s statistics) metrics() platform.Metrics {
 const ugc = "urn:li:ugcPost:"
 
 // ofOrganization reads the statistics of a post of an organisation. A post that nobody has seen yet has none.
-func (p *Platform) ofOrganization(ctx context.Context, a platform.Account, post string) (m platform.Metrics, err error) {
+func (p *Platform) ofOrganization(ctx context.Context, a platform.Account, post string) (m platform.Metrics,
+	err error) {
 	if !slices.Contains(a.Token.Scopes, adminScope) {
 		return m, nil
 	}
@@ -132,8 +133,8 @@ var _ platform.AccountReader = (*Platform)(nil)
 // mostDays bounds the days of one call.
 const mostDays = 89
 
-// Days implements platform.AccountReader. LinkedIn tells the days of an organisation up to two days ago, and the present
-// number of its followers.
+// Days implements platform.AccountReader. LinkedIn tells the days of an organisation up to two days ago, and the
+// present number of its followers.
 func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
 	if !strings.HasPrefix(a.ID, organization) || !slices.Contains(a.Token.Scopes, adminScope) {
 		return nil, platform.Reject(platform.CodeMissingPermission, "LinkedIn tells figures of organisations only, with "+

@@ -147,7 +147,8 @@ func TestConformance(t *testing.T) {
 		Posts: []platformtest.Named{
 			{Name: "text with a comment", Post: text, Metrics: usual},
 			{Name: "photo", Post: platform.Post{Key: "pub_3", Kind: platform.KindPost, Caption: "A shoe",
-				Media: []platform.Media{described("c")}, Options: platform.Options{Privacy: platform.Friends}}, Metrics: usual},
+				Media: []platform.Media{described("c")}, Options: platform.Options{Privacy: platform.Friends}},
+				Metrics: usual},
 			{Name: "video", Post: platform.Post{Key: "pub_4", Kind: platform.KindVideo, Title: "A shoe",
 				Caption: "It runs", Media: []platform.Media{fixture.Video("d", 9000)}}, Metrics: usual},
 			{Name: "images", Post: platform.Post{Key: "pub_5", Kind: platform.KindCarousel, Caption: "Shoes",

@@ -106,7 +106,8 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 		}
 		did := d.Activity
 		day.Gained, day.Lost, day.Visitors = &did.Gained, &did.Lost, d.Visitors.Visitors
-		day.Metrics = platform.Metrics{Reach: d.Reach.Reach, Likes: &did.Likes, Comments: &did.Comments, Shares: &did.Copies}
+		day.Metrics = platform.Metrics{Reach: d.Reach.Reach, Likes: &did.Likes, Comments: &did.Comments,
+			Shares: &did.Copies}
 	}
 	return days, nil
 }

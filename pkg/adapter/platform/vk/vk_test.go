@@ -78,7 +78,8 @@ func TestFiguresNeedAnAdministrator(t *testing.T) {
 		if err != nil || len(days) != 4 || *days[3].Followers != 2300 {
 			t.Fatalf("an editor %v: %+v, %v", editor, days, err)
 		}
-		if days = slices.DeleteFunc(days, func(d platform.Day) bool { return len(d.Named()) == 0 }); len(days) != want.days {
+		days = slices.DeleteFunc(days, func(d platform.Day) bool { return len(d.Named()) == 0 })
+		if len(days) != want.days {
 			t.Errorf("an editor %v: %d days have figures", editor, len(days))
 		}
 		// The fake's day of Moscow begins on the evening before.

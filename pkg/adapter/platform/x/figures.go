@@ -15,8 +15,8 @@ const (
 	idBits  = 22
 )
 
-// clicksFor is the age of a post up to which X tells the clicks. It is less than the 30 days of X, because X refuses the
-// whole post after them.
+// clicksFor is the age of a post up to which X tells the clicks. It is less than the 30 days of X, because X refuses
+// the whole post after them.
 const clicksFor = 29 * 24 * time.Hour
 
 // Metrics implements platform.Publisher. A reading is one call, with or without the clicks.

@@ -71,8 +71,8 @@ func TestClicksOfTheFirstDays(t *testing.T) {
 	for _, c := range []struct {
 		age   time.Duration
 		known bool
-	}{{time.Hour, true}, {28 * 24 * time.Hour, true}, {29*24*time.Hour + time.Hour, false}, {31 * 24 * time.Hour, false},
-		{90 * 24 * time.Hour, false}} {
+	}{{time.Hour, true}, {28 * 24 * time.Hour, true}, {29*24*time.Hour + time.Hour, false},
+		{31 * 24 * time.Hour, false}, {90 * 24 * time.Hour, false}} {
 		f.Advance(published.Add(c.age).Sub(f.Now()))
 		calls := f.Fake.Calls()
 		m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
