@@ -22,11 +22,15 @@ type Insights struct {
 	} `json:"data"`
 }
 
-// Lifetime sets the metrics of a post, which has one value of each.
+// Lifetime sets the metrics of a post, which has one value of each. A field with several metrics has their sum.
 func (in Insights) Lifetime(into map[string]**int64) {
 	for _, d := range in.Data {
 		if field, ok := into[d.Name]; ok && len(d.Values) > 0 {
-			*field = platform.Count(d.Values[0].Value)
+			sum := d.Values[0].Value
+			if *field != nil {
+				sum += **field
+			}
+			*field = &sum
 		}
 	}
 }
