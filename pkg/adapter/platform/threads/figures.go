@@ -17,7 +17,9 @@ const mostDays = 89
 // Days implements platform.AccountReader. Threads tells the views of each day, and the present number of followers.
 func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
 	days := platform.NewDays(from, p.Client.Now(), mostDays)
-	for _, query := range []url.Values{graph.Query(days, p.Client.Now(), "views"), {"metric": {"followers_count"}}} {
+	views := graph.Query(days, p.Client.Now(), "views")
+	views.Del("period") // Threads has no parameter of that name
+	for _, query := range []url.Values{views, {"metric": {"followers_count"}}} {
 		var insights graph.Insights
 		if err := p.read(ctx, a.Token.Access, "/"+a.ID+"/threads_insights", query, &insights); err != nil {
 			return nil, err
