@@ -20,13 +20,14 @@ const Measure task.Kind = "social.measure"
 // Measuring is the payload of a Measure task. The task ends with its connection.
 type Measuring struct {
 	Connection int `json:"connection"`
-	// Known reports that the earlier days were read. Tries is the number of times that the next reading has failed.
-	Known bool `json:"known,omitempty"`
-	Tries int  `json:"tries,omitempty"`
+	// Earlier reports that figures of earlier days were read. Tries is the number of times that the next reading has
+	// failed.
+	Earlier bool `json:"earlier,omitempty"`
+	Tries   int  `json:"tries,omitempty"`
 	// Granted reports that the next reading is taken out of the budget of its platform.
 	Granted bool `json:"granted,omitempty"`
-	// Sealed reports that the credentials could not be opened since the last reading, and that the log has it.
-	Sealed bool `json:"sealed,omitempty"`
+	// Logged reports that the log has that the figures cannot be read, since the last reading.
+	Logged bool `json:"logged,omitempty"`
 }
 
 // MeasureID returns the id of the task of the account's connection.
