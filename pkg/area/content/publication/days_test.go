@@ -138,8 +138,8 @@ func TestReadingAccountsUnderFaults(t *testing.T) {
 	}
 }
 
-// An account whose credentials cannot be opened, or whose platform refuses the figures for good, is tried once a day, and
-// the log has it once. The key service is asked again for a while, because its errors pass.
+// An account whose credentials cannot be opened, or whose platform refuses the figures for good, is tried once a day,
+// and the log has it once. The key service is asked again for a while, because its errors pass.
 func TestReadingAccountsThatCannotBeRead(t *testing.T) {
 	var log bytes.Buffer
 	before := slog.Default()
