@@ -70,6 +70,8 @@ type AccountDay struct {
 	SocialAccountID string `json:"social_account_id"`
 	// Views as the platform counts them. Null: the platform does not have it.
 	Views *int64 `json:"views"`
+	// People who visited the page of the account on the day. Null: the platform does not have it.
+	Visitors *int64 `json:"visitors"`
 	// Seconds for which it was watched, in all. Null: the platform does not have it.
 	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
 }
@@ -193,6 +195,9 @@ type AnalyticsComparison struct {
 	B AnalyticsCompared `json:"b"`
 	// What the sets differ in.
 	By AnalyticsCompare `json:"by"`
+	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
+	// ones are compared.
+	Complete bool `json:"complete"`
 	// The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
 	Decision AnalyticsComparisonDecision `json:"decision"`
 	// How much greater the metric is in the first set (Hodges-Lehmann estimate), in medians of both sets together: 0.25 is
@@ -1062,6 +1067,9 @@ const (
 
 // BestTimes is a type of the API.
 type BestTimes struct {
+	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
+	// ones are compared.
+	Complete bool `json:"complete"`
 	// Whether there are enough publications. If not, there are no hours.
 	Enough bool `json:"enough"`
 	// Factory. Null if a social account was named.
@@ -1075,7 +1083,7 @@ type BestTimes struct {
 	Metric string `json:"metric"`
 	// Number of publications that are needed.
 	Needed int64 `json:"needed"`
-	// Number of publications whose metric is known: the latest 1,000 at most.
+	// Number of publications whose metric is known.
 	Posts int64 `json:"posts"`
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key.
 	Simulated int64 `json:"simulated"`

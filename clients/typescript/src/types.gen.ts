@@ -65,6 +65,8 @@ export interface AccountDay {
   social_account_id: string;
   /** Views as the platform counts them. Null: the platform does not have it. */
   views: number | null;
+  /** People who visited the page of the account on the day. Null: the platform does not have it. */
+  visitors: number | null;
   /** Seconds for which it was watched, in all. Null: the platform does not have it. */
   watch_time_seconds: number | null;
 }
@@ -184,6 +186,11 @@ export interface AnalyticsComparison {
   b: AnalyticsCompared;
   /** What the sets differ in. */
   by: AnalyticsCompare;
+  /**
+   * Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
+   * ones are compared.
+   */
+  complete: boolean;
   /**
    * The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
    */
@@ -1029,6 +1036,11 @@ export type BestHourWeekday = 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 
 
 /** A type of the API. */
 export interface BestTimes {
+  /**
+   * Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
+   * ones are compared.
+   */
+  complete: boolean;
   /** Whether there are enough publications. If not, there are no hours. */
   enough: boolean;
   /** Factory. Null if a social account was named. */
@@ -1044,7 +1056,7 @@ export interface BestTimes {
   metric: string;
   /** Number of publications that are needed. */
   needed: number;
-  /** Number of publications whose metric is known: the latest 1,000 at most. */
+  /** Number of publications whose metric is known. */
   posts: number;
   /**
    * Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live

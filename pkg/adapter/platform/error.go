@@ -123,6 +123,16 @@ func KindOf(err error) ErrorKind {
 	return Retry
 }
 
+// Denied reports whether an error is that of a right which the account does not have.
+func Denied(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == CodeMissingPermission
+}
+
+// Untold reports whether an error is that of a figure which the platform refuses for good, such as for a right that the
+// account does not have. The figure is unknown then, and others can be read.
+func Untold(err error) bool { return Denied(err) || err != nil && KindOf(err) == BadContent }
+
 // Reject returns an error for a post that the platform does not take.
 func Reject(code Code, message string) *Error {
 	return &Error{Kind: BadContent, Code: code, Message: message}

@@ -1,10 +1,5 @@
 package platform
 
-import (
-	"context"
-	"time"
-)
-
 // Metrics are the counts of a post since it was published, or of an account on a day. A count that
 // the platform does not have is nil.
 type Metrics struct {
@@ -59,64 +54,3 @@ type Reads struct {
 	// readings may use: 4 is a fourth. Both are 0 if readings use nothing of it.
 	Price, Part int
 }
-
-// AccountFigures describes the figures of an account.
-type AccountFigures struct {
-	// Names are the names of the members of Day that the platform has.
-	Names []string
-	// History reports whether the platform tells earlier days. Otherwise, the figures are those of
-	// the moment, and are read once a day.
-	History bool
-	// Price is what a reading uses of Capabilities.Budget instead of Reads.Price, or 0.
-	Price int
-}
-
-// Day has the figures of an account on a day, in UTC. A figure that the platform does not have is nil.
-type Day struct {
-	Date time.Time `json:"date"`
-	// Followers is how many followers the account has at the end of the day, or when it is read.
-	Followers *int64 `json:"followers,omitempty"`
-	// Gained and Lost are the followers who came and went on the day.
-	Gained *int64 `json:"followers_gained,omitempty"`
-	Lost   *int64 `json:"followers_lost,omitempty"`
-	// Posts is how many posts the account has.
-	Posts *int64 `json:"posts,omitempty"`
-	// Metrics count what happened on the day to all posts of the account.
-	Metrics
-}
-
-// Or returns the day with the figures of an earlier reading in place of those that are not known.
-func (d Day) Or(earlier Day) Day {
-	for _, f := range []struct{ now, before **int64 }{{&d.Followers, &earlier.Followers}, {&d.Gained, &earlier.Gained},
-		{&d.Lost, &earlier.Lost}, {&d.Posts, &earlier.Posts}} {
-		if *f.now == nil {
-			*f.now = *f.before
-		}
-	}
-	d.Metrics = d.Metrics.Or(earlier.Metrics)
-	return d
-}
-
-// Named returns the names of the figures that are known.
-func (d Day) Named() (names []string) {
-	for _, f := range []struct {
-		name  string
-		value *int64
-	}{{"followers", d.Followers}, {"followers_gained", d.Gained}, {"followers_lost", d.Lost}, {"posts", d.Posts}} {
-		if f.value != nil {
-			names = append(names, f.name)
-		}
-	}
-	return append(names, d.Metrics.Named()...)
-}
-
-// AccountReader is a platform that tells figures of accounts. Its Capabilities.Account is set.
-type AccountReader interface {
-	// Days reads the figures of an account from a day to the present one, in order. Days without figures may be
-	// left out. A platform without a history returns the present day alone. The error is of any kind except
-	// Unknown and Restart.
-	Days(ctx context.Context, a Account, from time.Time) ([]Day, error)
-}
-
-// Midnight returns the beginning of the day of a time in UTC.
-func Midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }

@@ -23,6 +23,7 @@ type AccountDay struct {
 	Gained          *int64 `json:"followers_gained" doc:"Followers who came on the day. Null: the platform does not have it"`
 	Lost            *int64 `json:"followers_lost" doc:"Followers who went on the day. Null: the platform does not have it"`
 	Posts           *int64 `json:"posts" doc:"Number of posts of the account. Null: the platform does not have it"`
+	Visitors        *int64 `json:"visitors" doc:"People who visited the page of the account on the day. Null: the platform does not have it"`
 	item.Counts
 }
 
@@ -62,7 +63,8 @@ func (s *Service) accountDays(ctx context.Context, in *accountsInput) (page http
 
 func show(a account.Record, d platform.Day) AccountDay {
 	return AccountDay{Day: d.Date.Format(time.DateOnly), SocialAccountID: a.ID, Platform: a.Platform,
-		Followers: d.Followers, Gained: d.Gained, Lost: d.Lost, Posts: d.Posts, Counts: item.Counts(d.Metrics)}
+		Followers: d.Followers, Gained: d.Gained, Lost: d.Lost, Posts: d.Posts, Visitors: d.Visitors,
+		Counts: item.Counts(d.Metrics)}
 }
 
 // account reads a social account of the caller, and other items with it.

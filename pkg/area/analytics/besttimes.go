@@ -36,9 +36,10 @@ type BestTimes struct {
 	Metric          string     `json:"metric" doc:"Metric that is compared"`
 	From            string     `json:"from" format:"date" doc:"First day of the period"`
 	To              string     `json:"to" format:"date" doc:"Last day of the period"`
-	Posts           int        `json:"posts" doc:"Number of publications whose metric is known: the latest 1,000 at most"`
+	Posts           int        `json:"posts" doc:"Number of publications whose metric is known"`
 	Needed          int        `json:"needed" doc:"Number of publications that are needed"`
 	Enough          bool       `json:"enough" doc:"Whether there are enough publications. If not, there are no hours"`
+	Complete        bool       `json:"complete" doc:"Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest ones are compared"`
 	Simulated       int        `json:"simulated" doc:"Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key"`
 	Hours           []BestHour `json:"hours" nullable:"false" doc:"Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the safest choice"`
 }
@@ -78,8 +79,7 @@ func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, 
 	}
 	now := s.now()
 	from := now.Add(-bestDays * oneDay)
-	var all []post
-	var past int
+	var read *posts
 	if in.FactoryID != "" {
 		it, err := s.factory(ctx, in.FactoryID)
 		if err != nil {
@@ -90,7 +90,7 @@ func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, 
 				return out, err
 			}
 		}
-		if all, past, err = s.ofFactory(ctx, it, from, now); err != nil {
+		if read, err = s.ofFactory(ctx, it, from, now); err != nil {
 			return out, err
 		}
 	} else {
@@ -103,15 +103,15 @@ func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, 
 				return out, err
 			}
 		}
-		if all, past, err = s.ofAccount(ctx, it, acct, from, now); err != nil {
+		if read, err = s.ofAccount(ctx, it, acct, from, now); err != nil {
 			return out, err
 		}
 	}
-	known := sampleOf(all, in.Metric, false)
+	known := sampleOf(read.all, in.Metric, false)
 	out = BestTimes{FactoryID: orNil(in.FactoryID), SocialAccountID: orNil(in.AccountID), Timezone: zone.String(),
 		Metric: in.Metric, From: from.In(zone).Format(time.DateOnly), To: now.In(zone).Format(time.DateOnly),
-		Posts: len(known.posts), Needed: bestNeeds, Enough: len(known.posts) >= bestNeeds, Simulated: past,
-		Hours: []BestHour{}}
+		Posts: len(known.posts), Needed: bestNeeds, Enough: len(known.posts) >= bestNeeds, Simulated: read.past,
+		Complete: read.complete, Hours: []BestHour{}}
 	if out.Enough {
 		out.Hours = hoursOf(known, zone)
 	}

@@ -54,6 +54,7 @@ type Comparison struct {
 	Superiority *float64 `json:"superiority" doc:"Probability that a publication of the first set beats one of the second. Null if there are too few publications"`
 	P           *float64 `json:"p" doc:"Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few publications"`
 	Decision    string   `json:"decision" enum:"a,b,no_difference,no_decision" doc:"The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications"`
+	Complete    bool     `json:"complete" doc:"Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest ones are compared"`
 	Simulated   int      `json:"simulated" doc:"Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period. 0 with a live key"`
 }
 
@@ -198,20 +199,21 @@ func (s *Service) compare(ctx context.Context, in *input, factory store.Item, zo
 	}
 	from := time.Date(first.Year(), first.Month(), first.Day(), 0, 0, 0, 0, zone)
 	to := time.Date(last.Year(), last.Month(), last.Day()+1, 0, 0, 0, 0, zone)
-	all, past, err := s.ofFactory(ctx, factory, from, to)
+	read, err := s.ofFactory(ctx, factory, from, to)
 	if err != nil {
 		return nil, err
 	}
 	if in.Compare == byPublications {
-		if err := unknown(all, a, b); err != nil {
+		if err := unknown(read.all, a, b); err != nil {
 			return nil, err
 		}
 	}
-	all = slices.DeleteFunc(all,
+	all := slices.DeleteFunc(read.all,
 		func(p post) bool { return !a.has(in.Compare, p, zone) && !b.has(in.Compare, p, zone) })
 	known := sampleOf(all, in.Metric, in.Compare == byPlatform)
 	out = &Comparison{By: in.Compare, Metric: in.Metric, A: Compared{Value: in.A}, B: Compared{Value: in.B},
-		Needed: minTested, Decision: undecided, Simulated: past}
+		Needed: minTested, Decision: undecided, Simulated: read.past,
+		Complete: read.complete}
 	var values, relative [2][]float64
 	for i, p := range known.posts {
 		side := 1

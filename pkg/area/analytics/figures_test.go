@@ -66,18 +66,28 @@ func (w *world) connect(o tenant.Owner, name string) string {
 // post stores an item of an owner that was published at a time, and returns the id of the publication.
 func (w *world) post(o tenant.Owner, kind item.Kind, accountID, name string, at time.Time, views, likes int64) string {
 	w.t.Helper()
+	it, err := w.entry(o, kind, accountID, name, at, views, likes)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { tx.Create(it, nil); return nil })
+	r, err := item.Decode(&it)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r.Publications[0].ID
+}
+
+// entry returns an item of an owner that was published at a time.
+func (w *world) entry(o tenant.Owner, kind item.Kind, accountID, name string, at time.Time,
+	views, likes int64) (store.Item, error) {
 	when := resource.Instant(at)
 	pub := item.Publication{Resource: resource.New(id.New(id.Publication, at), at, nil), SocialAccountID: accountID,
 		Platform: name, State: item.PublicationPublished, PublishedAt: &when, Warnings: []item.PublicationWarning{},
 		Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}, ReadAt: when}}
 	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, at), at, nil),
 		FactoryID: w.factory, Kind: kind, State: item.Published, Publications: []item.Publication{pub}}}
-	it, err := r.Entry(o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.commit(func(tx *store.Tx) error { tx.Create(it, nil); return nil })
-	return pub.ID
+	return r.Entry(o)
 }
 
 func (w *world) best(query string) (b analytics.BestTimes) {
@@ -159,6 +169,51 @@ func TestBestTimesNeedPosts(t *testing.T) {
 	if h.Weekday != "monday" || h.Hour != 9 || h.Posts != 15 || h.P == nil || !h.Significant || h.MeanEffect < 0.2 ||
 		h.Low > h.MeanEffect || h.High < h.MeanEffect {
 		t.Errorf("%+v", h)
+	}
+}
+
+// All posts of the period count, also those of thousands of items. If there are too many for the time of a call, the
+// answer says so, and has the latest ones.
+func TestManyPosts(t *testing.T) {
+	w := newWorld(t)
+	now, many := w.clock.Now(), 2300
+	views, likes := int64(1000), int64(20)
+	for n := 0; n < many; n += 50 {
+		w.commit(func(tx *store.Tx) error {
+			for i := n; i < n+50; i++ {
+				it, err := w.entry(w.Principal.Owner, item.Post, "soc_1", "vk", now.Add(-25*time.Hour-
+					time.Duration(i)*time.Hour), views, likes)
+				if err != nil {
+					return err
+				}
+				tx.Create(it, nil)
+			}
+			return nil
+		})
+	}
+	query := "from=" + now.AddDate(0, 0, -100).Format(time.DateOnly) +
+		"&compare=hour&compare_a=1,2,3,4,5,6,7,8,9,10,11,12&compare_b=13,14,15,16,17,18,19,20,21,22,23,0"
+	if b := w.best("factory_id=" + w.factory); b.Posts != many || !b.Complete {
+		t.Errorf("%d posts, complete %v", b.Posts, b.Complete)
+	}
+	if c := w.compare(query); c.A.Posts+c.B.Posts != many || !c.Complete {
+		t.Errorf("%d and %d posts, complete %v", c.A.Posts, c.B.Posts, c.Complete)
+	}
+	passed := time.Duration(0)
+	slow := apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, analytics.NewService(w.db, func() time.Time {
+		passed += 2 * time.Second // for each page
+		return now.Add(passed)
+	}))
+	slow.Principal = w.Principal
+	var b analytics.BestTimes
+	slow.Call(http.MethodGet, "/v1/analytics/best-times?factory_id="+w.factory, nil).Into(t, http.StatusOK, &b)
+	if b.Complete || b.Posts < 100 || b.Posts > 500 {
+		t.Errorf("in too little time: %d posts, complete %v", b.Posts, b.Complete)
+	}
+	var a analytics.Analytics
+	slow.Call(http.MethodGet, w.path("?"+query), nil).Into(t, http.StatusOK, &a)
+	if a.Comparison.Complete || a.Comparison.A.Posts+a.Comparison.B.Posts > 500 {
+		t.Errorf("in too little time: %+v", a.Comparison)
 	}
 }
 

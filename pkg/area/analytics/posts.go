@@ -22,9 +22,8 @@ const (
 	oneDay = 24 * time.Hour
 	// planned is the longest time between the creation of an item and its publication that is looked for.
 	planned = 120 * oneDay
-	// mostPosts bounds the posts of a sample: the latest ones. mostItems bounds the items that are read for it.
-	mostPosts = 1000
-	mostItems = 2000
+	// readFor bounds the time for which items are read. Its function has 15 seconds.
+	readFor = 8 * time.Second
 	// minShown is the number of views below which a post says nothing about engagement.
 	minShown = 100
 	// settled is the age at which the figures of posts are compared: a younger post has had less time.
@@ -67,6 +66,9 @@ type posts struct {
 	mode     tenant.Mode
 	takes    func(item.Publication) bool
 	all      []post
+	// past is the number of simulated posts, and complete reports whether all items were read.
+	past     int
+	complete bool
 }
 
 func (c *posts) within(at time.Time) bool { return !at.Before(c.from) && at.Before(c.to) }
@@ -91,11 +93,11 @@ func (c *posts) add(r *item.Record) {
 	}
 }
 
-// read adds the posts of the items of a list, the latest first.
-func (c *posts) read(ctx context.Context, db *store.DB, q store.Query) error {
+// read adds the posts of the items of a list, the latest first. It ends early if they are too many for the time.
+func (s *Service) read(ctx context.Context, c *posts, q store.Query) error {
 	q.Limit = 100
-	for read := 0; read < mostItems && len(c.all) < mostPosts; {
-		page, err := db.List(ctx, q)
+	for s.now().Sub(c.now) < readFor {
+		page, err := s.db.List(ctx, q)
 		if err != nil {
 			return err
 		}
@@ -106,76 +108,59 @@ func (c *posts) read(ctx context.Context, db *store.DB, q store.Query) error {
 			}
 			c.add(r)
 		}
-		read += len(page.Items)
 		if q.After = page.Next; q.After == nil {
+			c.complete = true
 			break
 		}
 	}
 	return nil
 }
 
-// end sorts the posts, the latest first, and leaves out those beyond the bound.
-func (c *posts) end() []post {
-	slices.SortStableFunc(c.all, func(a, b post) int { return b.at.Compare(a.at) })
-	return c.all[:min(len(c.all), mostPosts)]
-}
-
 // ofFactory returns the posts of a factory.
-func (s *Service) ofFactory(ctx context.Context, factory store.Item, from, to time.Time) (all []post, past int,
-	err error) {
-	c := posts{from: from, to: to, now: s.now(), mode: factory.Owner.Mode}
-	err = c.read(ctx, s.db, store.Query{
+func (s *Service) ofFactory(ctx context.Context, factory store.Item, from, to time.Time) (*posts, error) {
+	c := &posts{from: from, to: to, now: s.now(), mode: factory.Owner.Mode}
+	err := s.read(ctx, c, store.Query{
 		Index: store.ByParent, Partition: item.ParentPartition(factory.Owner, factory.PK),
 		From: id.First(id.ContentItem, from.Add(-planned)), To: id.First(id.ContentItem, to.Add(time.Millisecond)),
 	})
-	if err != nil {
-		return nil, 0, err
+	if err != nil || c.mode != tenant.Test {
+		return c, err
 	}
-	if c.mode == tenant.Test {
-		accounts, err := s.accountsOf(ctx, factory)
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, a := range accounts {
-			past += c.simulate(a)
-		}
+	accounts, err := s.accountsOf(ctx, factory)
+	for _, a := range accounts {
+		c.simulate(a)
 	}
-	return c.end(), past, nil
+	return c, err
 }
 
 // ofAccount returns the posts on a social account.
-func (s *Service) ofAccount(ctx context.Context, it store.Item, a account.Record, from, to time.Time) (all []post,
-	past int, err error) {
-	c := posts{from: from, to: to, now: s.now(), mode: it.Owner.Mode,
+func (s *Service) ofAccount(ctx context.Context, it store.Item, a account.Record, from, to time.Time) (*posts, error) {
+	c := &posts{from: from, to: to, now: s.now(), mode: it.Owner.Mode,
 		takes: func(pub item.Publication) bool { return pub.SocialAccountID == a.ID }}
-	err = c.read(ctx, s.db, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(it.Owner),
+	err := s.read(ctx, c, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(it.Owner),
 		From: item.SortableTime(from), To: item.SortableTime(to)})
-	if err != nil {
-		return nil, 0, err
-	}
 	if c.mode == tenant.Test {
-		past = c.simulate(a)
+		c.simulate(a)
 	}
-	return c.end(), past, nil
+	return c, err
 }
 
 // simulate adds the earlier posts of an account of the sandbox, and returns their number.
-func (c *posts) simulate(a account.Record) (n int) {
+func (c *posts) simulate(a account.Record) {
 	adapter, ok := registry.Sandbox(a.Platform, func() time.Time { return c.now })
 	if !ok {
-		return 0
+		return
 	}
 	simulated, ok := adapter.(*sandbox.Platform)
 	if !ok || a.PlatformID == "" {
-		return 0
+		return
 	}
 	for _, p := range simulated.Earlier(a.PlatformID, a.CreatedAt.Time) {
 		if c.within(p.At) {
 			c.all = append(c.all, post{"", a.Platform, p.Kind, p.At, item.Counts(p.Metrics)})
-			n++
+			c.past++
 		}
 	}
-	return n
 }
 
 // accountsOf reads the social accounts of a factory.

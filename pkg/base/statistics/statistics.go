@@ -134,19 +134,38 @@ func Median(values []float64) float64 {
 
 // Shift returns how much greater the values of a are than those of b, by the estimate of Hodges and Lehmann: the median
 // of the differences of all pairs. The interval goes with MannWhitney: without ties, it leaves out 0 where p is below
-// Significance. Both samples have at least five values. The time and memory of a call grow with the number of pairs.
+// Significance. Both samples have at least five values. The pairs are not made, because large samples have too many.
 func Shift(a, b []float64) (shift, low, high float64) {
-	differences := make([]float64, 0, len(a)*len(b))
-	for _, x := range a {
-		for _, y := range b {
-			differences = append(differences, x-y)
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	n1, n2, pairs := float64(len(a)), float64(len(b)), len(a)*len(b)
+	rank := max(0, int(math.Floor(n1*n2/2-0.5-z95*math.Sqrt(n1*n2*(n1+n2+1)/12))))
+	shift = (difference(a, b, (pairs-1)/2) + difference(a, b, pairs/2)) / 2
+	return shift, difference(a, b, rank), difference(a, b, pairs-1-rank)
+}
+
+// difference returns the difference of a rank, counted from 0, among those of all pairs of sorted samples. It halves
+// the range in which the difference lies until no number is left between the ends.
+func difference(a, b []float64, rank int) float64 {
+	below, at := math.Nextafter(a[0]-b[len(b)-1], math.Inf(-1)), a[len(a)-1]-b[0]
+	for {
+		middle := below + (at-below)/2
+		if middle <= below || middle >= at {
+			return at
+		}
+		// The number of pairs up to the middle: for a greater x, more of b are too small.
+		count, first := 0, 0
+		for _, x := range a {
+			for first < len(b) && x-b[first] > middle {
+				first++
+			}
+			count += len(b) - first
+		}
+		if count > rank {
+			at = middle
+		} else {
+			below = middle
 		}
 	}
-	slices.Sort(differences)
-	n1, n2, pairs := float64(len(a)), float64(len(b)), len(differences)
-	rank := max(0, int(math.Floor(n1*n2/2-0.5-z95*math.Sqrt(n1*n2*(n1+n2+1)/12))))
-	shift = (differences[(pairs-1)/2] + differences[pairs/2]) / 2
-	return shift, differences[rank], differences[pairs-1-rank]
 }
 
 // Relative returns each value divided by the median of its group. Values of a group whose median is 0 have nothing to

@@ -3,6 +3,7 @@ package statistics
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -61,6 +62,37 @@ func TestIntervals(t *testing.T) {
 	got := Relative([]float64{2, 4, 6, 10, 0, 0}, []string{"a", "a", "a", "b", "c", "c"})
 	if got[0] != 0.5 || got[2] != 1.5 || got[3] != 1 || !math.IsNaN(got[4]) {
 		t.Errorf("relative: %v", got)
+	}
+}
+
+// The shift of large samples is that of all pairs, also with ties.
+func TestTheShiftIsThatOfAllPairs(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for run := range 200 {
+		a, b := sample(random, 5+random.IntN(40), 3), sample(random, 5+random.IntN(40), 2)
+		if run%2 > 0 {
+			for _, values := range [][]float64{a, b} {
+				for i := range values {
+					values[i] = math.Round(4 * values[i])
+				}
+			}
+		}
+		var all []float64
+		for _, x := range a {
+			for _, y := range b {
+				all = append(all, x-y)
+			}
+		}
+		slices.Sort(all)
+		want := (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+		got, low, high := Shift(a, b)
+		if got != want || !slices.Contains(all, low) || !slices.Contains(all, high) {
+			t.Fatalf("the shift is %v from %v to %v, want %v", got, low, high, want)
+		}
+	}
+	a, b := sample(random, 20_000, 3), sample(random, 20_000, 2.9)
+	if shift, low, high := Shift(a, b); low > 0.1 || high < 0.1 || shift < low || shift > high {
+		t.Errorf("the shift is %v from %v to %v", shift, low, high)
 	}
 }
 

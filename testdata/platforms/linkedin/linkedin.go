@@ -37,6 +37,8 @@ type Fake struct {
 	Took time.Duration
 	// Unapproved says that the application gets no refresh tokens.
 	Unapproved bool
+	// Unseen says that posts of the organisation have no statistics yet.
+	Unseen bool
 
 	mu    sync.Mutex
 	files map[string]*file
@@ -94,6 +96,7 @@ func (f *Fake) Handler() http.Handler {
 	})
 	api.HandleFunc("POST /rest/socialActions/{urn}/comments", f.comment)
 	api.HandleFunc("GET /rest/socialActions/{urn}", f.actions)
+	f.figures(api)
 	versioned := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Linkedin-Version") == "" || r.Header.Get("X-Restli-Protocol-Version") != "2.0.0" {
 			refuse(w, http.StatusUpgradeRequired)
@@ -308,6 +311,9 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := "urn:li:share:" + f.ID()
+	if strings.Contains(content, " video") {
+		id = "urn:li:ugcPost:" + f.ID()
+	}
 	f.Publish(control.Post{ID: id, Account: body.Author, Content: content})
 	f.mu.Lock()
 	f.posts[id] = post{body.Author, body.Commentary}
@@ -366,13 +372,4 @@ func (f *Fake) edit(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-}
-
-func (f *Fake) actions(w http.ResponseWriter, r *http.Request) {
-	if _, ok := f.Find(r.PathValue("urn")); !ok {
-		refuse(w, http.StatusNotFound)
-		return
-	}
-	control.JSON(w, http.StatusOK, map[string]any{"likesSummary": map[string]int{"totalLikes": 5},
-		"commentsSummary": map[string]int{"aggregatedTotalComments": 2}})
 }

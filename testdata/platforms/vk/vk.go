@@ -41,6 +41,8 @@ type Fake struct {
 	videos map[string]bool  // opened
 	// Descriptions are the descriptions of videos, by their attachments.
 	Descriptions map[string]string
+	// Editor says that the user edits the community, but does not administer it, so that its statistics are refused.
+	Editor bool
 	// Refuse makes the next call of a method fail with the number of an error.
 	Refuse map[string]int
 }
@@ -125,6 +127,8 @@ var known = map[string][]string{
 	"wall.getComments": {"owner_id", "post_id", "sort", "count", "offset", "extended", "thread_items_count",
 		"fields"},
 	"wall.edit": {"owner_id", "post_id", "message", "attachments"}, "wall.delete": {"owner_id", "post_id"},
+	"stats.getPostReach": {"owner_id", "post_ids"},
+	"stats.get":          {"group_id", "interval", "timestamp_from", "timestamp_to"},
 }
 
 func (f *Fake) method(w http.ResponseWriter, r *http.Request) {
@@ -152,6 +156,8 @@ func (f *Fake) method(w http.ResponseWriter, r *http.Request) {
 		refuse(w, 5)
 	case code != 0:
 		refuse(w, code)
+	case f.Editor && strings.HasPrefix(method, "stats."):
+		refuse(w, 15)
 	case community && method != "groups.getById" && (method != "wall.post" || q.Has("attachments")):
 		refuse(w, 27)
 	case owner != "" && owner != strconv.Itoa(-Group), q.Has("group_id") && q.Get("group_id") != strconv.Itoa(Group):
@@ -217,6 +223,10 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 			func(p map[string]any) bool { return fmt.Sprintf("-%d_%v", Group, p["id"]) != q.Get("posts") })
 		f.mu.Unlock()
 		answer(w, map[string]any{"items": items})
+	case "stats.getPostReach":
+		f.reach(w, q)
+	case "stats.get":
+		f.stats(w, q)
 	case "wall.edit":
 		f.edit(w, q)
 	case "wall.delete":

@@ -32,6 +32,8 @@ type Fake struct {
 	*control.Control
 	OAuth *oauth.Server
 
+	// Withheld is a scope that the owner of the channel does not allow.
+	Withheld string
 	// Took is the time for which a video is processed. Until then, a Short accepts no cover.
 	Took time.Duration
 	// Landscape says that videos are not Shorts.
@@ -85,7 +87,7 @@ func New(now func() time.Time) *Fake {
 		OAuth: &oauth.Server{
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
 			Scopes: []string{"https://www.googleapis.com/auth/youtube.upload",
-				"https://www.googleapis.com/auth/youtube.readonly"},
+				"https://www.googleapis.com/auth/youtube.readonly", "https://www.googleapis.com/auth/yt-analytics.readonly"},
 		},
 		Took: 90 * time.Second, Quota: 100, sessions: map[string]*session{}, Covers: map[string]string{},
 	}
@@ -141,7 +143,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		control.JSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_request"})
 		return
 	}
-	answer := map[string]any{"expires_in": 3600, "token_type": "Bearer", "scope": strings.Join(f.OAuth.Scopes, " ")}
+	answer := map[string]any{"expires_in": 3600, "token_type": "Bearer", "scope": strings.Join(f.granted(), " ")}
 	access, refresh := f.Grant(time.Hour)
 	answer["access_token"] = access
 	var err error
@@ -190,19 +192,6 @@ func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
 			"title": "Acme", "customUrl": "@acme",
 			"thumbnails": map[string]any{"default": map[string]any{"url": "https://yt3.example.test/a.jpg"}},
 		}}}})
-}
-
-// report tells the minutes for which a video was watched.
-func (f *Fake) report(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	video, ok := strings.CutPrefix(q.Get("filters"), "video==")
-	if _, known := f.Find(video); !ok || !known || q.Get("ids") != "channel==MINE" || q.Get("startDate") == "" ||
-		q.Get("endDate") < q.Get("startDate") || q.Get("metrics") != "estimatedMinutesWatched" {
-		refuse(w, http.StatusBadRequest, "badRequest")
-		return
-	}
-	control.JSON(w, http.StatusOK, map[string]any{"columnHeaders": []any{map[string]string{
-		"name": "estimatedMinutesWatched"}}, "rows": []any{[]int{75}}})
 }
 
 // processed reports whether the processing of a video has ended.

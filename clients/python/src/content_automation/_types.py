@@ -74,6 +74,8 @@ class AccountDay(TypedDict):
     """Social account."""
     views: Optional[int]
     """Views as the platform counts them. Null: the platform does not have it."""
+    visitors: Optional[int]
+    """People who visited the page of the account on the day. Null: the platform does not have it."""
     watch_time_seconds: Optional[int]
     """Seconds for which it was watched, in all. Null: the platform does not have it."""
 
@@ -190,6 +192,10 @@ class AnalyticsComparison(TypedDict):
     """Second set."""
     by: "AnalyticsCompare"
     """What the sets differ in."""
+    complete: bool
+    """Whether all publications of the period were read. If not, they were too many for the time of a call, and the
+    latest ones are compared.
+    """
     decision: "AnalyticsComparisonDecision"
     """The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few
     publications.
@@ -1062,6 +1068,7 @@ BestHourWeekday = Union[Literal["monday", "tuesday", "wednesday", "thursday", "f
 BestTimes = TypedDict(
     "BestTimes",
     {
+        "complete": bool,
         "enough": bool,
         "factory_id": Optional[str],
         "from": str,

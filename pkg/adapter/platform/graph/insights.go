@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -20,11 +22,15 @@ type Insights struct {
 	} `json:"data"`
 }
 
-// Lifetime sets the metrics of a post, which has one value of each.
+// Lifetime sets the metrics of a post, which has one value of each. A field with several metrics has their sum.
 func (in Insights) Lifetime(into map[string]**int64) {
 	for _, d := range in.Data {
 		if field, ok := into[d.Name]; ok && len(d.Values) > 0 {
-			*field = platform.Count(d.Values[0].Value)
+			sum := d.Values[0].Value
+			if *field != nil {
+				sum += **field
+			}
+			*field = &sum
 		}
 	}
 }
@@ -32,10 +38,17 @@ func (in Insights) Lifetime(into map[string]**int64) {
 // endTime is the format of the end of a day.
 const endTime = "2006-01-02T15:04:05-0700"
 
-// Days adds the values of an account to its days. The end of a day in the answer is after the day, up to a day later.
-func (in Insights) Days(days Days, into map[string]func(*platform.Day) **int64) {
+// Query returns the parameters of a call for the metrics of an account by day.
+func Query(days platform.Days, now time.Time, metrics string) url.Values {
+	return url.Values{"metric": {metrics}, "period": {"day"}, "since": {strconv.FormatInt(days[0].Date.Unix(), 10)},
+		"until": {strconv.FormatInt(now.Unix(), 10)}}
+}
+
+// Days adds the values of an account to its days. The map has the names of the figures of the metrics. The end of a day
+// in the answer is after the day, up to a day later.
+func (in Insights) Days(days platform.Days, into map[string]string) {
 	for _, d := range in.Data {
-		field, ok := into[d.Name]
+		name, ok := into[d.Name]
 		if !ok {
 			continue
 		}
@@ -45,39 +58,11 @@ func (in Insights) Days(days Days, into map[string]func(*platform.Day) **int64) 
 				continue
 			}
 			if day := days.At(end.Add(-time.Second)); day != nil {
-				*field(day) = platform.Count(v.Value)
+				*day.Of(name) = platform.Count(v.Value)
 			}
 		}
 		if d.Total != nil {
-			*field(days.Last()) = platform.Count(d.Total.Value)
+			*days.Last().Of(name) = platform.Count(d.Total.Value)
 		}
 	}
 }
-
-// Days are the days of a period, in order.
-type Days []platform.Day
-
-// NewDays returns the days from a time to now, at most most days before now.
-func NewDays(from, now time.Time, most int) (all Days) {
-	last := platform.Midnight(now)
-	at := platform.Midnight(from)
-	if first := last.AddDate(0, 0, -most); at.Before(first) {
-		at = first
-	}
-	for ; !at.After(last); at = at.AddDate(0, 0, 1) {
-		all = append(all, platform.Day{Date: at})
-	}
-	return all
-}
-
-// At returns the day of a time, or nil if it is none of them.
-func (all Days) At(t time.Time) *platform.Day {
-	i := int(platform.Midnight(t).Sub(all[0].Date).Hours() / 24)
-	if t.Before(all[0].Date) || i >= len(all) {
-		return nil
-	}
-	return &all[i]
-}
-
-// Last returns the present day.
-func (all Days) Last() *platform.Day { return &all[len(all)-1] }

@@ -3,7 +3,6 @@ package instagram
 import (
 	"context"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -48,12 +47,10 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 	if err != nil {
 		return nil, err
 	}
-	days := graph.NewDays(from, p.Client.Now(), mostDays)
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
 	var insights graph.Insights
 	read := func(metrics string) error {
-		return p.read(ctx, a.Token.Access, "/"+a.ID+"/insights", url.Values{"metric": {metrics}, "period": {"day"},
-			"since": {strconv.FormatInt(days[0].Date.Unix(), 10)},
-			"until": {strconv.FormatInt(p.Client.Now().Unix(), 10)}}, &insights)
+		return p.read(ctx, a.Token.Access, "/"+a.ID+"/insights", graph.Query(days, p.Client.Now(), metrics), &insights)
 	}
 	err = read("reach,follower_count")
 	if platform.KindOf(err) == platform.BadContent {
@@ -62,10 +59,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 	if err != nil {
 		return nil, err
 	}
-	insights.Days(days, map[string]func(*platform.Day) **int64{
-		"reach":          func(d *platform.Day) **int64 { return &d.Reach },
-		"follower_count": func(d *platform.Day) **int64 { return &d.Gained },
-	})
+	insights.Days(days, map[string]string{"reach": "reach", "follower_count": "followers_gained"})
 	days.Last().Followers, days.Last().Posts = account.Followers, account.Posts
 	return days, nil
 }

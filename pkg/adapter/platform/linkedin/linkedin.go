@@ -71,9 +71,11 @@ var capabilities = platform.Capabilities{
 		OptionDocument},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Friends},
-	Metrics:   []string{"likes", "comments"},
-	Edits:     true,
-	Deletes:   true,
+	Metrics:   []string{"impressions", "reach", "likes", "comments", "shares", "clicks"},
+	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "impressions", "reach", "likes",
+		"comments", "shares", "clicks"}, History: true},
+	Edits:   true,
+	Deletes: true,
 	Habits: platform.Habits{FirstLine: 200, Least: 300, Most: 1300, Hashtags: 3, Links: true,
 		Action: "to answer a question of the trade, or to share an experience in a comment"},
 	Notes: []string{
@@ -84,7 +86,9 @@ var capabilities = platform.Capabilities{
 		"If the answer to a post of a member is lost, the publication ends as outcome_unknown: LinkedIn lets nobody " +
 			"read the posts of members.",
 		"LinkedIn has no mark for content that was made by AI, and adds its own to files with Content Credentials.",
-		"LinkedIn shows an application no views of posts.",
+		"impressions, reach and shares need the right " + adminScope + " for posts of organisations, and " + memberScope +
+			" for those of members, which the scopes of the operator's application have to name. clicks and the figures " +
+			"of accounts are those of organisations only, and follow after two days.",
 		"Access ends after 60 days, unless LinkedIn lets the operator's application extend it.",
 	},
 }
@@ -242,23 +246,4 @@ func refused(posts bool) wire.Refused {
 		}
 		return nil
 	}
-}
-
-// Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
-	err error) {
-	var actions struct {
-		Likes struct {
-			Total int64 `json:"totalLikes"`
-		} `json:"likesSummary"`
-		Comments struct {
-			Total int64 `json:"aggregatedTotalComments"`
-		} `json:"commentsSummary"`
-	}
-	err = p.read(ctx, a.Token.Access, "/rest/socialActions/"+url.PathEscape(post.ID), nil, &actions)
-	if err != nil {
-		return m, err
-	}
-	m.Likes, m.Comments = platform.Count(actions.Likes.Total), platform.Count(actions.Comments.Total)
-	return m, nil
 }

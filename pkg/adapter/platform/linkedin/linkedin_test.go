@@ -2,6 +2,7 @@ package linkedin_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,20 +45,117 @@ var (
 		Options: platform.Options{Own: linkedin.Options{Document: true}}}
 )
 
+// usual are the metrics without a right to figures.
+var usual = []string{"likes", "comments"}
+
+// rights are the scopes of an application that may read figures.
+var rights = []string{"w_member_social", "rw_organization_admin", "r_member_postAnalytics"}
+
+// measured returns a fixture whose account has the right to figures.
+func measured(account string) func() *platformtest.Fixture {
+	return func() *platformtest.Fixture {
+		f := fixtureOf(account)()
+		f.Fake.(*fake.Fake).OAuth.Scopes = rights
+		f.Account.Token.Scopes = rights
+		return f
+	}
+}
+
+// The metrics of a post are those of its kind of account. Those whose right is missing, or that LinkedIn does not have
+// yet, are unknown, and are no error.
+func TestStatisticsOfPosts(t *testing.T) {
+	video := platform.Post{Key: "pub_4", Kind: platform.KindVideo, Title: "A shoe", Caption: "It runs",
+		Media: []platform.Media{fixture.Video("d", 9000)}}
+	for name, c := range map[string]struct {
+		account string
+		change  func(*platformtest.Fixture)
+		want    []string
+	}{
+		"an organisation": {fake.Organization, nil,
+			[]string{"impressions", "reach", "likes", "comments", "shares", "clicks"}},
+		"a member": {fake.Member, nil, []string{"impressions", "reach", "likes", "comments", "shares"}},
+		"an organisation without the right": {fake.Organization, func(f *platformtest.Fixture) {
+			f.Account.Token.Scopes = fake.MemberScopes
+		}, usual},
+		"a member without the right": {fake.Member, func(f *platformtest.Fixture) {
+			f.Account.Token.Scopes = fake.MemberScopes
+		}, usual},
+		"a former administrator": {fake.Organization, func(f *platformtest.Fixture) {
+			f.Fake.(*fake.Fake).OAuth.Scopes = fake.MemberScopes
+		}, usual},
+		"a right that was withdrawn": {fake.Member, func(f *platformtest.Fixture) {
+			f.Fake.(*fake.Fake).OAuth.Scopes = fake.MemberScopes
+		}, usual},
+		"a post that nobody has seen": {fake.Organization, func(f *platformtest.Fixture) {
+			f.Fake.(*fake.Fake).Unseen = true
+		}, usual},
+	} {
+		for _, post := range []platform.Post{text, video} {
+			f := measured(c.account)()
+			if c.change != nil {
+				c.change(f)
+			}
+			done, err := platformtest.Publish(t.Context(), f, f.Account, post)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+			if got := m.Named(); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%s, %s: %v, %v, want %v", name, post.Kind, got, err, c.want)
+			}
+			f.Fake.Fail(f.Fake.Calls()+2, platformtest.ServerError)
+			_, err = f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+			if asked := slices.Equal(f.Account.Token.Scopes, rights); (err != nil) != asked {
+				t.Errorf("%s, %s: with a fault in the statistics: %v", name, post.Kind, err)
+			}
+			f.Close()
+		}
+	}
+}
+
+// The days of an organisation have the gains of followers up to two days ago. Those of a member are unknown.
+func TestTheDaysOfAnOrganisation(t *testing.T) {
+	f := measured(fake.Organization)()
+	defer f.Close()
+	today := platform.Midnight(f.Now())
+	days, err := f.Adapter.(platform.AccountReader).Days(t.Context(), f.Account, today.AddDate(0, 0, -6))
+	if err != nil || len(days) != 7 || days[6].Followers == nil || *days[6].Followers != 2400 || days[6].Gained != nil {
+		t.Fatalf("%+v, %v", days, err)
+	}
+	for i, d := range days[:5] {
+		if d.Gained == nil || *d.Gained != int64(d.Date.Day()+1) || d.Clicks == nil || *d.Clicks != 21 {
+			t.Errorf("the day %d is %+v", i, d)
+		}
+	}
+	for _, change := range []func(*platform.Account){
+		func(a *platform.Account) { a.ID = fake.Member },
+		func(a *platform.Account) { a.Token.Scopes = fake.MemberScopes },
+	} {
+		a := f.Account
+		change(&a)
+		calls := f.Fake.Calls()
+		if _, err := f.Adapter.(platform.AccountReader).Days(t.Context(), a, today); !platform.Denied(err) ||
+			f.Fake.Calls() != calls {
+			t.Errorf("%s with %v: %v", a.ID, a.Token.Scopes, err)
+		}
+	}
+}
+
 func TestConformance(t *testing.T) {
 	fixture.Run(t, platformtest.Suite{
-		New: fixtureOf(fake.Member),
+		New: fixtureOf(fake.Member), Measured: measured(fake.Organization),
 		Posts: []platformtest.Named{
-			{Name: "text with a comment", Post: text},
+			{Name: "text with a comment", Post: text, Metrics: usual},
 			{Name: "photo", Post: platform.Post{Key: "pub_3", Kind: platform.KindPost, Caption: "A shoe",
-				Media: []platform.Media{described("c")}, Options: platform.Options{Privacy: platform.Friends}}},
+				Media: []platform.Media{described("c")}, Options: platform.Options{Privacy: platform.Friends}},
+				Metrics: usual},
 			{Name: "video", Post: platform.Post{Key: "pub_4", Kind: platform.KindVideo, Title: "A shoe",
-				Caption: "It runs", Media: []platform.Media{fixture.Video("d", 9000)}}},
+				Caption: "It runs", Media: []platform.Media{fixture.Video("d", 9000)}}, Metrics: usual},
 			{Name: "images", Post: platform.Post{Key: "pub_5", Kind: platform.KindCarousel, Caption: "Shoes",
-				Media: []platform.Media{fixture.Image("e"), described("f")}}},
-			{Name: "document", Post: document},
+				Media: []platform.Media{fixture.Image("e"), described("f")}}, Metrics: usual},
+			{Name: "document", Post: document, Metrics: usual},
 			{Name: "music clip", Post: platform.Post{Key: "pub_6", Kind: platform.KindMusicClip, Caption: "A song",
-				Media: []platform.Media{fixture.Video("g", 9000)}}},
+				Media: []platform.Media{fixture.Video("g", 9000)}}, Metrics: usual},
 		},
 		Grant: fixture.OAuthGrant, BadGrants: fixture.BadOAuthGrants(),
 	})

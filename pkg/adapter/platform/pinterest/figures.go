@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/graph"
 )
 
 // Metrics implements platform.Publisher. Pinterest counts the last 90 days. An impression counts as a view, too,
@@ -57,7 +56,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 	if err := p.read(ctx, a.Token.Access, "/user_account", nil, &me); err != nil {
 		return nil, err
 	}
-	days := graph.NewDays(from, p.Client.Now(), mostDays)
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
 	var answer struct {
 		All struct {
 			Daily []struct {

@@ -84,6 +84,8 @@ type Named struct {
 type Suite struct {
 	// New returns a new fixture.
 	New func() *Fixture
+	// Measured returns a new fixture whose account has the right to all figures. If it is nil, New does.
+	Measured func() *Fixture
 	// Posts has posts that all succeed, at least one of every kind that the platform takes.
 	Posts []Named
 	// Grant returns a grant that connects the account of a fixture.

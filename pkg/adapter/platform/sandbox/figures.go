@@ -89,14 +89,13 @@ func (p *Platform) day(account string, at time.Time) platform.Day {
 	// The mean of what is gained and lost on a day, so that the total does not depend on earlier days.
 	followers := 1000 + own.between(0, 0, 9000) + max(0, n)*17 + d.between(11, 0, 17)
 	has := p.caps.Account.Names
-	known := func(name string, n int64) *int64 {
-		if !slices.Contains(has, name) {
-			return nil
+	day := platform.Day{Date: at}
+	for name, n := range map[string]int64{"followers": followers, "followers_gained": gained, "followers_lost": lost,
+		"posts": 40 + max(0, n), "visitors": followers/10 + gained} {
+		if slices.Contains(has, name) {
+			*day.Of(name) = &n
 		}
-		return &n
 	}
-	day := platform.Day{Date: at, Followers: known("followers", followers), Gained: known("followers_gained", gained),
-		Lost: known("followers_lost", lost), Posts: known("posts", 40+max(0, n))}
 	counts := (&Platform{caps: platform.Capabilities{Metrics: has}}).counts(d, followers/4+d.between(0, 0, 500))
 	day.Metrics = counts
 	return day

@@ -232,36 +232,13 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	if !graph.Number(post.ID) {
 		return m, platform.Reject(platform.CodePostNotFound, "Threads does not have the post.")
 	}
-	var insights struct {
-		Data []struct {
-			Name   string `json:"name"`
-			Values []struct {
-				Value int64 `json:"value"`
-			} `json:"values"`
-		} `json:"data"`
-	}
+	var insights graph.Insights
 	err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"views,likes,replies,reposts,quotes,shares"}}, &insights)
 	if err != nil {
 		return m, err
 	}
-	var shares int64
-	for _, d := range insights.Data {
-		if len(d.Values) == 0 {
-			continue
-		}
-		n := d.Values[0].Value
-		switch d.Name {
-		case "views":
-			m.Views = &n
-		case "likes":
-			m.Likes = &n
-		case "replies":
-			m.Comments = &n
-		default:
-			shares += n
-		}
-	}
-	m.Shares = &shares
+	insights.Lifetime(map[string]**int64{"views": &m.Views, "likes": &m.Likes, "replies": &m.Comments,
+		"reposts": &m.Shares, "quotes": &m.Shares, "shares": &m.Shares})
 	return m, nil
 }

@@ -76,6 +76,21 @@ func TestAThread(t *testing.T) {
 	}
 }
 
+// Reposts, quotes and shares are the shares of a post.
+func TestTheSharesOfAPost(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+		Caption: "Hello"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+	if err != nil || *m.Views != 100 || *m.Shares != 97+96+95 {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
 func TestAFullAccountWaits(t *testing.T) {
 	f := newFixture()
 	defer f.Close()

@@ -55,11 +55,12 @@ var capabilities = platform.Capabilities{
 	Comment:  platform.Text{Max: 4096},
 	Comments: platform.Commenting{Reads: true, Replies: true, Deletes: true,
 		Text: platform.Text{Max: 4096}},
-	Options:    []platform.Option{platform.OptionFirstComment},
-	Shape:      Options{},
-	Privacies:  []platform.Privacy{platform.Public},
-	Metrics:    []string{"views", "likes", "comments", "shares"},
-	Account:    platform.AccountFigures{Names: []string{"followers"}},
+	Options:   []platform.Option{platform.OptionFirstComment},
+	Shape:     Options{},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"reach", "views", "likes", "comments", "shares", "clicks"},
+	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "followers_lost", "visitors",
+		"reach", "likes", "comments", "shares"}, History: true},
 	DailyPosts: 50,
 	Edits:      true,
 	Deletes:    true,
@@ -70,6 +71,7 @@ var capabilities = platform.Capabilities{
 			"refuses posts.",
 		"Connected with the token of a community, VK takes posts of text only, and there are no metrics, " +
 			"and posts are not changed or deleted.",
+		"reach and clicks of posts, and the earlier days of an account, are told to administrators of the community only.",
 		"A video of VK may have up to 2 GiB here: it is uploaded in one call.",
 	},
 }
@@ -182,33 +184,6 @@ func (p *Platform) call(ctx context.Context, a platform.Account, method string, 
 		return p.Client.Garbled(call, err)
 	}
 	return nil
-}
-
-// Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (platform.Metrics, error) {
-	type count struct {
-		Count int64 `json:"count"`
-	}
-	var answer struct {
-		Items []struct {
-			Views    count `json:"views"`
-			Likes    count `json:"likes"`
-			Comments count `json:"comments"`
-			Reposts  count `json:"reposts"`
-		} `json:"items"`
-	}
-	if a.Token.Refresh == "" {
-		return platform.Metrics{}, platform.Unsupported("metrics with the token of a community")
-	}
-	if err := p.call(ctx, a, "wall.getById", url.Values{"posts": {a.ID + "_" + post.ID}}, false, &answer); err != nil {
-		return platform.Metrics{}, err
-	}
-	if len(answer.Items) == 0 {
-		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "VK does not have the post.")
-	}
-	i := answer.Items[0]
-	return platform.Metrics{Views: &i.Views.Count, Likes: &i.Likes.Count, Comments: &i.Comments.Count,
-		Shares: &i.Reposts.Count}, nil
 }
 
 // refused classifies refusals by their number.

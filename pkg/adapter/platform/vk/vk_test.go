@@ -54,6 +54,48 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// The statistics of a community need an administrator. Without one they are unknown, and are no error.
+func TestFiguresNeedAnAdministrator(t *testing.T) {
+	for editor, want := range map[bool]struct {
+		metrics []string
+		days    int
+	}{
+		false: {[]string{"reach", "views", "likes", "comments", "shares", "clicks"}, 4},
+		true:  {[]string{"views", "likes", "comments", "shares"}, 1},
+	} {
+		f := newFixture()
+		f.Fake.(*fake.Fake).Editor = editor
+		done, err := platformtest.Publish(t.Context(), f, f.Account, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+		if err != nil || !slices.Equal(m.Named(), want.metrics) || !editor && (*m.Reach != 55 || *m.Clicks != 4) {
+			t.Errorf("an editor %v: %v, %v", editor, m.Named(), err)
+		}
+		today := platform.Midnight(f.Now())
+		days, err := f.Adapter.(platform.AccountReader).Days(t.Context(), f.Account, today.AddDate(0, 0, -3))
+		if err != nil || len(days) != 4 || *days[3].Followers != 2300 {
+			t.Fatalf("an editor %v: %+v, %v", editor, days, err)
+		}
+		days = slices.DeleteFunc(days, func(d platform.Day) bool { return len(d.Named()) == 0 })
+		if len(days) != want.days {
+			t.Errorf("an editor %v: %d days have figures", editor, len(days))
+		}
+		// The fake's day of Moscow begins on the evening before.
+		for _, d := range days[:len(days)-1] {
+			if d.Reach == nil || *d.Reach != int64(500+d.Date.AddDate(0, 0, -1).Day()) || *d.Visitors != 20 {
+				t.Errorf("the day %+v", d)
+			}
+		}
+		f.Fake.Fail(f.Fake.Calls()+2, platformtest.ServerError)
+		if _, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post); platform.KindOf(err) != platform.Retry {
+			t.Errorf("with a fault in the reach: %v", err)
+		}
+		f.Close()
+	}
+}
+
 func TestTheTextOfAVideoIsItsDescription(t *testing.T) {
 	f := newFixture()
 	defer f.Close()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 type OAuth struct {
 	Authorize, Token string     // addresses
 	Scopes           []string   // requested from the owner
+	Optional         []string   // requested too, unless the application names its scopes, and may be refused
 	Divider          string     // separates scopes; a space if empty
 	ClientParam      string     // name of the parameter with the application's id; client_id if empty
 	Extra            url.Values // further parameters of the authorization's address
@@ -41,7 +43,13 @@ func (o OAuth) requested(app platform.App) []string {
 	if app.Scopes != "" {
 		return strings.Fields(app.Scopes)
 	}
-	return o.Scopes
+	return slices.Concat(o.Scopes, o.Optional)
+}
+
+// needed returns the requested scopes that the owner may not refuse.
+func (o OAuth) needed(app platform.App) []string {
+	return slices.DeleteFunc(slices.Clone(o.requested(app)),
+		func(scope string) bool { return slices.Contains(o.Optional, scope) })
 }
 
 // Connector implements the part of platform.Connector that the platforms with OAuth share. Adapters embed it.
@@ -118,7 +126,7 @@ func (c *Client) Exchange(ctx context.Context, o OAuth, g platform.Grant, more u
 	return c.token(ctx, o, "exchange", form, more, platform.Secret(g.Code))
 }
 
-// Grant exchanges the code of a grant for a token. It refuses a token that lacks scopes, because
+// Grant exchanges the code of a grant for a token. It refuses a token that lacks scopes which are not optional, because
 // the user has not allowed them on the page of the owner.
 func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner string) (platform.Token, error) {
 	issued, err := c.Exchange(ctx, o, g, nil)
@@ -130,7 +138,7 @@ func (c *Client) Grant(ctx context.Context, o OAuth, g platform.Grant, owner str
 		return platform.Token{}, err
 	}
 	token := issued.As(c.Now(), platform.Token{})
-	if token.Lacks(o.requested(app)) {
+	if token.Lacks(o.needed(app)) {
 		return platform.Token{}, platform.NeedsReconnect(platform.CodeMissingPermission,
 			"Allow all that the page of "+owner+" asks for.")
 	}

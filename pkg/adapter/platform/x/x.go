@@ -80,7 +80,7 @@ var capabilities = platform.Capabilities{
 		platform.OptionGenerated, OptionPaid, OptionReplies},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
-	Metrics:   []string{"impressions", "views", "likes", "comments", "shares", "saves"},
+	Metrics:   []string{"impressions", "views", "likes", "comments", "shares", "saves", "clicks"},
 	Account:   platform.AccountFigures{Names: []string{"followers", "posts"}, Price: userPrice},
 	Deletes:   true,
 	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost},
@@ -93,6 +93,7 @@ var capabilities = platform.Capabilities{
 			"metrics of a post are read up to 92 times in 90 days.",
 		"The operator bounds the cost of a day. Publications beyond it wait. Readings of metrics use at most a fourth of " +
 			"it, and are left out beyond that.",
+		"clicks are those on the links of a post, in its first 30 days.",
 		"A link counts as 23 characters, and an emoji as 2.",
 		"X refuses a text that the account has posted lately. Such a publication ends as outcome_unknown, unless X " +
 			"shows the post.",
@@ -241,36 +242,4 @@ func (p *Platform) refused(posts bool) wire.Refused {
 func number(id string) bool {
 	_, err := strconv.ParseUint(id, 10, 64)
 	return err == nil
-}
-
-// Metrics implements platform.Publisher.
-func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
-	err error) {
-	if !number(post.ID) {
-		return m, platform.Reject(platform.CodePostNotFound, "X does not have the post.")
-	}
-	var answer struct {
-		Data *struct {
-			Counts struct {
-				Views     int64 `json:"impression_count"`
-				Likes     int64 `json:"like_count"`
-				Replies   int64 `json:"reply_count"`
-				Reposts   int64 `json:"retweet_count"`
-				Quotes    int64 `json:"quote_count"`
-				Bookmarks int64 `json:"bookmark_count"`
-			} `json:"public_metrics"`
-		} `json:"data"`
-	}
-	if err := p.read(ctx, a.Token.Access, "/2/tweets/"+post.ID, url.Values{"tweet.fields": {"public_metrics"}},
-		&answer); err != nil {
-		return m, err
-	}
-	if answer.Data == nil {
-		return m, platform.Reject(platform.CodePostNotFound, "X does not have the post.")
-	}
-	n := answer.Data.Counts
-	return platform.Metrics{Impressions: platform.Count(n.Views), Views: platform.Count(n.Views),
-		Likes:    platform.Count(n.Likes),
-		Comments: platform.Count(n.Replies), Shares: platform.Count(n.Reposts + n.Quotes),
-		Saves: platform.Count(n.Bookmarks)}, nil
 }

@@ -56,6 +56,33 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// X tells the clicks of the first 30 days, and refuses a post whose clicks are asked for later.
+func TestClicksOfTheFirstDays(t *testing.T) {
+	f := newFixture()
+	defer f.Close()
+	done, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
+		Caption: "A shoe"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	access, refresh := f.Fake.(*fake.Fake).Grant(100 * 24 * time.Hour)
+	f.Account.Token = platform.Token{Access: platform.Secret(access), Refresh: platform.Secret(refresh)}
+	published := f.Now()
+	for _, c := range []struct {
+		age   time.Duration
+		known bool
+	}{{time.Hour, true}, {28 * 24 * time.Hour, true}, {29*24*time.Hour + time.Hour, false},
+		{31 * 24 * time.Hour, false}, {90 * 24 * time.Hour, false}} {
+		f.Advance(published.Add(c.age).Sub(f.Now()))
+		calls := f.Fake.Calls()
+		m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
+		if err != nil || m.Likes == nil || (m.Clicks != nil) != c.known || c.known && *m.Clicks != 6 ||
+			f.Fake.Calls() != calls+1 {
+			t.Errorf("after %v: %v, %v with %d calls", c.age, m.Named(), err, f.Fake.Calls()-calls)
+		}
+	}
+}
+
 // The budget has what a publication and a reading of its metrics cost.
 func TestTheCostOfAPublication(t *testing.T) {
 	for name, post := range map[string]platform.Post{

@@ -49,15 +49,16 @@ var capabilities = platform.Capabilities{
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
 	Metrics:   []string{"views", "watch_time_seconds", "likes", "comments"},
 	// Of the 10,000 units of a day, a reading takes one.
-	Reads:   &platform.Reads{Max: 5000},
-	Account: platform.AccountFigures{Names: []string{"followers", "posts"}},
+	Reads: &platform.Reads{Max: 5000},
+	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "followers_lost", "posts", "views",
+		"watch_time_seconds"}, History: true},
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
 	Habits: platform.Habits{FirstLine: 120, Least: 150, Most: 1200, Hashtags: 3, Links: true,
 		Action: "to subscribe, or to watch a related video"},
 	Notes: []string{
-		"watch_time_seconds needs the right " + reportScope + ", which the scopes of the operator's application have to " +
-			"name. YouTube tells it with a delay of some days.",
+		"watch_time_seconds and the earlier days of an account need the right " + reportScope + ", which the owner of the " +
+			"channel may refuse. YouTube tells them with a delay of some days.",
 		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. " +
 			"They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What " +
 			"exceeds them waits.",
@@ -91,7 +92,7 @@ func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/o/oauth2/v2/auth", Token: c.Base(tokens) + "/token",
-		Scopes: capabilities.Scopes,
+		Scopes: capabilities.Scopes, Optional: []string{reportScope},
 		// Google issues no new refresh token to a returning user without the consent.
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
 	}}, defaultPart}

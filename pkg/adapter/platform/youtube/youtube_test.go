@@ -1,6 +1,7 @@
 package youtube_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,58 @@ var (
 // usual are the metrics without the right to read reports.
 var usual = []string{"views", "likes", "comments"}
 
+// reports is the right to read reports.
+const reports = "https://www.googleapis.com/auth/yt-analytics.readonly"
+
+// measured returns a fixture whose account has the right to read reports.
+func measured() *platformtest.Fixture {
+	f := newFixture()
+	f.Account.Token.Scopes = append(f.Account.Token.Scopes, reports)
+	return f
+}
+
+// The right to read reports is asked for, and the owner of the channel may refuse it. Then the figures are those of the
+// moment.
+func TestTheDaysOfAChannel(t *testing.T) {
+	for withheld, want := range map[string]int{"": 7, reports: 1} {
+		f := newFixture()
+		f.Fake.(*fake.Fake).Withheld = withheld
+		grant, err := fixture.OAuthGrant(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accounts, err := f.Adapter.Connect(t.Context(), grant)
+		if err != nil || slices.Contains(accounts[0].Token.Scopes, reports) == (withheld != "") {
+			t.Fatalf("%+v, %v", accounts, err)
+		}
+		today := platform.Midnight(f.Now())
+		for _, scopes := range [][]string{accounts[0].Token.Scopes, {reports}} { // in the end, the right is withdrawn
+			accounts[0].Token.Scopes = scopes
+			days, err := f.Adapter.(platform.AccountReader).Days(t.Context(), accounts[0], today.AddDate(0, 0, -8))
+			known := slices.DeleteFunc(slices.Clone(days), func(d platform.Day) bool { return len(d.Named()) == 0 })
+			last := days[len(days)-1]
+			if err != nil || len(known) != want+min(want-1, 1) || last.Followers == nil || *last.Followers != 1200 {
+				t.Errorf("without %q: %d days, %+v, %v", withheld, len(known), last, err)
+			}
+			if first := days[0]; want > 1 && (*first.Views != int64(90+first.Date.Day()) || *first.WatchTime != 30*60 ||
+				*first.Gained != 4 || *first.Lost != 1) {
+				t.Errorf("the first day is %+v", first)
+			}
+		}
+		f.Close()
+	}
+	f := newFixture()
+	defer f.Close()
+	f.Fake.(*fake.Fake).Withheld = "https://www.googleapis.com/auth/youtube.readonly"
+	grant, err := fixture.OAuthGrant(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Adapter.Connect(t.Context(), grant); platform.KindOf(err) != platform.Reconnect {
+		t.Errorf("without a right that is needed: %v", err)
+	}
+}
+
 func TestWatchTimeNeedsItsRight(t *testing.T) {
 	f := newFixture()
 	defer f.Close()
@@ -47,7 +100,7 @@ func TestWatchTimeNeedsItsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Account.Token.Scopes = append(f.Account.Token.Scopes, "https://www.googleapis.com/auth/yt-analytics.readonly")
+	f.Account.Token.Scopes = append(f.Account.Token.Scopes, reports)
 	m, err := f.Adapter.Metrics(t.Context(), f.Account, done.Post)
 	if err != nil || m.WatchTime == nil || *m.WatchTime != 75*60 {
 		t.Errorf("%+v, %v", m, err)
@@ -56,7 +109,7 @@ func TestWatchTimeNeedsItsRight(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	fixture.Run(t, platformtest.Suite{
-		New: newFixture,
+		New: newFixture, Measured: measured,
 		Posts: []platformtest.Named{{Name: "video with a cover", Post: short, Metrics: usual},
 			{Name: "three parts", Post: parts, Metrics: usual}},
 		Grant: fixture.OAuthGrant, BadGrants: fixture.BadOAuthGrants(),

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -68,13 +71,19 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		return o, err
 	}
 	token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
 	if err != nil {
-		return o, task.Again(err)
+		if p.Tries++; p.Tries >= mostTries || errors.Is(err, seal.ErrOpen) {
+			return w.giveUp(ctx, s, p, acct, err)
+		}
+		return task.Outcome{Payload: p, Wait: pause(p.Tries, err)}, nil
 	}
 	from := platform.Midnight(now)
 	switch {
 	case !limits.Account.History:
-	case p.Known:
+	case p.Earlier:
 		from = from.AddDate(0, 0, -laterDays)
 	default:
 		from = from.AddDate(0, 0, -firstDays)
@@ -84,9 +93,11 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		return o, ctx.Err()
 	}
 	if err != nil {
-		return w.missed(p, acct, err, items[0].Key), nil
+		return w.missed(ctx, s, p, acct, err)
 	}
-	p.Known = true
+	p.Logged = false
+	p.Earlier = p.Earlier || slices.ContainsFunc(days,
+		func(d platform.Day) bool { return d.Date.Before(platform.Midnight(now)) && len(d.Named()) > 0 })
 	o = w.rest(p, acct)
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		if err := account.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
@@ -116,19 +127,34 @@ func (w measurer) rest(p account.Measuring, acct account.Record) task.Outcome {
 
 // missed returns the outcome of a reading that failed. A platform that refuses it for good, such as for a permission
 // that the owner of the account has not granted, is asked again on the next day.
-func (w measurer) missed(p account.Measuring, acct account.Record, cause error, key store.Key) (o task.Outcome) {
+func (w measurer) missed(ctx context.Context, s *task.Step, p account.Measuring, acct account.Record,
+	cause error) (o task.Outcome, err error) {
 	kind := platform.KindOf(cause)
-	var e *platform.Error
-	if errors.As(cause, &e) && e.Code == platform.CodeMissingPermission {
+	if platform.Denied(cause) {
 		kind = platform.BadContent // the account can publish all the same
 	}
 	if p.Tries++; p.Tries >= mostTries || kind == platform.BadContent || kind == platform.Reconnect {
-		o = w.rest(p, acct)
+		o, err = w.giveUp(ctx, s, p, acct, cause)
 	} else {
 		o = task.Outcome{Payload: p, Wait: pause(p.Tries, cause)}
 	}
-	o.Join = w.refused(kind, key, acct.Tokens)
-	return o
+	o.Join = w.refused(kind, store.IDKey(acct.ID), acct.Tokens)
+	return o, err
+}
+
+// giveUp returns the outcome of a reading that is not tried again before the next day. The log has it once, until a
+// reading succeeds: the lease holds back a second message of the same step.
+func (w measurer) giveUp(ctx context.Context, s *task.Step, p account.Measuring, acct account.Record,
+	cause error) (o task.Outcome, err error) {
+	if !p.Logged {
+		if err := s.Lease(ctx, nil); err != nil {
+			return o, err
+		}
+		slog.Warn("figures of an account not read", "social_account_id", acct.ID, "platform", acct.Platform, "error",
+			cause)
+	}
+	p.Logged = true
+	return w.rest(p, acct), nil
 }
 
 // pause returns the time before a reading that has failed is tried again.

@@ -5,11 +5,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/social/account"
-	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -175,137 +174,22 @@ func TestReadingsAreBounded(t *testing.T) {
 	}
 }
 
-// days returns the figures of the account by day.
-func (w *world) days(from, to time.Time) []platform.Day {
-	w.t.Helper()
-	items, err := w.db.GetAll(w.t.Context(), account.DaysKeys(w.account.ID, from, to)...)
-	if err != nil {
-		w.t.Fatal(err)
+// A reading of a post whose account cannot be opened is left out.
+func TestReadingsWithoutCredentials(t *testing.T) {
+	w := newWorld(t, "rutube")
+	w.last()
+	at := w.posted()
+	usual := w.worker.Vault
+	w.worker.Vault = account.Vault{Envelope: sealtest.Envelope("other")}
+	if got := w.to(at, time.Hour); len(got) != 0 {
+		t.Fatalf("there are %d readings", len(got))
 	}
-	all, err := account.Days(items, owner, from, to)
-	if err != nil {
-		w.t.Fatal(err)
+	w.clock.Advance(time.Hour)
+	if due := w.due(publication.Read); len(due) > 0 {
+		t.Error("the reading is tried again before the next one")
 	}
-	return all
-}
-
-// measure takes the reading of accounts that is due.
-func (w *world) measure() {
-	w.t.Helper()
-	for range 4 {
-		w.deliver(w.due(account.Measure), 2)
-	}
-}
-
-// The figures of an account are read when it is connected, with those of earlier days, and then once a day.
-func TestFiguresOfAnAccountByDay(t *testing.T) {
-	w := newWorld(t, "instagram")
-	today := platform.Midnight(w.clock.Now())
-	w.measure()
-	all := w.days(today.AddDate(0, 0, -89), today)
-	if len(all) != 30 || all[29].Followers == nil || *all[29].Followers != 4200 || all[3].Reach == nil {
-		t.Fatalf("there are %d days: %+v", len(all), all)
-	}
-	calls := w.fake.Calls()
-	w.measure()
-	if w.fake.Calls() != calls {
-		t.Error("the account is read twice on a day")
-	}
-	for n := range 3 {
-		w.clock.Advance(day)
-		w.measure()
-		if got := w.days(today, platform.Midnight(w.clock.Now())); len(got) != n+2 {
-			t.Errorf("after %d days there are %d", n+1, len(got))
-		}
-		if w.fake.Calls() == calls {
-			t.Errorf("the account is not read on day %d", n+1)
-		}
-		calls = w.fake.Calls()
-	}
-	// A figure of an earlier reading stays, and another owner sees none.
-	if first := w.days(today, today); len(first) != 1 || first[0].Followers == nil {
-		t.Errorf("the first day is %+v", first)
-	}
-	items, err := w.db.GetAll(t.Context(), account.DaysKeys(w.account.ID, today, today)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if foreign, err := account.Days(items, tenant.Of("acc_2", tenant.Live), today, today); err != nil || foreign != nil {
-		t.Errorf("another account sees %+v, %v", foreign, err)
-	}
-}
-
-// The task ends with the connection, and there is none for a platform without figures.
-func TestReadingAccountsEnds(t *testing.T) {
-	w := newWorld(t, "instagram")
-	w.measure()
-	it, err := w.db.Get(t.Context(), store.IDKey(w.account.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := account.Decode(&it)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.commit(func(tx *store.Tx) error { return r.Disconnect(tx, w.clock.Now(), it) })
-	calls := w.fake.Calls()
-	for range 3 {
-		w.clock.Advance(day)
-		w.measure()
-	}
-	if due := w.due(account.Measure); len(due) > 0 || w.fake.Calls() != calls {
-		t.Errorf("%d readings are due after the disconnection", len(due))
-	}
-	w = newWorld(t, "rutube")
-	w.measure()
-	w.clock.Advance(2 * day)
-	if due := w.due(account.Measure); len(due) > 0 {
-		t.Error("an account without figures is read")
-	}
-}
-
-// A platform that fails is asked again, and a right that is not granted does not end the connection.
-func TestReadingAccountsUnderFaults(t *testing.T) {
-	w := newWorld(t, "tiktok")
-	w.reseal(func(a *platform.Account) { a.Token.Scopes = []string{"video.publish"} })
-	w.measure()
-	today := platform.Midnight(w.clock.Now())
-	if got := w.days(today, today); len(got) > 0 {
-		t.Errorf("without the right there are %+v", got)
-	}
-	if it, err := w.db.Get(t.Context(), store.IDKey(w.account.ID)); err != nil {
-		t.Error(err)
-	} else if r, err := account.Decode(&it); err != nil || !r.Usable() {
-		t.Errorf("the account is %s, %v", r.State, err)
-	}
-	w = newWorld(t, "instagram")
-	for range 3 {
-		w.fake.Fail(w.fake.Calls()+1, platformtest.ServerError)
-		w.deliver(w.due(account.Measure), 1)
-		if got := w.days(today, today); len(got) > 0 {
-			t.Fatalf("after an error of the platform there are %+v", got)
-		}
-		w.clock.Advance(10 * time.Minute)
-	}
-	w.fake.Calm()
-	w.measure()
-	if got := w.days(today, today); len(got) != 1 {
-		t.Errorf("after the faults there are %+v", got)
-	}
-}
-
-// An account that was connected before there was a task for its figures gets one with its next post.
-func TestAccountsOfBefore(t *testing.T) {
-	w := newWorld(t, "instagram")
-	task, err := w.db.Get(t.Context(), store.IDKey(w.account.MeasureID()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.commit(func(tx *store.Tx) error { tx.Delete(task); return nil })
-	w.to(w.posted(), time.Hour)
-	w.measure()
-	today := platform.Midnight(w.clock.Now())
-	if got := w.days(today, today); len(got) != 1 {
-		t.Errorf("there are %+v", got)
+	w.worker.Vault = usual
+	if got := w.to(at, 6*time.Hour); len(got) != 1 {
+		t.Errorf("afterwards there are %d readings", len(got))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -19,11 +20,14 @@ const Measure task.Kind = "social.measure"
 // Measuring is the payload of a Measure task. The task ends with its connection.
 type Measuring struct {
 	Connection int `json:"connection"`
-	// Known reports that the earlier days were read. Tries is the number of times that the next reading has failed.
-	Known bool `json:"known,omitempty"`
-	Tries int  `json:"tries,omitempty"`
+	// Earlier reports that figures of earlier days were read. Tries is the number of times that the next reading has
+	// failed.
+	Earlier bool `json:"earlier,omitempty"`
+	Tries   int  `json:"tries,omitempty"`
 	// Granted reports that the next reading is taken out of the budget of its platform.
 	Granted bool `json:"granted,omitempty"`
+	// Logged reports that the log has that the figures cannot be read, since the last reading.
+	Logged bool `json:"logged,omitempty"`
 }
 
 // MeasureID returns the id of the task of the account's connection.
@@ -99,9 +103,10 @@ func Days(items []store.Item, o tenant.Owner, from, to time.Time) (all []platfor
 }
 
 // KeepDays adds the figures of days, which are in order, to the transaction. They replace those that are stored. A
-// figure that is not known now keeps its value.
+// figure that is not known now keeps its value, and a day without figures is left out.
 func KeepDays(ctx context.Context, db *store.DB, tx *store.Tx, o tenant.Owner, accountID string,
 	days []platform.Day) error {
+	days = slices.DeleteFunc(slices.Clone(days), func(d platform.Day) bool { return len(d.Named()) == 0 })
 	if len(days) == 0 {
 		return nil
 	}

@@ -30,14 +30,16 @@ func (v Vault) Seal(ctx context.Context, o tenant.Owner, accountID string, value
 	return sealed, nil
 }
 
-// Open decrypts a value that was sealed for the account into value.
+// Open decrypts a value that was sealed for the account into value. Its error wraps seal.ErrOpen if that can never
+// succeed.
 func (v Vault) Open(ctx context.Context, o tenant.Owner, accountID string, sealed []byte, value any) error {
 	plain, err := v.Envelope.Open(ctx, string(o.Account), sealed, sealedFor(o, accountID))
 	if err != nil {
 		return fmt.Errorf("social: open what is sealed for %s: %w", accountID, err)
 	}
 	if err := json.Unmarshal(plain, value); err != nil {
-		return fmt.Errorf("social: decode what is sealed for %s", accountID) // the cause could show a token
+		// The cause could show a token.
+		return fmt.Errorf("social: decode what is sealed for %s: %w", accountID, seal.ErrOpen)
 	}
 	return nil
 }
