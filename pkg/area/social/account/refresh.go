@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -110,6 +111,10 @@ func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task
 		return task.Outcome{Done: true}, nil
 	}
 	account, err := w.Vault.Token(ctx, s.Owner, r)
+	if errors.Is(err, seal.ErrOpen) {
+		// The account stays, since an operator can set the right key again.
+		return o, again(err, longestPause)
+	}
 	if err != nil {
 		return o, again(err, 0)
 	}

@@ -121,6 +121,26 @@ func TestTroubleWithARefresh(t *testing.T) {
 	}
 }
 
+// A key that is wrong is an operator's mistake, which can be mended.
+func TestCredentialsThatCannotBeOpenedAreTriedRarely(t *testing.T) {
+	w := newWorld(t)
+	id := w.connect()
+	right := w.Vault
+	w.Vault = account.Vault{Envelope: sealtest.Envelope("another key")}
+	w.clock.Add(21 * time.Hour)
+	w.work(1)
+	w.clock.Add(14 * time.Minute)
+	if due := w.due(); len(due) != 0 {
+		t.Errorf("too early: %+v", due)
+	}
+	w.clock.Add(2 * time.Minute)
+	w.Vault = right
+	w.work(1)
+	if _, r := w.read(id); r.State != account.Connected || r.Tokens != 2 {
+		t.Errorf("the account is %s with token %d", r.State, r.Tokens)
+	}
+}
+
 // A worker that dies after the call leaves a lease. The next one tries the same token.
 func TestAWorkerThatDiesInARefresh(t *testing.T) {
 	w := newWorld(t)
