@@ -2096,6 +2096,11 @@ type ContentItem struct {
 	Format *VideoFormat `json:"format"`
 	// Id of the content item that it retells. Null for others.
 	FromContentItemID *string `json:"from_content_item_id"`
+	// Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you named,
+	// or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
+	FromParts []int64 `json:"from_parts"`
+	// Version of the prompt with which a text model chose from_parts. Empty if none chose them.
+	FromPartsPromptVersion string `json:"from_parts_prompt_version"`
 	// Time at which it was generated. Null until then.
 	GeneratedAt *time.Time `json:"generated_at"`
 	// Hashtags, without the #.
@@ -2217,8 +2222,9 @@ type ContentItemCreate struct {
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
 	// only.
 	Cover *string `json:"cover,omitzero"`
-	// Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180
-	// (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+	// Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+	// from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
+	// 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
 	// are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
@@ -2230,8 +2236,8 @@ type ContentItemCreate struct {
 	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
 	// language are the defaults.
 	FromContentItemID *string `json:"from_content_item_id,omitzero"`
-	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
-	// scenes of a long video for a short one. Absent: all.
+	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+	// short video, or a story that is a clip, of a longer video, the service chooses the scenes.
 	FromParts []int64 `json:"from_parts,omitzero"`
 	// Hashtags, without the #. Absent: generated.
 	Hashtags []string `json:"hashtags,omitzero"`

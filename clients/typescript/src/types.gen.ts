@@ -1988,6 +1988,13 @@ export interface ContentItem {
   format: VideoFormat | null;
   /** Id of the content item that it retells. Null for others. */
   from_content_item_id: string | null;
+  /**
+   * Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you named,
+   * or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
+   */
+  from_parts: number[];
+  /** Version of the prompt with which a text model chose from_parts. Empty if none chose them. */
+  from_parts_prompt_version: string;
   /** Time at which it was generated. Null until then. */
   generated_at: string | null;
   /** Hashtags, without the #. */
@@ -2124,8 +2131,9 @@ export interface ContentItemCreate {
    */
   cover?: string;
   /**
-   * Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to
-   * 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+   * Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+   * from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
+   * 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
    */
   duration_seconds?: number;
   /**
@@ -2143,8 +2151,8 @@ export interface ContentItemCreate {
    */
   from_content_item_id?: string;
   /**
-   * Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
-   * scenes of a long video for a short one. Absent: all.
+   * Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+   * short video, or a story that is a clip, of a longer video, the service chooses the scenes.
    */
   from_parts?: number[];
   /** Hashtags, without the #. Absent: generated. */

@@ -298,8 +298,8 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Hooks: []string{}, Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
-			Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
+			Hooks: []string{}, FromParts: []int{}, Scenes: []item.Scene{}, Slides: []item.Slide{},
+			SocialAccountIDs: []string{}, Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
 			Sources: []item.Quoted{},
 			State:   item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),

@@ -224,12 +224,17 @@ type recorded struct {
 	kinds    map[provider.Handle]provider.Kind
 	// write changes the texts of the writer, or is nil.
 	write func(req provider.Request, t *provider.Text)
+	// fill changes the objects of forms, or is nil.
+	fill func(req provider.Request, object json.RawMessage) json.RawMessage
 }
 
 func (p *recorded) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	sub, err := p.Provider.Submit(ctx, req)
 	if p.write != nil && sub.Result != nil && sub.Result.Text != nil {
 		p.write(req, sub.Result.Text)
+	}
+	if p.fill != nil && sub.Result != nil && sub.Result.Object != nil {
+		sub.Result.Object = p.fill(req, sub.Result.Object)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

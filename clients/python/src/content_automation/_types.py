@@ -2034,6 +2034,12 @@ class ContentItem(TypedDict):
     """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
     from_content_item_id: Optional[str]
     """Id of the content item that it retells. Null for others."""
+    from_parts: List[int]
+    """Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you
+    named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
+    """
+    from_parts_prompt_version: str
+    """Version of the prompt with which a text model chose from_parts. Empty if none chose them."""
     generated_at: Optional[str]
     """Time at which it was generated. Null until then."""
     hashtags: List[str]
@@ -2169,8 +2175,9 @@ class ContentItemCreate(TypedDict):
     only.
     """
     duration_seconds: NotRequired[int]
-    """Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to
-    180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+    """Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+    from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long
+    ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
     """
     fit: NotRequired["ContentItemFitInput"]
     """How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as
@@ -2185,8 +2192,8 @@ class ContentItemCreate(TypedDict):
     language are the defaults.
     """
     from_parts: NotRequired[List[int]]
-    """Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
-    scenes of a long video for a short one. Absent: all.
+    """Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+    short video, or a story that is a clip, of a longer video, the service chooses the scenes.
     """
     hashtags: NotRequired[List[str]]
     """Hashtags, without the #. Absent: generated."""
