@@ -43,6 +43,7 @@ var groups = []group{
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{"operation", "string", "Id of the operation that the body is for"},
+				{"comment_id", "string", "Id of the comment, for updateComment only"},
 				{"factory_id", "string", "Id of the factory, for operations that have it in their path"},
 				{"content_item_id", "string", "Id of the content item, for regenerateContentItem only"},
 			},
@@ -332,7 +333,7 @@ var groups = []group{
 		},
 		{
 			id: "updateComment", name: "update", method: "PATCH", path: "/v1/comments/{comment_id}",
-			summary: "Change a comment", doc: "Takes a JSON merge patch (RFC 7396). A `state` hides a comment or shows it again, in the background: `change` shows how it ends, and another change is refused until then. With `suggest_reply`, a text model writes `suggested_reply` from the post and the comment, in the language of the comment. That is charged like the text of an item, or costs nothing if it fails: `suggestion.cost_credits` has the price. Nothing is sent before you reply.\n\nNeeds the scope `content:publish`.",
+			summary: "Change a comment", doc: "Takes a JSON merge patch (RFC 7396). A `state` hides a comment or shows it again, in the background: `change` shows how it ends, and another change is refused until then. With `suggest_reply`, a text model writes `suggested_reply` from the post and the comment, in the language of the comment. That is charged like the text of an item, or costs nothing if it fails: `POST /v1/balance/estimates` says the price before, and `suggestion.cost_credits` has it after. Nothing is sent before you reply.\n\nNeeds the scope `content:publish`.",
 			args:      []string{"comment_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{

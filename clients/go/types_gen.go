@@ -2845,6 +2845,8 @@ type ContentVariant struct {
 type CreateAvatarEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioAvatarCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2857,6 +2859,8 @@ func (v CreateAvatarEstimate) MarshalJSON() ([]byte, error) {
 type CreateContentItemEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body ContentItemCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2869,6 +2873,8 @@ func (v CreateContentItemEstimate) MarshalJSON() ([]byte, error) {
 type CreateContentItemsEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body ContentItemBatchCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2883,6 +2889,8 @@ type CreateContentPlanEstimate struct {
 	Body ContentPlanCreate `json:"body"`
 	// Id of the factory, for operations that have it in their path.
 	FactoryID string `json:"factory_id"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2895,6 +2903,8 @@ func (v CreateContentPlanEstimate) MarshalJSON() ([]byte, error) {
 type CreateImageEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioImageCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2907,6 +2917,8 @@ func (v CreateImageEstimate) MarshalJSON() ([]byte, error) {
 type CreateMusicEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioMusicCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2919,6 +2931,8 @@ func (v CreateMusicEstimate) MarshalJSON() ([]byte, error) {
 type CreateVideoEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioVideoCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2931,6 +2945,8 @@ func (v CreateVideoEstimate) MarshalJSON() ([]byte, error) {
 type CreateVoiceEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioVoiceCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -3513,6 +3529,7 @@ const (
 	EstimateOperationRegenerateContentItem EstimateOperation = "regenerateContentItem"
 	EstimateOperationSendMessage           EstimateOperation = "sendMessage"
 	EstimateOperationStartTraining         EstimateOperation = "startTraining"
+	EstimateOperationUpdateComment         EstimateOperation = "updateComment"
 )
 
 // Event is a type of the API.
@@ -6881,6 +6898,8 @@ type RegenerateContentItemEstimate struct {
 	Body ContentItemRegenerate `json:"body"`
 	// Id of the content item, for regenerateContentItem only.
 	ContentItemID string `json:"content_item_id"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -7399,6 +7418,8 @@ type SellerSettingsUpdateLogoPlaces struct {
 type SendMessageEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body ChatMessageCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -7715,6 +7736,8 @@ type StartTrainingEstimate struct {
 	Body TrainingCreate `json:"body"`
 	// Id of the factory, for operations that have it in their path.
 	FactoryID string `json:"factory_id"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.

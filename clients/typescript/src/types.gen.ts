@@ -2753,6 +2753,8 @@ export interface CreateAvatarEstimate {
   body: StudioAvatarCreate;
   /** Id of the operation that the body is for. */
   operation: 'createAvatar';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createContentItem. */
@@ -2761,6 +2763,8 @@ export interface CreateContentItemEstimate {
   body: ContentItemCreate;
   /** Id of the operation that the body is for. */
   operation: 'createContentItem';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createContentItems. */
@@ -2769,6 +2773,8 @@ export interface CreateContentItemsEstimate {
   body: ContentItemBatchCreate;
   /** Id of the operation that the body is for. */
   operation: 'createContentItems';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createContentPlan. */
@@ -2779,6 +2785,8 @@ export interface CreateContentPlanEstimate {
   factory_id: string;
   /** Id of the operation that the body is for. */
   operation: 'createContentPlan';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createImage. */
@@ -2787,6 +2795,8 @@ export interface CreateImageEstimate {
   body: StudioImageCreate;
   /** Id of the operation that the body is for. */
   operation: 'createImage';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createMusic. */
@@ -2795,6 +2805,8 @@ export interface CreateMusicEstimate {
   body: StudioMusicCreate;
   /** Id of the operation that the body is for. */
   operation: 'createMusic';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createVideo. */
@@ -2803,6 +2815,8 @@ export interface CreateVideoEstimate {
   body: StudioVideoCreate;
   /** Id of the operation that the body is for. */
   operation: 'createVideo';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createVoice. */
@@ -2811,6 +2825,8 @@ export interface CreateVoiceEstimate {
   body: StudioVoiceCreate;
   /** Id of the operation that the body is for. */
   operation: 'createVoice';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** A type of the API. */
@@ -3226,7 +3242,7 @@ export interface EstimateItem {
 }
 
 /** Values of an enumeration. */
-export type EstimateOperation = 'createAvatar' | 'createContentItem' | 'createContentItems' | 'createContentPlan' | 'createImage' | 'createMusic' | 'createVideo' | 'createVoice' | 'regenerateContentItem' | 'sendMessage' | 'startTraining' | (string & {});
+export type EstimateOperation = 'createAvatar' | 'createContentItem' | 'createContentItems' | 'createContentPlan' | 'createImage' | 'createMusic' | 'createVideo' | 'createVoice' | 'regenerateContentItem' | 'sendMessage' | 'startTraining' | 'updateComment' | (string & {});
 
 /** One of several shapes. */
 export type Event =
@@ -5795,6 +5811,8 @@ export interface RegenerateContentItemEstimate {
   content_item_id: string;
   /** Id of the operation that the body is for. */
   operation: 'regenerateContentItem';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Values of an enumeration. */
@@ -6284,6 +6302,8 @@ export interface SendMessageEstimate {
   body: ChatMessageCreate;
   /** Id of the operation that the body is for. */
   operation: 'sendMessage';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** A type of the API. */
@@ -6609,6 +6629,8 @@ export interface StartTrainingEstimate {
   factory_id: string;
   /** Id of the operation that the body is for. */
   operation: 'startTraining';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** A type of the API. */

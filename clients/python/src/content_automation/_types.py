@@ -2807,6 +2807,8 @@ class CreateAvatarEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createAvatar"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2817,6 +2819,8 @@ class CreateContentItemEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createContentItem"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2827,6 +2831,8 @@ class CreateContentItemsEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createContentItems"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2839,6 +2845,8 @@ class CreateContentPlanEstimate(TypedDict):
     """Id of the factory, for operations that have it in their path."""
     operation: Literal["createContentPlan"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2849,6 +2857,8 @@ class CreateImageEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createImage"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2859,6 +2869,8 @@ class CreateMusicEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createMusic"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2869,6 +2881,8 @@ class CreateVideoEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createVideo"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2879,6 +2893,8 @@ class CreateVoiceEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createVoice"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -3295,7 +3311,7 @@ class EstimateItem(TypedDict):
     """Credits that are charged with a live key."""
 
 
-EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining"], str]
+EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 
 Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 
@@ -5876,6 +5892,8 @@ class RegenerateContentItemEstimate(TypedDict):
     """Id of the content item, for regenerateContentItem only."""
     operation: Literal["regenerateContentItem"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 Replies = Union[Literal["following", "mentioned", "subscribers", "verified"], str]
@@ -6358,6 +6376,8 @@ class SendMessageEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["sendMessage"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -6693,6 +6713,8 @@ class StartTrainingEstimate(TypedDict):
     """Id of the factory, for operations that have it in their path."""
     operation: Literal["startTraining"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
