@@ -2837,6 +2837,8 @@ type ContentVariant struct {
 	Hashtags []string `json:"hashtags"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media []string `json:"media"`
+	// Version of the prompt that the text model wrote its texts with. Empty if it did not write them.
+	PromptVersion string `json:"prompt_version"`
 	// Title there. Null: the item's.
 	Title *string `json:"title"`
 }

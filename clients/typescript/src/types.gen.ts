@@ -2743,6 +2743,8 @@ export interface ContentVariant {
   hashtags: string[] | null;
   /** Ids of your media that are published there, in order. Null: the item's. */
   media: string[] | null;
+  /** Version of the prompt that the text model wrote its texts with. Empty if it did not write them. */
+  prompt_version: string;
   /** Title there. Null: the item's. */
   title: string | null;
 }

@@ -50,6 +50,7 @@ type world struct {
 	composed []composition.Composition
 	// publishing serves the page of review links, and log is the audit log.
 	publishing *publishing.Service
+	items      *content.Service
 	log        apitest.Log
 	reader     item.Reader // of sources
 	strict     bool        // no text may repeat an earlier one
@@ -80,6 +81,7 @@ func newWorld(t *testing.T) *world {
 	factories := factory.NewService(w.db, w.clock.Now)
 	items := content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"),
 		w.clock.Now)
+	w.items = items
 	w.publishing = publishing.NewService(w.db, items, factories, w.signer, &w.log, w.clock.Now, rand.Reader)
 	w.Caller = apitest.New(t, w.db, &w.log, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), items,
 		account.NewEvents(w.db, w.signer), w.publishing)

@@ -324,8 +324,8 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 					t.Fatalf("%v and %v are due", outer, inner)
 				}
 				do := func(all []task.Message) {
-					kernel := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now, Name: rand.Text,
-						Chance: func() float64 { return 0.5 }})
+					kernel := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now,
+						Name: rand.Text, Chance: func() float64 { return 0.5 }})
 					for range 3 { // a synchronization begins with another step
 						if _, err := kernel.Do(t.Context(), all[0], 1); err != nil {
 							t.Error(err)

@@ -142,8 +142,8 @@ func others() map[string]string {
 	reply := prompt.Replying{Language: "de", Platform: "Instagram", Limit: 300, Channel: "x", Post: "x", Comment: "x"}.
 		Prompt()
 	excerpt := prompt.Excerpting{Language: "de", Channel: "x", Least: 5, Most: 19, Whole: true}.Prompt()
-	return map[string]string{excerpt.Version: excerpt.System, reply.Version: reply.System, review.Version: review.System,
-		topics.Version:    topics.System,
+	return map[string]string{excerpt.Version: excerpt.System, reply.Version: reply.System,
+		review.Version: review.System, topics.Version: topics.System,
 		adapt.Version:     adapt.System,
 		proposals.Version: proposals.System, prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
 			About: "The chat is about no factory."}.System()}

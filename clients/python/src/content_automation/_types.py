@@ -2795,6 +2795,8 @@ class ContentVariant(TypedDict):
     """Hashtags there, without the #. Null: the item's."""
     media: Optional[List[str]]
     """Ids of your media that are published there, in order. Null: the item's."""
+    prompt_version: str
+    """Version of the prompt that the text model wrote its texts with. Empty if it did not write them."""
     title: Optional[str]
     """Title there. Null: the item's."""
 
