@@ -43,6 +43,7 @@ var groups = []group{
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{"operation", "string", "Id of the operation that the body is for"},
+				{"comment_id", "string", "Id of the comment, for updateComment only"},
 				{"factory_id", "string", "Id of the factory, for operations that have it in their path"},
 				{"content_item_id", "string", "Id of the content item, for regenerateContentItem only"},
 			},
@@ -332,7 +333,7 @@ var groups = []group{
 		},
 		{
 			id: "updateComment", name: "update", method: "PATCH", path: "/v1/comments/{comment_id}",
-			summary: "Change a comment", doc: "Takes a JSON merge patch (RFC 7396). A `state` hides a comment or shows it again, in the background: `change` shows how it ends, and another change is refused until then. With `suggest_reply`, a text model writes `suggested_reply` from the post and the comment, in the language of the comment. That is charged like the text of an item, or costs nothing if it fails: `suggestion.cost_credits` has the price. Nothing is sent before you reply.\n\nNeeds the scope `content:publish`.",
+			summary: "Change a comment", doc: "Takes a JSON merge patch (RFC 7396). A `state` hides a comment or shows it again, in the background: `change` shows how it ends, and another change is refused until then. With `suggest_reply`, a text model writes `suggested_reply` from the post and the comment, in the language of the comment. That is charged like the text of an item, or costs nothing if it fails: `POST /v1/balance/estimates` says the price before, and `suggestion.cost_credits` has it after. Nothing is sent before you reply.\n\nNeeds the scope `content:publish`.",
 			args:      []string{"comment_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -391,7 +392,7 @@ var groups = []group{
 				{"ai_generated", "boolean", "Whether your media were made by AI, with source provided: it is declared where a platform asks"},
 				{"caption", "string", "Absent: generated"},
 				{"cover", "string", "Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only"},
-				{"duration_seconds", "integer", "Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds"},
+				{"duration_seconds", "integer", "Length in seconds. A script of your own determines it. With reuse, of a video: less than that of from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds"},
 				{"fit", "string", "How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none"},
 				{"format", "string", "Format of a video: short (9:16, the default) or long (16:9). For kind video only"},
 				{"from_content_item_id", "string", "Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and language are the defaults"},

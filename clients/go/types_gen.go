@@ -2104,6 +2104,11 @@ type ContentItem struct {
 	Format *VideoFormat `json:"format"`
 	// Id of the content item that it retells. Null for others.
 	FromContentItemID *string `json:"from_content_item_id"`
+	// Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you named,
+	// or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
+	FromParts []int64 `json:"from_parts"`
+	// Version of the prompt with which a text model chose from_parts. Empty if none chose them.
+	FromPartsPromptVersion string `json:"from_parts_prompt_version"`
 	// Time at which it was generated. Null until then.
 	GeneratedAt *time.Time `json:"generated_at"`
 	// Hashtags, without the #.
@@ -2225,8 +2230,9 @@ type ContentItemCreate struct {
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
 	// only.
 	Cover *string `json:"cover,omitzero"`
-	// Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180
-	// (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+	// Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+	// from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
+	// 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
 	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
 	// How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
 	// are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
@@ -2238,8 +2244,8 @@ type ContentItemCreate struct {
 	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
 	// language are the defaults.
 	FromContentItemID *string `json:"from_content_item_id,omitzero"`
-	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
-	// scenes of a long video for a short one. Absent: all.
+	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+	// short video, or a story that is a clip, of a longer video, the service chooses the scenes.
 	FromParts []int64 `json:"from_parts,omitzero"`
 	// Hashtags, without the #. Absent: generated.
 	Hashtags []string `json:"hashtags,omitzero"`
@@ -2839,6 +2845,8 @@ type ContentVariant struct {
 	Hashtags []string `json:"hashtags"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media []string `json:"media"`
+	// Version of the prompt that the text model wrote its texts with. Empty if it did not write them.
+	PromptVersion string `json:"prompt_version"`
 	// Title there. Null: the item's.
 	Title *string `json:"title"`
 }
@@ -2847,6 +2855,8 @@ type ContentVariant struct {
 type CreateAvatarEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioAvatarCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2859,6 +2869,8 @@ func (v CreateAvatarEstimate) MarshalJSON() ([]byte, error) {
 type CreateContentItemEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body ContentItemCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2871,6 +2883,8 @@ func (v CreateContentItemEstimate) MarshalJSON() ([]byte, error) {
 type CreateContentItemsEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body ContentItemBatchCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2885,6 +2899,8 @@ type CreateContentPlanEstimate struct {
 	Body ContentPlanCreate `json:"body"`
 	// Id of the factory, for operations that have it in their path.
 	FactoryID string `json:"factory_id"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2897,6 +2913,8 @@ func (v CreateContentPlanEstimate) MarshalJSON() ([]byte, error) {
 type CreateImageEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioImageCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2909,6 +2927,8 @@ func (v CreateImageEstimate) MarshalJSON() ([]byte, error) {
 type CreateMusicEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioMusicCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2921,6 +2941,8 @@ func (v CreateMusicEstimate) MarshalJSON() ([]byte, error) {
 type CreateVideoEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioVideoCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -2933,6 +2955,8 @@ func (v CreateVideoEstimate) MarshalJSON() ([]byte, error) {
 type CreateVoiceEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body StudioVoiceCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -3515,6 +3539,7 @@ const (
 	EstimateOperationRegenerateContentItem EstimateOperation = "regenerateContentItem"
 	EstimateOperationSendMessage           EstimateOperation = "sendMessage"
 	EstimateOperationStartTraining         EstimateOperation = "startTraining"
+	EstimateOperationUpdateComment         EstimateOperation = "updateComment"
 )
 
 // Event is a type of the API.
@@ -6883,6 +6908,8 @@ type RegenerateContentItemEstimate struct {
 	Body ContentItemRegenerate `json:"body"`
 	// Id of the content item, for regenerateContentItem only.
 	ContentItemID string `json:"content_item_id"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -7401,6 +7428,8 @@ type SellerSettingsUpdateLogoPlaces struct {
 type SendMessageEstimate struct {
 	// Body of that operation, as it would be sent there.
 	Body ChatMessageCreate `json:"body"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.
@@ -7717,6 +7746,8 @@ type StartTrainingEstimate struct {
 	Body TrainingCreate `json:"body"`
 	// Id of the factory, for operations that have it in their path.
 	FactoryID string `json:"factory_id"`
+	// Id of the comment, for updateComment only.
+	CommentID *string `json:"comment_id,omitzero"`
 }
 
 // MarshalJSON adds the member operation.

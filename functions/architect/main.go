@@ -18,5 +18,6 @@ func main() {
 		endpoint += "/" + bedrock.Name
 	}
 	e.Converser = bedrock.New(bedrock.Config{AWS: e.AWS, Endpoint: endpoint})
+	e.Moderator = bedrock.Moderator(e.AWS, n.Guardrail, n.ProviderEndpoint)
 	area.Serve(architect.Mount, e)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
@@ -25,7 +26,8 @@ func main() {
 	handlers := settle.Handlers(area.Env{
 		AWS: cfg, DB: db, Now: time.Now, Providers: n.Providers,
 		Loopback: awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage)),
-		Seal:     stored.Secret(cfg, n.SealSecret, time.Now),
+		Seal:     stored.Secret(cfg, n.SealSecret, time.Now), Moderator: bedrock.Moderator(cfg, n.Guardrail,
+			n.ProviderEndpoint),
 	})
 	lambda.Start(worker.Consume("settle", cfg, db, handlers))
 }

@@ -41,6 +41,8 @@ type Env struct {
 	Providers string
 	// Converser answers the chats of live keys.
 	Converser provider.Converser
+	// Moderator moderates the texts that callers with live keys write themselves, or is nil if none are.
+	Moderator provider.Moderator
 	// Loopback permits addresses of callers on loopback.
 	Loopback bool
 	// HTTP replaces the clients that Client makes; nil for the network.

@@ -20,6 +20,14 @@ type Checking interface {
 	Check(ctx context.Context, db *store.DB, now time.Time, t provider.Text) (*Refusal, error)
 }
 
+// Inspecting is Work that inspects the objects which were made for its forms.
+type Inspecting interface {
+	Work
+	// Inspect returns the problems of the object of part n, in words for the writer, or none. The writer is told them
+	// once: the work has to do with what it answers then.
+	Inspect(n int, object json.RawMessage) (problems []string)
+}
+
 // Refusal is why a text cannot be used. The writer is told the problems once, and if its next answer is refused, too,
 // the work fails with the code of that refusal.
 type Refusal struct {
@@ -68,8 +76,9 @@ func (p *part) repair(why, answer string, problems ...string) {
 
 // check refuses a text that the work cannot use. It reports whether the text is accepted: otherwise the writer is asked
 // again.
-func (w *Worker) check(ctx context.Context, a *attempt, work Work, t *provider.Text) (ok bool, err error) {
-	if t == nil {
+func (w *Worker) check(ctx context.Context, a *attempt, work Work, result provider.Result) (ok bool, err error) {
+	t := result.Text
+	if t == nil && result.Object == nil {
 		return true, nil
 	}
 	if work == nil {
@@ -77,11 +86,14 @@ func (w *Worker) check(ctx context.Context, a *attempt, work Work, t *provider.T
 			return false, err
 		}
 	}
+	part := &a.Parts[a.n]
+	if t == nil {
+		return !part.inspected(work, a.n, result.Object), nil
+	}
 	checking, ok := work.(Checking)
 	if !ok {
 		return true, nil // the commit finds out if there is no such work any more
 	}
-	part := &a.Parts[a.n]
 	refusal, err := checking.Check(ctx, w.DB, w.Now(), *t)
 	if err != nil || refusal == nil {
 		return err == nil, err
@@ -97,4 +109,19 @@ func (w *Worker) check(ctx context.Context, a *attempt, work Work, t *provider.T
 	part.Refused = true
 	part.repair(string(refusal.Code), string(answer), refusal.Problems...)
 	return false, nil
+}
+
+// inspected has the writer mend an object that the work has refused, and reports whether it does: once for each part.
+func (p *part) inspected(work Work, n int, object json.RawMessage) bool {
+	inspecting, ok := work.(Inspecting)
+	if !ok || p.Refused {
+		return false
+	}
+	problems := inspecting.Inspect(n, object)
+	if len(problems) == 0 {
+		return false
+	}
+	p.Refused = true
+	p.repair("object", string(object), problems...)
+	return true
 }

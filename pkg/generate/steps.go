@@ -107,7 +107,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return o, err
 	}
 	if sub.Result != nil {
-		ok, err := w.check(ctx, a, work, sub.Result.Text)
+		ok, err := w.check(ctx, a, work, *sub.Result)
 		if err != nil && spares(work, a.n, err) {
 			a.Parts[a.n].Done = true
 			return o, nil
@@ -228,7 +228,7 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 	if err != nil {
 		return o, err
 	}
-	if ok, err := w.check(ctx, a, nil, result.Text); !ok {
+	if ok, err := w.check(ctx, a, nil, result); !ok {
 		return o, err
 	}
 	return o, w.storeFiles(ctx, a, result)

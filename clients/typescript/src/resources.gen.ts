@@ -671,7 +671,8 @@ export class CommentsResource {
    * Takes a JSON merge patch (RFC 7396). A `state` hides a comment or shows it again, in the background: `change` shows
    * how it ends, and another change is refused until then. With `suggest_reply`, a text model writes `suggested_reply`
    * from the post and the comment, in the language of the comment. That is charged like the text of an item, or costs
-   * nothing if it fails: `suggestion.cost_credits` has the price. Nothing is sent before you reply.
+   * nothing if it fails: `POST /v1/balance/estimates` says the price before, and `suggestion.cost_credits` has it
+   * after. Nothing is sent before you reply.
    *
    * Needs the scope `content:publish`.
    */

@@ -2000,6 +2000,13 @@ export interface ContentItem {
   format: VideoFormat | null;
   /** Id of the content item that it retells. Null for others. */
   from_content_item_id: string | null;
+  /**
+   * Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you named,
+   * or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
+   */
+  from_parts: number[];
+  /** Version of the prompt with which a text model chose from_parts. Empty if none chose them. */
+  from_parts_prompt_version: string;
   /** Time at which it was generated. Null until then. */
   generated_at: string | null;
   /** Hashtags, without the #. */
@@ -2136,8 +2143,9 @@ export interface ContentItemCreate {
    */
   cover?: string;
   /**
-   * Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to
-   * 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+   * Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+   * from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
+   * 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
    */
   duration_seconds?: number;
   /**
@@ -2155,8 +2163,8 @@ export interface ContentItemCreate {
    */
   from_content_item_id?: string;
   /**
-   * Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
-   * scenes of a long video for a short one. Absent: all.
+   * Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+   * short video, or a story that is a clip, of a longer video, the service chooses the scenes.
    */
   from_parts?: number[];
   /** Hashtags, without the #. Absent: generated. */
@@ -2747,6 +2755,8 @@ export interface ContentVariant {
   hashtags: string[] | null;
   /** Ids of your media that are published there, in order. Null: the item's. */
   media: string[] | null;
+  /** Version of the prompt that the text model wrote its texts with. Empty if it did not write them. */
+  prompt_version: string;
   /** Title there. Null: the item's. */
   title: string | null;
 }
@@ -2757,6 +2767,8 @@ export interface CreateAvatarEstimate {
   body: StudioAvatarCreate;
   /** Id of the operation that the body is for. */
   operation: 'createAvatar';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createContentItem. */
@@ -2765,6 +2777,8 @@ export interface CreateContentItemEstimate {
   body: ContentItemCreate;
   /** Id of the operation that the body is for. */
   operation: 'createContentItem';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createContentItems. */
@@ -2773,6 +2787,8 @@ export interface CreateContentItemsEstimate {
   body: ContentItemBatchCreate;
   /** Id of the operation that the body is for. */
   operation: 'createContentItems';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createContentPlan. */
@@ -2783,6 +2799,8 @@ export interface CreateContentPlanEstimate {
   factory_id: string;
   /** Id of the operation that the body is for. */
   operation: 'createContentPlan';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createImage. */
@@ -2791,6 +2809,8 @@ export interface CreateImageEstimate {
   body: StudioImageCreate;
   /** Id of the operation that the body is for. */
   operation: 'createImage';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createMusic. */
@@ -2799,6 +2819,8 @@ export interface CreateMusicEstimate {
   body: StudioMusicCreate;
   /** Id of the operation that the body is for. */
   operation: 'createMusic';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createVideo. */
@@ -2807,6 +2829,8 @@ export interface CreateVideoEstimate {
   body: StudioVideoCreate;
   /** Id of the operation that the body is for. */
   operation: 'createVideo';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Estimate of createVoice. */
@@ -2815,6 +2839,8 @@ export interface CreateVoiceEstimate {
   body: StudioVoiceCreate;
   /** Id of the operation that the body is for. */
   operation: 'createVoice';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** A type of the API. */
@@ -3230,7 +3256,7 @@ export interface EstimateItem {
 }
 
 /** Values of an enumeration. */
-export type EstimateOperation = 'createAvatar' | 'createContentItem' | 'createContentItems' | 'createContentPlan' | 'createImage' | 'createMusic' | 'createVideo' | 'createVoice' | 'regenerateContentItem' | 'sendMessage' | 'startTraining' | (string & {});
+export type EstimateOperation = 'createAvatar' | 'createContentItem' | 'createContentItems' | 'createContentPlan' | 'createImage' | 'createMusic' | 'createVideo' | 'createVoice' | 'regenerateContentItem' | 'sendMessage' | 'startTraining' | 'updateComment' | (string & {});
 
 /** One of several shapes. */
 export type Event =
@@ -5799,6 +5825,8 @@ export interface RegenerateContentItemEstimate {
   content_item_id: string;
   /** Id of the operation that the body is for. */
   operation: 'regenerateContentItem';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** Values of an enumeration. */
@@ -6288,6 +6316,8 @@ export interface SendMessageEstimate {
   body: ChatMessageCreate;
   /** Id of the operation that the body is for. */
   operation: 'sendMessage';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** A type of the API. */
@@ -6613,6 +6643,8 @@ export interface StartTrainingEstimate {
   factory_id: string;
   /** Id of the operation that the body is for. */
   operation: 'startTraining';
+  /** Id of the comment, for updateComment only. */
+  comment_id?: string;
 }
 
 /** A type of the API. */

@@ -51,7 +51,9 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 		}
 		// These are optional, so the comparison above does not include them.
 		for name, want := range map[string]bool{"PROVIDERS": f.May(topology.KnowProviders),
-			"PROVIDER_ENDPOINT":       f.May(topology.CallProviders, topology.CallTextModels, topology.TrainModels),
+			"PROVIDER_ENDPOINT": f.May(topology.CallProviders, topology.CallTextModels, topology.TrainModels,
+				topology.ModerateTexts),
+			"GUARDRAIL":               f.May(topology.ModerateTexts),
 			"TRAINING_ROLE_ARN":       f.May(topology.TrainModels),
 			"ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses)} {
 			if reads := slices.ContainsFunc(params,

@@ -179,9 +179,9 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	}
 	if f.May(topology.CallProviders) {
 		env["PROVIDER_SECRET"] = arnOf(l.data.providers)
-		if s.Guardrail != "" {
-			env["GUARDRAIL"] = jsii.String(s.Guardrail)
-		}
+	}
+	if f.May(topology.ModerateTexts) && s.Guardrail != "" {
+		env["GUARDRAIL"] = jsii.String(s.Guardrail)
 	}
 	if f.May(topology.CallPlatforms) {
 		env["PLATFORM_SECRET"] = arnOf(l.data.platforms)
@@ -201,7 +201,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.May(topology.ProbeAPI) {
 		env["CANARY_SECRET"] = arnOf(l.data.canary)
 	}
-	if (f.May(topology.CallProviders, topology.CallTextModels)) && s.ProviderEndpoint != "" {
+	if f.May(topology.CallProviders, topology.CallTextModels, topology.ModerateTexts) && s.ProviderEndpoint != "" {
 		env["PROVIDER_ENDPOINT"] = jsii.String(s.ProviderEndpoint)
 	}
 	if l.trains(f) {

@@ -101,6 +101,9 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if f.May(topology.CallProviders) {
 		all = append(all, l.providers()...)
 	}
+	if f.May(topology.ModerateTexts) {
+		all = append(all, l.guardrail()...)
+	}
 	if f.May(topology.CallTextModels) && slices.Contains(d.settings.Providers, bedrock.Name) {
 		all = append(all, allow([]string{"bedrock:InvokeModel"}, l.bedrockModels(provider.KindText)...))
 	}

@@ -64,16 +64,21 @@ var speechActions = []string{"polly:GetSpeechSynthesisTask", "polly:StartSpeechS
 // invocation, which makes a video, has its own ARN.
 func (l lambdas) bedrock() []awsiam.PolicyStatement {
 	invocations := l.bedrockARN(l.data.settings.Region, *l.stack.Account(), "async-invoke/*")
-	all := []awsiam.PolicyStatement{
+	return []awsiam.PolicyStatement{
 		// StartAsyncInvoke is permitted by the action InvokeModel.
 		allow([]string{"bedrock:InvokeModel"}, append(l.bedrockModels(""), invocations)...),
 		allow([]string{"bedrock:GetAsyncInvoke"}, invocations),
 	}
-	if id, _, ok := strings.Cut(l.data.settings.Guardrail, ":"); ok {
-		all = append(all, allow([]string{"bedrock:ApplyGuardrail"},
-			l.bedrockARN(l.data.settings.Region, *l.stack.Account(), "guardrail/"+id)))
+}
+
+// guardrail permits moderating texts, if the stack has a guardrail.
+func (l lambdas) guardrail() []awsiam.PolicyStatement {
+	id, _, ok := strings.Cut(l.data.settings.Guardrail, ":")
+	if !ok {
+		return nil
 	}
-	return all
+	return []awsiam.PolicyStatement{allow([]string{"bedrock:ApplyGuardrail"},
+		l.bedrockARN(l.data.settings.Region, *l.stack.Account(), "guardrail/"+id))}
 }
 
 // bedrockModels returns the region's models of a kind, or of all kinds if it is empty, with the

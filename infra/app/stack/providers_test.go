@@ -120,6 +120,12 @@ func TestModelsOfBedrockArePermittedOneByOne(t *testing.T) {
 		"bedrock:ApplyGuardrail")) > 0 || len(permitted(t, hooli, "Diagnose", "bedrock:ApplyGuardrail")) > 0 {
 		t.Errorf("the guardrail is permitted on %v", on)
 	}
+	for _, function := range []string{"Content", "Architect", "Settle"} {
+		if len(permitted(t, hooli, function, "bedrock:ApplyGuardrail")) != 1 ||
+			len(permitted(t, acme, function, "bedrock:ApplyGuardrail")) > 0 {
+			t.Errorf("%s moderates without a guardrail, or not with one", function)
+		}
+	}
 	for action, want := range map[string]int{"bedrock:InvokeModel": 0, "bedrock:GetAsyncInvoke": 0,
 		"polly:SynthesizeSpeech": 0} {
 		if got := permitted(t, initech, "Generate", action); len(got) != want {
@@ -163,12 +169,13 @@ func TestFakesAreToldToTheLocalSystemAlone(t *testing.T) {
 			told++
 			if endpoint != "http://127.0.0.1:9000" || !strings.Contains(id, "Generate") &&
 				!strings.Contains(id, "Diagnose") && !strings.Contains(id, "Train") &&
-				!strings.Contains(id, "Architect") {
+				!strings.Contains(id, "Architect") && !strings.Contains(id, "ContentFunction") &&
+				!strings.Contains(id, "Settle") {
 				t.Errorf("%s is told of fakes at %v", id, endpoint)
 			}
 		}
 	}
-	if told != 4 {
+	if told != 6 {
 		t.Errorf("%d functions are told of the fakes", told)
 	}
 }

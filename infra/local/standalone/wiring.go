@@ -95,6 +95,9 @@ func (s *Service) env() (area.Env, error) {
 		endpoint += "/" + bedrock.Name
 	}
 	e.Converser = bedrock.New(bedrock.Config{AWS: e.AWS, Endpoint: endpoint})
+	if !s.options.RealProviders {
+		e.Moderator = bedrock.Moderator(e.AWS, fakes.Guardrail, s.Providers)
+	}
 	return e, nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/testdata/providers/bedrock"
 )
 
 type entry struct {
@@ -37,6 +39,11 @@ func TestOwnPosts(t *testing.T) {
 	}](call(t, secret, http.MethodPost, "/v1/publishing/validate", object{"item": body}), http.StatusOK)
 	if !checked.OK || checked.Accounts[0].Preview.Caption != worded {
 		t.Errorf("%+v", checked)
+	}
+	stopped := call(t, secret, http.MethodPost, contentPath, object{"factory_id": factory, "kind": "post",
+		"source": "provided", "caption": "Words of " + bedrock.Flagged})
+	if err := stopped.refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+		t.Error(err)
 	}
 	made := into[published](call(t, secret, http.MethodPost, contentPath, body), http.StatusAccepted)
 	if made.State != "generated" {
@@ -73,6 +80,10 @@ func TestOwnPosts(t *testing.T) {
 		Change *struct{ State string }
 	}
 	at := "/v1/publications/" + got.Publications[0].ID
+	stopped = call(t, secret, http.MethodPatch, at, object{"caption": "Words of " + bedrock.Flagged})
+	if err := stopped.refused(http.StatusUnprocessableEntity, "validation_failed"); err != nil {
+		t.Error(err)
+	}
 	for _, step := range []struct {
 		method string
 		body   any

@@ -92,10 +92,9 @@ func TextTokens(req Request) Tokens {
 // TextPrompt returns the prompts of a request for text: the system's, with the format that ParseText reads, and the
 // user's, which is data. The system's prompt of a request with a form is the form's.
 func TextPrompt(req Request) (system, user string) {
-	if req.Form != nil {
-		return req.Form.System, strings.TrimSpace(req.Prompt)
+	if system, user = req.System, req.User; req.Form != nil {
+		system, user = req.Form.System, ""
 	}
-	system, user = req.System, req.User
 	if user == "" {
 		user = strings.TrimSpace(req.Prompt)
 	}

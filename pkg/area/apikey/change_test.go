@@ -166,7 +166,7 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.works(false, k.Secret, old.Secret)
-	if n := strings.Count(storetest.Snapshot(t, w.db), `"x_revoked": "true"`); n != 2 {
+	if n := strings.Count(storetest.Snapshot(t, w.db), " x_revoked true\n"); n != 2 {
 		t.Errorf("%d secrets are revoked", n)
 	}
 	if read := w.get(k); read.State != "revoked" || read.Version != 3 {

@@ -111,7 +111,8 @@ type Record struct {
 	Made int    `json:"made,omitempty"`
 	// NextAt is the next time of a cron expression.
 	NextAt time.Time `json:"next_at,omitzero"`
-	// Since is the time from which on products are looked for.
+	// Since is the time at which the automation began: it is created, is active again, or has another trigger. Entries
+	// of a feed that are dated after it are new. Of products, it moves on as they are looked for.
 	Since time.Time `json:"since,omitzero"`
 	// Looked reports that the first entries of the feed were noted. ETag and Modified are the validators of the last
 	// feed that was taken over as a whole.

@@ -75,6 +75,34 @@ func TestADayTakesSoManyItems(t *testing.T) {
 	}
 }
 
+// If the first reads fail, the entries since the creation of the automation are new, by their dates. Entries without a
+// date, or with one in the future, are not.
+func TestEntriesSinceTheCreationAreNew(t *testing.T) {
+	w := newWorld(t)
+	began := w.clock.Now()
+	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})
+	w.site.status = http.StatusBadGateway
+	w.do(a.ID)
+	w.clock.Add(time.Hour)
+	w.do(a.ID)
+	w.site.status, w.site.entries = 0, []string{"later", "new", "undated", "old"}
+	w.site.dates = map[string]time.Time{"old": began.Add(-time.Minute), "new": began.Add(time.Minute),
+		"later": w.clock.Now().Add(time.Hour)}
+	if w.do(a.ID); len(w.items()) != 0 {
+		t.Errorf("the look that notes what is old has made %v", w.prompts())
+	}
+	for range 2 {
+		w.do(a.ID)
+	}
+	if got := w.get(a.ID); len(w.items()) != 1 || got.LastRun.Entry != "new" || got.Failure != nil {
+		t.Errorf("made %v: %+v", w.prompts(), got)
+	}
+	w.site.entries = append(w.site.entries, "newer") // it has no date, and was not there before
+	if w.do(a.ID); len(w.items()) != 2 {
+		t.Errorf("made %v", w.prompts())
+	}
+}
+
 func TestAFeedThatCannotBeReadEndsTheAutomation(t *testing.T) {
 	w := newWorld(t)
 	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // Parser returns the entries of a feed. The worker gives it: the function that answers calls does not link what reads
@@ -75,7 +76,7 @@ func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modif
 	}
 	for _, e := range entries[:min(len(entries), mostEntries)] {
 		if e.Key != "" {
-			found = append(found, entry{key: e.Key, values: map[string]string{
+			found = append(found, entry{key: e.Key, published: e.PublishedAt, values: map[string]string{
 				"title": line(e.Title, mostTitle), "summary": line(e.Summary, mostSummary), "url": e.URL}})
 		}
 	}
@@ -85,4 +86,42 @@ func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modif
 // line returns a text on one line, of at most so many characters.
 func line(text string, most int) string {
 	return provider.Clip(strings.Join(strings.Fields(text), " "), most)
+}
+
+func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
+	found, etag, modified, err := w.feed(ctx, &w.r)
+	if err != nil {
+		return w.failed(ctx, w.r.Trigger.URL, err)
+	}
+	took := func() { w.r.ETag, w.r.Modified = etag, modified }
+	if w.r.Looked {
+		return w.whole(ctx, found, feedPeriod, took)
+	}
+	// What the feed had at the beginning is noted alone. Earlier reads may have failed: what came since is new.
+	fresh, err := w.fresh(ctx, found)
+	if err != nil {
+		return 0, err
+	}
+	tx, wait := &store.Tx{}, feedPeriod
+	for _, e := range fresh {
+		if w.since(e) {
+			wait = 0 // the next look makes its item
+			continue
+		}
+		w.done(tx, e)
+	}
+	w.r.Looked = true
+	w.succeeded()
+	if wait > 0 {
+		took()
+	}
+	if err := w.r.replace(tx, w.it); err != nil {
+		return 0, err
+	}
+	return wait, w.db.Commit(ctx, tx)
+}
+
+// since reports whether an entry is dated after the automation began. Dates in the future say nothing.
+func (w *run) since(e entry) bool {
+	return e.published != nil && e.published.After(w.r.Since) && !e.published.After(w.now) && !w.r.Since.IsZero()
 }

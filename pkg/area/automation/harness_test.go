@@ -50,6 +50,7 @@ type world struct {
 type site struct {
 	status  int
 	entries []string
+	dates   map[string]time.Time // of entries that have one
 	mu      sync.Mutex
 	asked   []http.Header
 	// gate is called by each request, unless it is nil.
@@ -79,8 +80,12 @@ func (s *site) Do(req *http.Request) (*http.Response, error) {
 	}
 	var b strings.Builder
 	for _, e := range s.entries {
+		date := ""
+		if at, ok := s.dates[e]; ok {
+			date = "<pubDate>" + at.Format(time.RFC1123Z) + "</pubDate>"
+		}
 		fmt.Fprintf(&b, "<item><guid>%s</guid><title>&lt;b&gt;%[1]s&lt;/b&gt; is new</title>"+
-			"<link>https://www.example.com/%[1]s?utm_source=feed</link></item>", e)
+			"<link>https://www.example.com/%[1]s?utm_source=feed</link>%[2]s</item>", e, date)
 	}
 	return answer(http.StatusOK, `<rss version="2.0"><channel><title>News</title>`+b.String()+"</channel></rss>")
 }

@@ -198,7 +198,8 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 // New returns the service of an environment.
 func New(e area.Env) *Service {
 	factories := factory.NewService(e.DB, e.Now)
-	items := content.NewService(e.DB, factories, e.Media, catalog.NewOffer(e.Providers, e.AWS.Region), e.Now)
+	items := content.NewService(e.DB, factories, e.Media, catalog.NewOffer(e.Providers, e.AWS.Region),
+		e.Now).Moderated(e.Moderator)
 	return NewService(e.DB, factories, items, e.Client(FeedOptions()), e.Now)
 }
 

@@ -203,33 +203,6 @@ func (w *run) lookAtProducts(ctx context.Context) (time.Duration, error) {
 	return wait, err
 }
 
-func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
-	found, etag, modified, err := w.feed(ctx, &w.r)
-	if err != nil {
-		return w.failed(ctx, w.r.Trigger.URL, err)
-	}
-	took := func() { w.r.ETag, w.r.Modified = etag, modified }
-	if w.r.Looked {
-		return w.whole(ctx, found, feedPeriod, took)
-	}
-	// What the feed has at first is noted alone.
-	fresh, err := w.fresh(ctx, found)
-	if err != nil {
-		return 0, err
-	}
-	tx := &store.Tx{}
-	for _, e := range fresh {
-		w.done(tx, e)
-	}
-	w.r.Looked = true
-	w.succeeded()
-	took()
-	if err := w.r.replace(tx, w.it); err != nil {
-		return 0, err
-	}
-	return feedPeriod, w.db.Commit(ctx, tx)
-}
-
 // whole makes the items of entries. If it has made all, it notes that by took.
 func (w *run) whole(ctx context.Context, found []entry, period time.Duration, took func()) (time.Duration, error) {
 	fresh, err := w.fresh(ctx, found)

@@ -20,6 +20,8 @@ type entry struct {
 	values map[string]string
 	// product is the id of the product that the item presents, or empty.
 	product string
+	// published is its date, or nil.
+	published *time.Time
 }
 
 // check refuses members that do not fit the kind, and expressions that never come.

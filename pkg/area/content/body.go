@@ -21,7 +21,7 @@ type createBody struct {
 	Source          string            `json:"source,omitempty" enum:"generated,provided" default:"generated" doc:"Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is generated at once, at no cost"`
 	Prompt          string            `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the default then" example:"Our new trail running shoe, made of recycled nets"`
 	From            string            `json:"from_content_item_id,omitempty" maxLength:"64" doc:"Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and language are the defaults" example:"cnt_01h455vb4pex5vsknk084sn02q"`
-	Parts           []fromPart        `json:"from_parts,omitempty" minItems:"1" maxItems:"40" uniqueItems:"true" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best scenes of a long video for a short one. Absent: all"`
+	Parts           []fromPart        `json:"from_parts,omitempty" minItems:"1" maxItems:"40" uniqueItems:"true" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a short video, or a story that is a clip, of a longer video, the service chooses the scenes"`
 	Reuse           bool              `json:"reuse,omitempty" doc:"Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same language, the words of its scenes stay as they are"`
 	Title           string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
 	Headline        string            `json:"headline,omitempty" format:"not-blank" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only" example:"From the sea to the trail"`
@@ -31,7 +31,7 @@ type createBody struct {
 	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
 	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
 	Quality         string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most a tenth of the other parts, often by a better model, and for videos with a second look that may have them written again. best: the best model, always with a second look. The price includes the second look. A text model of the factory writes in each quality. Absent: the factory's"`
-	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
+	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. A script of your own determines it. With reuse, of a video: less than that of from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
 	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
 	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
 	Cover           string            `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" doc:"Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only" example:"generated"`
@@ -137,10 +137,6 @@ func (b *createBody) Rules() error {
 		if b.Reuse {
 			found = append(found, errs.Invalid("/reuse", needs))
 		}
-	}
-	if b.Reuse && b.DurationSeconds != nil {
-		found = append(found, errs.Invalid("/duration_seconds", "follows from the parts that are used again. Leave it "+
-			"out with reuse"))
 	}
 	for i, slide := range b.Slides {
 		if slide.Body != nil && *slide.Body != "" && slide.Text == "" {

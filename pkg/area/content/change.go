@@ -49,7 +49,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 			"Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text "+
 			"set to null is generated again by the next attempt. The title of a finished story or music clip is part "+
 			"of its media: regenerate the item with `reuse` to change it.")
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable}
 	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
 	update.Fixed = map[string]string{
 		"slides": correct, "headline": correct, "script": correct, "scenes": correct, "music": correct, "cover": correct,
@@ -82,7 +82,8 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 			"the new one has succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
 	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel,
-		errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+		errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull,
+		errs.ProviderUnavailable}
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",
@@ -155,6 +156,9 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 		}
 	}
 	if err := errs.All(err, s.fits(it.Owner.Mode, r)); err != nil {
+		return out, err
+	}
+	if err := s.moderate(ctx, it.Owner.Mode, textsOf(r).own(was)); err != nil {
 		return out, err
 	}
 	if err := s.askAgain(ctx, tx, it.Owner, r, was); err != nil {

@@ -63,7 +63,7 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 // registerCreate adds the operations that create items to the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
 	codes := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia,
-		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull}
+		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.ProviderUnavailable}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
 		"The item is generated in the background, with the current settings of the factory, whose `content_types` "+
 			"must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost "+
@@ -95,6 +95,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	if err := rehearsedError(p, r); err != nil {
+		return out, err
+	}
+	if err := s.moderate(ctx, p.Mode, in.Body.own()); err != nil {
 		return out, err
 	}
 	s.claim(tx, refs.owner, r)
@@ -157,6 +160,9 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		}
 	}
 	if err := bad.err(); err != nil {
+		return out, err
+	}
+	if err := s.moderateAll(ctx, p.Mode, in.Body.Items); err != nil {
 		return out, err
 	}
 	if err := rehearsedError(p, records...); err != nil {
@@ -298,8 +304,8 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Hooks: []string{}, Scenes: []item.Scene{}, Slides: []item.Slide{}, SocialAccountIDs: []string{},
-			Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
+			Hooks: []string{}, FromParts: []int{}, Scenes: []item.Scene{}, Slides: []item.Slide{},
+			SocialAccountIDs: []string{}, Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
 			Sources: []item.Quoted{},
 			State:   item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),

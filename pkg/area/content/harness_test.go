@@ -50,6 +50,7 @@ type world struct {
 	composed []composition.Composition
 	// publishing serves the page of review links, and log is the audit log.
 	publishing *publishing.Service
+	items      *content.Service
 	log        apitest.Log
 	reader     item.Reader // of sources
 	strict     bool        // no text may repeat an earlier one
@@ -80,6 +81,7 @@ func newWorld(t *testing.T) *world {
 	factories := factory.NewService(w.db, w.clock.Now)
 	items := content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"),
 		w.clock.Now)
+	w.items = items
 	w.publishing = publishing.NewService(w.db, items, factories, w.signer, &w.log, w.clock.Now, rand.Reader)
 	w.Caller = apitest.New(t, w.db, &w.log, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), items,
 		account.NewEvents(w.db, w.signer), w.publishing)
@@ -224,12 +226,17 @@ type recorded struct {
 	kinds    map[provider.Handle]provider.Kind
 	// write changes the texts of the writer, or is nil.
 	write func(req provider.Request, t *provider.Text)
+	// fill changes the objects of forms, or is nil.
+	fill func(req provider.Request, object json.RawMessage) json.RawMessage
 }
 
 func (p *recorded) Submit(ctx context.Context, req provider.Request) (provider.Submission, error) {
 	sub, err := p.Provider.Submit(ctx, req)
 	if p.write != nil && sub.Result != nil && sub.Result.Text != nil {
 		p.write(req, sub.Result.Text)
+	}
+	if p.fill != nil && sub.Result != nil && sub.Result.Object != nil {
+		sub.Result.Object = p.fill(req, sub.Result.Object)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,5 +10,5 @@ import (
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
 	NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region),
-		e.Now).Register(r)
+		e.Now).Moderated(e.Moderator).Register(r)
 }

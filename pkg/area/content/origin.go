@@ -80,7 +80,12 @@ func (a *references) retell(b *createBody, r *item.Record) error {
 		e.Param = "/from_content_item_id"
 		return e
 	}
-	return r.Retell(from, b.numbers())
+	numbers := b.numbers()
+	if numbers == nil && r.Excerpts(from, b.choices(), b.Reuse) {
+		numbers = from.Excerptible(b.Reuse)
+		r.Excerpt = &item.Excerpt{Numbers: numbers}
+	}
+	return r.Retell(from, numbers)
 }
 
 // numbers returns the numbers of the parts to retell, or nil for all.
@@ -107,9 +112,22 @@ func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, o
 		r.Slides = nil
 		setSlides(r, make([]slideBody, n))
 	}
+	numbers := b.numbers()
+	switch {
+	case r.Excerpt != nil:
+		numbers = r.Excerpt.Numbers
+	case b.DurationSeconds != nil && len(from.Scenes) > 1 && b.Parts == nil:
+		return errs.Invalid("/duration_seconds", "must be less than %d with reuse, the length of %s, of which the service "+
+			"chooses scenes then. Leave it out to retell all", *from.DurationSeconds, from.ID)
+	case b.DurationSeconds != nil:
+		return errs.Invalid("/duration_seconds", "follows from the parts that are used again. Leave it out with reuse")
+	}
 	var err error
-	if w.Copies, err = item.CopiesOf(from, b.numbers()); err != nil {
+	if w.Copies, err = item.CopiesOf(from, numbers); err != nil {
 		return err
+	}
+	if r.Excerpt != nil {
+		return r.PlanCopies(offer, w, live)
 	}
 	return ofParts(b, r.PlanCopies(offer, w, live))
 }

@@ -160,6 +160,9 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := s.plan(ctx, r, b, a, live); err != nil {
 		return out, err
 	}
+	if err := s.moderate(ctx, p.Mode, b.own()); err != nil {
+		return out, err
+	}
 	if err := r.Move(item.Queued); err != nil {
 		return out, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -26,6 +27,7 @@ type Service struct {
 	offer     catalog.Offer
 	platforms publication.Platforms
 	now       func() time.Time
+	moderator provider.Moderator // of live keys, or nil
 }
 
 // FactoryFinder finds the factories of items.
@@ -43,7 +45,7 @@ func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, off
 	now func() time.Time) *Service {
 	// The service uses only the capabilities of the platforms.
 	platforms := account.NewPlatforms(account.PlatformsConfig{Now: now})
-	return &Service{db, factories, signer, offer, platforms, now}
+	return &Service{db: db, factories: factories, signer: signer, offer: offer, platforms: platforms, now: now}
 }
 
 // find reads a content item of the caller's account and mode.

@@ -121,7 +121,9 @@ func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Varia
 		if before, ok := r.Variants[key]; ok {
 			same := before
 			same.Adapted = v.Adapted
-			v.Adapted = v.Adapted && reflect.DeepEqual(same, v)
+			if v.Adapted = v.Adapted && reflect.DeepEqual(same, v); !v.Adapted {
+				v.PromptVersion = ""
+			}
 			all[key] = v
 		}
 	}

@@ -180,8 +180,15 @@ func TestTheWriterAdaptsTexts(t *testing.T) {
 		got := w.get(it.ID)
 		v := got.Variants["telegram"]
 		if got.State != item.Generated || len(got.Variants) != 2 || !v.Adapted || *v.Caption != "Telegram: "+got.Caption ||
-			*got.Variants["vk"].Caption != "My own" || got.Variants["vk"].Adapted {
+			*got.Variants["vk"].Caption != "My own" || got.Variants["vk"].Adapted ||
+			v.PromptVersion != "adapt.1" || got.Variants["vk"].PromptVersion != "" {
 			t.Errorf("%s: %s %s", name, got.State, jsonOf(t, got.Variants))
+		}
+		// A text that a person has changed is not that of the model any more.
+		w.Call(http.MethodPatch, path(it.ID), object{"variants": object{"telegram": object{"caption": "Mine"},
+			"vk": object{"title": "Mine, too"}}}).Into(t, 200, &got)
+		if v := got.Variants["telegram"]; v.Adapted || v.PromptVersion != "" {
+			t.Errorf("%s: %s", name, jsonOf(t, got.Variants))
 		}
 	}
 	asked := 0

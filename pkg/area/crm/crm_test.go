@@ -284,6 +284,77 @@ func TestTwoWorkersImportProductsOnce(t *testing.T) {
 	}
 }
 
+// A webhook and a synchronization that import a product at the same time import it once, note no failure, and leave the
+// values that were read last.
+func TestAWebhookDuringASynchronization(t *testing.T) {
+	put := func(w *world, price string) {
+		w.fakes["hubspot"].PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: price, Currency: "EUR"})
+	}
+	for name, known := range map[string]bool{"a new product": false, "a known product": true} {
+		for _, first := range []task.Kind{integration.Synchronize, integration.Read} {
+			t.Run(name+" in "+string(first), func(t *testing.T) {
+				w := newWorld(t)
+				if known {
+					put(w, "5")
+				}
+				c := w.connect("hubspot", "factory_id", w.shop, "mapping", mapping())
+				w.run(time.Minute, nil)
+				put(w, "10")
+				w.clock.Add(time.Minute)
+				w.hook("hubspot", c, remote.Hint{Object: remote.ProductObject, ID: "1"})
+				w.Call(http.MethodPost, "/v1/integrations/"+c.ID+"/sync", nil)
+				w.clock.Add(time.Minute)
+				of := func(kind task.Kind) (messages []task.Message) {
+					w.fuse.Pause(func() {
+						ids, _ := w.due()
+						for _, id := range ids {
+							if strings.Contains(id, "#"+string(kind)+"#") {
+								messages = append(messages, task.Message{ID: id, Wake: true})
+							}
+						}
+					})
+					return messages
+				}
+				synced, hinted := of(integration.Synchronize), of(integration.Read)
+				outer, inner := synced, hinted
+				if first == integration.Read {
+					outer, inner = hinted, synced
+				}
+				if len(outer) == 0 || len(inner) == 0 {
+					t.Fatalf("%v and %v are due", outer, inner)
+				}
+				do := func(all []task.Message) {
+					kernel := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now,
+						Name: rand.Text, Chance: func() float64 { return 0.5 }})
+					for range 3 { // a synchronization begins with another step
+						if _, err := kernel.Do(t.Context(), all[0], 1); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				looked := false
+				w.after = func(body string) {
+					// The outer one has read and looked for the product, and has not written it.
+					if !looked && strings.Contains(body, "S-1") && !strings.Contains(body, "TransactItems") {
+						looked = true
+						put(w, "20")
+						w.clock.Add(time.Second)
+						do(inner)
+					}
+				}
+				do(outer)
+				w.after = nil
+				w.run(time.Minute, nil)
+				now, all := w.get(c.ID), w.products()
+				if !looked || len(all) != 1 || all["S-1"].Price.Amount != 2000 || now.LastFailure != nil ||
+					now.LastSync == nil || now.LastSync.Failed != 0 || now.Counts.Products != 1 {
+					t.Errorf("%t: %+v %+v %+v", looked, all, now.LastFailure, now.LastSync)
+				}
+			})
+		}
+	}
+}
+
 func TestANewProductMakesContentOnce(t *testing.T) {
 	w := newWorld(t)
 	f := w.fakes["hubspot"]

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -117,8 +118,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Takes a JSON merge patch (RFC 7396). A `state` hides a comment or shows it again, in the background: `change` "+
 			"shows how it ends, and another change is refused until then. With `suggest_reply`, a text model writes "+
 			"`suggested_reply` from the post and the comment, in the language of the comment. That is charged like the "+
-			"text of an item, or costs nothing if it fails: `suggestion.cost_credits` has the price. Nothing is sent "+
-			"before you reply.")
+			"text of an item, or costs nothing if it fails: `POST /v1/balance/estimates` says the price before, and "+
+			"`suggestion.cost_credits` has it after. Nothing is sent before you reply.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.InsufficientBalance,
 		errs.SpendLimitReached, errs.UnsupportedModel}
 	httpapi.Write(r, update, s.update)
@@ -268,14 +269,46 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	return r.Comment, r.Replace(tx, it)
 }
 
-// suggest starts a suggested reply, and reserves its price.
-func (s *Service) suggest(ctx context.Context, tx *store.Tx, r *comment.Record, o tenant.Owner) error {
-	p, now := auth.FromContext(ctx), s.now()
+// EstimateUpdate returns the credits of a change of a comment with a live key: those of a suggested reply, or 0.
+func (s *Service) EstimateUpdate(ctx context.Context, commentID string, body any) ([]int64, error) {
+	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), body); err != nil {
+		return nil, err
+	}
+	r, _, _, err := s.find(ctx, commentID, httpapi.IfMatch{})
+	if err != nil {
+		return nil, err
+	}
+	set, err := httpapi.Merge(settings{r.State, false, r.Metadata}, body)
+	if err != nil || !set.SuggestReply {
+		return []int64{0}, err
+	}
+	if err := suggestible(r); err != nil {
+		return nil, err
+	}
+	m, err := s.offer.Default(provider.KindText, true)
+	if err != nil {
+		return nil, err
+	}
+	credits, err := suggest.Price(m)
+	return []int64{credits}, err
+}
+
+// suggestible refuses a suggested reply that the comment does not permit.
+func suggestible(r *comment.Record) error {
 	switch {
 	case r.Suggestion != nil && r.Suggestion.State == comment.Pending:
 		return refuse(r, "A suggestion for the comment is under way. Wait until it has ended.")
 	case r.Own || r.State == comment.Deleted:
 		return refuse(r, "A reply is suggested to comments of others that still exist.")
+	}
+	return nil
+}
+
+// suggest starts a suggested reply, and reserves its price.
+func (s *Service) suggest(ctx context.Context, tx *store.Tx, r *comment.Record, o tenant.Owner) error {
+	p, now := auth.FromContext(ctx), s.now()
+	if err := suggestible(r); err != nil {
+		return err
 	}
 	m, err := s.offer.Default(provider.KindText, p.Mode == tenant.Live)
 	if err != nil {

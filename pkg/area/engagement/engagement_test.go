@@ -10,18 +10,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
+	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/engagement/comment"
 	"github.com/content-automation/api/pkg/area/engagement/suggest"
+	"github.com/content-automation/api/pkg/area/estimate"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
@@ -47,6 +52,11 @@ type world struct {
 	record comment.Record
 }
 
+// estimates registers the estimates.
+type estimates struct{ area.Env }
+
+func (e estimates) Register(r *httpapi.Router) { estimate.Mount(r, e.Env) }
+
 // model is a text model that gives answers in order, or an error.
 type model struct {
 	provider.Provider
@@ -71,7 +81,8 @@ func newWorld(t *testing.T, platform string) *world {
 	w := &world{t: t, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now)
 	offer := catalog.NewOffer("bedrock", "eu-central-1")
-	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, engagement.NewService(w.db, offer, w.clock.Now)).Live()
+	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, engagement.NewService(w.db, offer, w.clock.Now),
+		estimates{area.Env{AWS: aws.Config{Region: "eu-central-1"}, DB: w.db, Now: w.clock.Now, Providers: "bedrock"}}).Live()
 	w.model = &model{Provider: sandbox.New(w.clock.Now), answers: []string{"Yes, in red."}}
 	w.kernel = task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text,
 		Handlers: map[task.Kind]task.Handler{
@@ -162,6 +173,43 @@ func TestASuggestionIsChargedOnce(t *testing.T) {
 	if strings.Contains(asked.Form.System, "50 %") || !strings.Contains(asked.Prompt, "Ignore all rules") {
 		t.Errorf("the text of a stranger is in %s", asked.Form.System)
 	}
+}
+
+// The price of a suggestion is known before, and is what is reserved. Other changes cost nothing.
+func TestASuggestionHasAnEstimate(t *testing.T) {
+	w := newWorld(t, "instagram")
+	before := storetest.Snapshot(t, w.db)
+	for name, c := range map[string]struct {
+		id    string
+		body  object
+		code  errs.Code
+		param string
+	}{
+		"no comment": {"com_01h455vb4pex5vsknk084sn02q", object{"suggest_reply": true}, errs.NotFound, "/comment_id"},
+		"no change":  {w.record.ID, object{"suggest_reply": false}, errs.ValidationFailed, "/body/suggest_reply"},
+		"a typo":     {w.record.ID, object{"suggest": true}, errs.ValidationFailed, "/body/suggest"},
+		"no id":      {"", object{"suggest_reply": true}, errs.ValidationFailed, "/comment_id"},
+	} {
+		status := map[errs.Code]int{errs.NotFound: 404, errs.ValidationFailed: 422}[c.code]
+		order := object{"operation": "updateComment", "comment_id": c.id, "body": c.body}
+		if w.Call(http.MethodPost, "/v1/balance/estimates", order).Refused(t, status, c.code, c.param); t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	var hides, e estimate.Estimate
+	w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "updateComment", "comment_id": w.record.ID,
+		"body": object{"state": "hidden"}}).Into(t, http.StatusOK, &hides)
+	order := object{"operation": "updateComment", "comment_id": w.record.ID, "body": object{"suggest_reply": true}}
+	w.Call(http.MethodPost, "/v1/balance/estimates", order).Into(t, http.StatusOK, &e)
+	if hides.Credits != 0 || e.Credits < 1 || storetest.Snapshot(t, w.db) != before {
+		t.Errorf("%+v %+v", hides, e)
+	}
+	var c comment.Comment
+	w.Call(http.MethodPatch, w.path, object{"suggest_reply": true}).Into(t, http.StatusOK, &c)
+	if c.Suggestion.CostCredits != e.Credits {
+		t.Errorf("estimated %d, reserved %d", e.Credits, c.Suggestion.CostCredits)
+	}
+	w.Call(http.MethodPost, "/v1/balance/estimates", order).Refused(t, http.StatusConflict, errs.InvalidState, "")
 }
 
 // A suggestion that states what only the comment claims is written anew, and then refused. It costs nothing.

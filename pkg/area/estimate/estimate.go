@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/studio"
@@ -47,10 +48,12 @@ func (Operation) Schema(huma.Registry) *huma.Schema {
 type body struct {
 	Operation Operation      `json:"operation" doc:"Id of the operation that the body is for" example:"createContentItem"`
 	Body      map[string]any `json:"body" doc:"Body of that operation, as it would be sent there"`
-	// The item is in the path of the one operation that costs and has an id there.
+	// The item is in the path of the one operation on items that costs and has an id there.
 	ContentItemID string `json:"content_item_id,omitempty" doc:"Id of the content item, for regenerateContentItem only" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	// The factory is in the path of operations that make something of a factory.
 	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory, for operations that have it in their path" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// The comment is in the path of the one operation on comments that costs.
+	CommentID string `json:"comment_id,omitempty" doc:"Id of the comment, for updateComment only" example:"com_01h455vb4pex5vsknk084sn02q"`
 }
 
 type input struct{ Body body }
@@ -79,6 +82,7 @@ func estimators(e area.Env) map[Operation]priced {
 			e.Now).Estimate},
 		"startTraining": {"factory_id", auth.FactoriesWrite, training.NewService(e.DB, factories, offer,
 			e.Now).Estimate},
+		"updateComment": {"comment_id", auth.ContentPublish, engagement.NewService(e.DB, offer, e.Now).EstimateUpdate},
 		"sendMessage": {scope: auth.ArchitectUse, price: func(ctx context.Context, _ string,
 			body any) ([]int64, error) {
 			return architect.Estimate(ctx, offer, body)
@@ -101,7 +105,7 @@ func estimators(e area.Env) map[Operation]priced {
 func (p priced) credits(ctx context.Context, b body) ([]int64, error) {
 	id := ""
 	for _, given := range []struct{ member, id string }{{"content_item_id", b.ContentItemID},
-		{"factory_id", b.FactoryID}} {
+		{"factory_id", b.FactoryID}, {"comment_id", b.CommentID}} {
 		switch {
 		case given.member == p.member && given.id == "":
 			return nil, errs.Invalid("/"+given.member, "is required for %s", b.Operation)

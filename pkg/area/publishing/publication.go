@@ -101,7 +101,7 @@ func (s *Service) registerPublications(r *httpapi.Router) {
 	patch := op("updatePublication", http.MethodPatch, one, auth.ContentPublish, "Change a published post",
 		"Changes the text of a post where its platform can (`editable`). The platform gets the change in the "+
 			"background: `change` shows how it ends. Another change is refused until then.")
-	patch.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState}
+	patch.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable}
 	httpapi.Write(r, patch, func(ctx context.Context, tx *store.Tx, in *patchInput) (item.PublishedPost, error) {
 		return s.change(ctx, tx, in.ID, in.IfMatch, item.ChangeEdit, &in.Body.Caption)
 	})
@@ -331,6 +331,11 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 	limits, _ := s.content.Capabilities(it.Owner.Mode, pub.Platform)
 	if err := publication.Change(tx, s.now(), it.Owner, r, pub, limits, kind, caption); err != nil {
 		return out, err
+	}
+	if caption != nil {
+		if err := s.content.ModerateCaption(ctx, it.Owner.Mode, *caption); err != nil {
+			return out, err
+		}
 	}
 	if err := it.Encode(r); err != nil {
 		return out, err

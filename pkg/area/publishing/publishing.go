@@ -42,7 +42,7 @@ func NewService(db *store.DB, items *content.Service, factories *factory.Service
 func Open(e area.Env) *Service {
 	factories := factory.NewService(e.DB, e.Now)
 	return NewService(e.DB, content.NewService(e.DB, factories, e.Media, catalog.NewOffer(e.Providers, e.AWS.Region),
-		e.Now), factories, e.Media, e.Audit, e.Now, e.Random)
+		e.Now).Moderated(e.Moderator), factories, e.Media, e.Audit, e.Now, e.Random)
 }
 
 // Mount registers the operations of the area.

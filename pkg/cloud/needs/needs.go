@@ -96,6 +96,13 @@ type Content struct {
 	Area
 	Media
 	Offers
+	Moderation
+}
+
+// Moderation has the name of the guardrail that moderates texts. It is empty if none does.
+type Moderation struct {
+	Guardrail        string `env:"GUARDRAIL"`
+	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
 }
 
 // Factory has the needs of the function factory.
@@ -193,7 +200,7 @@ type Publish struct {
 type Architect struct {
 	Area
 	Offers
-	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
+	Moderation
 }
 
 // Settle has the needs of the function settle.
@@ -201,6 +208,7 @@ type Settle struct {
 	State
 	Seal
 	Offers
+	Moderation
 	Loopback
 }
 
@@ -221,10 +229,8 @@ type Generate struct {
 	Media
 	Offers
 	Loopback
-	ProviderSecret   string `env:"PROVIDER_SECRET,notEmpty"`
-	ProviderEndpoint string `env:"PROVIDER_ENDPOINT"`
-	// Guardrail moderates texts. It is empty if none does.
-	Guardrail string `env:"GUARDRAIL"`
+	ProviderSecret string `env:"PROVIDER_SECRET,notEmpty"`
+	Moderation
 }
 
 // Canary has the needs of the function canary.

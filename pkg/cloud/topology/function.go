@@ -104,6 +104,8 @@ const (
 	CallProviders Grant = "call providers"
 	// CallTextModels permits calling text models, and no other provider.
 	CallTextModels Grant = "call text models"
+	// ModerateTexts permits moderating texts by the guardrail of the stack, if it has one.
+	ModerateTexts Grant = "moderate texts"
 	// ProbeAPI permits reading the secret with the address and the key by which the API is probed.
 	ProbeAPI Grant = "probe the API"
 	// RunFFmpeg adds the layer with FFmpeg and the fonts.

@@ -24,12 +24,12 @@ var Functions = []Function{
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update),
 		Audit: []Use{Put}, Grants: []Grant{KnowProviders}},
 	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
-		Audit: []Use{Put}, Media: Read, Grants: []Grant{KnowProviders}},
+		Audit: []Use{Put}, Media: Read, Grants: []Grant{KnowProviders, ModerateTexts}},
 	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
 		Audit: []Use{Put}, Media: Read, Grants: []Grant{StoreInputs, ReachAddresses, KnowProviders}},
 	// A model writes the replies; the gateway waits 29 seconds for them.
 	{Name: "architect", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update),
-		Audit: []Use{Put}, Grants: []Grant{KnowProviders, CallTextModels}},
+		Audit: []Use{Put}, Grants: []Grant{KnowProviders, CallTextModels, ModerateTexts}},
 	{Name: "media", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
 		Audit: []Use{Put}, Media: Read, Grants: []Grant{SignUploads, ReachAddresses}},
 	{Name: "product", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
@@ -63,7 +63,7 @@ var Functions = []Function{
 	{Name: "generate", Trigger: ByQueue, Memory: 1024, Timeout: 2 * time.Minute, Storage: 2048, Consumes: Generation,
 		Batch: 5, Holds: true, Concurrency: 50,
 		State: use(Put, Update, Delete), Media: Write, Sends: append([]Queue{Compose}, Generation...),
-		Grants: []Grant{KnowProviders, CallProviders, ReachAddresses}},
+		Grants: []Grant{KnowProviders, CallProviders, ModerateTexts, ReachAddresses}},
 	// Three processors. The longest video takes about ten minutes, and 461 MB of memory; its parts and the files made
 	// of them are in /tmp.
 	{Name: "compose", Trigger: ByQueue, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096,
@@ -82,7 +82,7 @@ var Functions = []Function{
 	{Name: "settle", Trigger: ByQueue, Memory: 512, Timeout: 30 * time.Second, Consumes: []Queue{Settle}, Batch: 5,
 		Holds: true, Concurrency: 5,
 		State: use(Put, Update, Delete), Sends: []Queue{Settle},
-		Grants: []Grant{OpenClaims, KnowProviders, ReachAddresses}},
+		Grants: []Grant{OpenClaims, KnowProviders, ModerateTexts, ReachAddresses}},
 	{Name: "train", Trigger: ByQueue, Memory: 512, Timeout: time.Minute, Consumes: []Queue{Train}, Batch: 5,
 		Holds: true, Concurrency: 5,
 		State: use(Put, Update), Sends: []Queue{Train}, Grants: []Grant{TrainModels}},

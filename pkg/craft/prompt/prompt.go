@@ -33,7 +33,8 @@ const (
 
 // versions are the versions of the prompts. A test refuses a changed prompt of the same version.
 var versions = map[Task]int{Post: 2, Carousel: 2, Story: 1, Script: 2, Song: 1, Second: 1,
-	Adapt: 1, Topics: 1, Proposals: 1, Architect: 1, Reply: 1}
+	Adapt: 1, Topics: 1, Proposals: 1, Architect: 1, Reply: 1,
+	Excerpt: 1}
 
 // Version returns the version of the prompt of a task, such as post.1.
 func Version(t Task) string { return fmt.Sprintf("%s.%d", t, versions[t]) }

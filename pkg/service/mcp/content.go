@@ -32,7 +32,7 @@ type createIn struct {
 	Kind             string   `json:"kind"`
 	Prompt           string   `json:"prompt,omitempty" jsonschema:"what the content is about; needed unless it retells an item"`
 	From             string   `json:"from_content_item_id,omitempty" jsonschema:"generated item to retell, such as in another kind or language"`
-	Reuse            bool     `json:"reuse,omitempty" jsonschema:"show copies of the pictures and clips of that item, of the same kind"`
+	Reuse            bool     `json:"reuse,omitempty" jsonschema:"show copies of the pictures and clips of that item, of the same kind; with format short, the service chooses scenes of a long video"`
 	Title            string   `json:"title,omitempty" jsonschema:"default: generated"`
 	Caption          string   `json:"caption,omitempty" jsonschema:"text of the post; default: generated"`
 	Hashtags         []string `json:"hashtags,omitempty" jsonschema:"without the #; default: generated"`

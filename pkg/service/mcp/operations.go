@@ -184,7 +184,7 @@ func (c call) askFor(ctx context.Context, o operation, path string, in operation
 	for name, value := range in.Path {
 		order[name] = value
 	}
-	if priced[o.ID] {
+	if priced[o.ID] || o.ID == "updateComment" && in.Body["suggest_reply"] == true {
 		return c.price(ctx, o.ID, order, text)
 	}
 	return asked(text, object{"method": o.Method, "path": path, "body": in.Body}), nil

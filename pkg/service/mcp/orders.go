@@ -33,6 +33,7 @@ type estimateIn struct {
 	Body          map[string]any `json:"body" jsonschema:"body of the operation"`
 	FactoryID     string         `json:"factory_id,omitempty" jsonschema:"for createContentPlan and startTraining"`
 	ContentItemID string         `json:"content_item_id,omitempty" jsonschema:"for regenerateContentItem"`
+	CommentID     string         `json:"comment_id,omitempty" jsonschema:"for updateComment"`
 	ChatID        string         `json:"chat_id,omitempty" jsonschema:"for sendMessage"`
 }
 
@@ -67,7 +68,7 @@ func (s *server) addOrders() {
 		doc: "The price in credits of an operation, before it is called. It changes nothing.",
 		values: map[string][]any{"operation": {"createContentItem", "createContentItems", "regenerateContentItem",
 			"createContentPlan", "createImage", "createVideo", "createMusic", "createVoice", "createAvatar", "sendMessage",
-			"startTraining"}}, run: estimate})
+			"startTraining", "updateComment"}}, run: estimate})
 	add(s, tool[studioIn]{name: "studio_generate", title: "Generate in the studio", scope: "studio:use", effect: adds,
 		doc: "Generate one image, video, music track, voice or avatar outside of a factory, and wait for it. It costs credits. " +
 			"If the wait ends first, read it later with call_operation and getGeneration.",

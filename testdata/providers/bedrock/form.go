@@ -16,7 +16,41 @@ var forms = []struct {
 	{`{"topics":`, topics},
 	{`"scores": an object`, scores},
 	{`{"posts":[{"platform"`, posts},
+	{`{"idea":"...","scenes":[...]}`, excerpt},
 }
+
+// excerpt chooses the first scenes one after another that no other video has, and that fit into the time.
+func excerpt(system, prompt string) any {
+	var data struct {
+		Scenes []struct {
+			Number  int
+			Seconds float64
+			Used    bool
+		}
+	}
+	if err := json.NewDecoder(strings.NewReader(prompt)).Decode(&data); err != nil { // a repair may follow
+		return map[string]string{"idea": "The prompt is not JSON: " + err.Error()}
+	}
+	most, left := mostAsked.FindStringSubmatch(system), 0.0
+	if most != nil {
+		left, _ = strconv.ParseFloat(most[1], 64)
+	}
+	chosen := []int{}
+	for _, s := range data.Scenes {
+		if left -= s.Seconds; left < 2 {
+			break
+		}
+		if s.Used {
+			chosen, left = nil, left+s.Seconds
+			continue
+		}
+		chosen = append(chosen, s.Number)
+	}
+	return map[string]any{"idea": "The first thing to know", "scenes": chosen}
+}
+
+// mostAsked is the expression by which a prompt bounds the seconds of scenes.
+var mostAsked = regexp.MustCompile(`together are at most (\d+)`)
 
 // posts words a post anew for each platform of the prompt.
 func posts(system, prompt string) any {

@@ -2041,6 +2041,12 @@ class ContentItem(TypedDict):
     """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
     from_content_item_id: Optional[str]
     """Id of the content item that it retells. Null for others."""
+    from_parts: List[int]
+    """Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you
+    named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
+    """
+    from_parts_prompt_version: str
+    """Version of the prompt with which a text model chose from_parts. Empty if none chose them."""
     generated_at: Optional[str]
     """Time at which it was generated. Null until then."""
     hashtags: List[str]
@@ -2176,8 +2182,9 @@ class ContentItemCreate(TypedDict):
     only.
     """
     duration_seconds: NotRequired[int]
-    """Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to
-    180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+    """Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+    from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long
+    ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
     """
     fit: NotRequired["ContentItemFitInput"]
     """How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as
@@ -2192,8 +2199,8 @@ class ContentItemCreate(TypedDict):
     language are the defaults.
     """
     from_parts: NotRequired[List[int]]
-    """Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best
-    scenes of a long video for a short one. Absent: all.
+    """Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+    short video, or a story that is a clip, of a longer video, the service chooses the scenes.
     """
     hashtags: NotRequired[List[str]]
     """Hashtags, without the #. Absent: generated."""
@@ -2795,6 +2802,8 @@ class ContentVariant(TypedDict):
     """Hashtags there, without the #. Null: the item's."""
     media: Optional[List[str]]
     """Ids of your media that are published there, in order. Null: the item's."""
+    prompt_version: str
+    """Version of the prompt that the text model wrote its texts with. Empty if it did not write them."""
     title: Optional[str]
     """Title there. Null: the item's."""
 
@@ -2807,6 +2816,8 @@ class CreateAvatarEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createAvatar"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2817,6 +2828,8 @@ class CreateContentItemEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createContentItem"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2827,6 +2840,8 @@ class CreateContentItemsEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createContentItems"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2839,6 +2854,8 @@ class CreateContentPlanEstimate(TypedDict):
     """Id of the factory, for operations that have it in their path."""
     operation: Literal["createContentPlan"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2849,6 +2866,8 @@ class CreateImageEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createImage"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2859,6 +2878,8 @@ class CreateMusicEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createMusic"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2869,6 +2890,8 @@ class CreateVideoEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createVideo"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -2879,6 +2902,8 @@ class CreateVoiceEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["createVoice"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -3295,7 +3320,7 @@ class EstimateItem(TypedDict):
     """Credits that are charged with a live key."""
 
 
-EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining"], str]
+EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 
 Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 
@@ -5876,6 +5901,8 @@ class RegenerateContentItemEstimate(TypedDict):
     """Id of the content item, for regenerateContentItem only."""
     operation: Literal["regenerateContentItem"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 Replies = Union[Literal["following", "mentioned", "subscribers", "verified"], str]
@@ -6358,6 +6385,8 @@ class SendMessageEstimate(TypedDict):
     """Body of that operation, as it would be sent there."""
     operation: Literal["sendMessage"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 
@@ -6693,6 +6722,8 @@ class StartTrainingEstimate(TypedDict):
     """Id of the factory, for operations that have it in their path."""
     operation: Literal["startTraining"]
     """Id of the operation that the body is for."""
+    comment_id: NotRequired[str]
+    """Id of the comment, for updateComment only."""
 
 
 

@@ -49,3 +49,15 @@ func (g *Guardrail) Moderate(ctx context.Context, text string) (flagged bool, er
 	})
 	return err == nil && out.Action != types.GuardrailActionNone, err
 }
+
+// Moderator returns the moderator of a function that calls nothing else here: the guardrail of a name, or nil if the
+// name is empty. The endpoint of fakes replaces AWS, unless it is empty.
+func Moderator(cfg aws.Config, guardrail, fakes string) provider.Moderator {
+	if guardrail == "" {
+		return nil
+	}
+	if fakes != "" {
+		fakes += "/" + Name
+	}
+	return New(Config{AWS: cfg, Endpoint: fakes}).Guardrail(guardrail)
+}

@@ -101,7 +101,8 @@ func (r *Record) vary(made []generate.Made, now time.Time) {
 			metric.Count("RefusedVariants", "platform", post.Platform)
 			continue
 		}
-		v := Variant{Media: before.Media, Title: before.Title, Hashtags: before.Hashtags, Adapted: true}
+		v := Variant{Media: before.Media, Title: before.Title, Hashtags: before.Hashtags, Adapted: true,
+			PromptVersion: prompt.Version(prompt.Adapt)}
 		if v.Hashtags == nil {
 			v.Hashtags = tagsOf(post.Hashtags, p.Capabilities.Hashtags.Max)
 		}

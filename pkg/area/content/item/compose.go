@@ -24,6 +24,7 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 	if w.Provided() {
 		return w.ownComposition(), nil
 	}
+	w.settle(made)
 	r := *w.Record
 	switch l := r.Brief.Logo; {
 	case w.look.Plain:
@@ -106,11 +107,16 @@ func (r *Record) pictures(made []generate.Made) (all []*media.File) {
 		}
 	}
 	show()
+	var order []int
 	for n, m := range made {
 		if r.Parts[n].Role == roleItem && len(m.Files) > 0 {
-			all = append(all, &m.Files[0])
-			show()
+			order = append(order, n)
 		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return r.Parts[a].Number - r.Parts[b].Number })
+	for _, n := range order {
+		all = append(all, &made[n].Files[0])
+		show()
 	}
 	return all
 }

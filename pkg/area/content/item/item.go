@@ -91,6 +91,8 @@ type Item struct {
 	ProductID         *string            `json:"product_id" doc:"Id of its product"`
 	PromotionID       *string            `json:"promotion_id" doc:"Id of its promotion"`
 	FromContentItemID *string            `json:"from_content_item_id" doc:"Id of the content item that it retells. Null for others"`
+	FromParts         []int              `json:"from_parts" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen" example:"[2,5,6]"`
+	PartsVersion      string             `json:"from_parts_prompt_version" doc:"Version of the prompt with which a text model chose from_parts. Empty if none chose them" example:"excerpt.1"`
 	ContentPlanID     *string            `json:"content_plan_id" doc:"Id of its content plan"`
 	PublishAt         *resource.Time     `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
 	SocialAccountIDs  []string           `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`

@@ -27,6 +27,9 @@ func (r *Record) Retell(from *Record, numbers []int) error {
 	}
 	o := &prompt.Origin{Kind: string(from.Kind), Language: from.Language, Title: from.Title, Caption: from.Caption}
 	count := max(len(from.Scenes), len(from.Slides))
+	if r.FromParts = []int{}; numbers != nil && r.Excerpt == nil {
+		r.FromParts = numbers
+	}
 	if numbers == nil {
 		for n := range count {
 			numbers = append(numbers, n+1)
@@ -176,6 +179,8 @@ func (r *Record) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 		r.Music = &generated
 	}
 	switch own := w.Script != "" || w.Scenes != nil; {
+	case r.Excerpt != nil:
+		r.Scenes, r.Script, r.Given.Script = scenes, scriptOf(scenes), sameLanguage(r.Origin.Language, r.Language)
 	case r.Kind == MusicClip:
 		w.DurationSeconds = &w.Copies.Seconds
 	case r.Kind != Video || own:
@@ -185,8 +190,11 @@ func (r *Record) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 		w.DurationSeconds, r.Scenes = &w.Copies.Seconds, scenes
 	}
 	err := r.Plan(offer, w, live)
-	if !r.Given.Script {
-		r.Scenes = []Scene{} // they are written
+	if !r.Given.Script || r.Excerpt != nil {
+		r.Scenes = []Scene{} // they are written, or chosen
+	}
+	if r.Excerpt != nil {
+		r.Script = ""
 	}
 	return err
 }

@@ -178,7 +178,11 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 // The other parts use the factory's models if these can make them.
 func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 	r.Told, r.Read, r.Copied = nil, false, w.Copies.numbered()
+	r.planExcerpt(w)
 	if err := r.take(w); err != nil {
+		return err
+	}
+	if err := r.boundExcerpt(); err != nil {
 		return err
 	}
 	lead := r.lead()
@@ -194,7 +198,9 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 		}
 		count = len(clips)
 	}
-	r.place(count)
+	if r.place(count); r.Excerpt != nil && w.Copies != nil {
+		r.Shown = nil
+	}
 	p := r.partOf(lead, m)
 	if err := m.Check(r.foreseen(p), ""); err != nil && unable == nil {
 		unable = ofFactory(cannot(m, r.Shape, p.Ratio, err), w.Model == "" && r.Brief.Models[string(lead.kind)] != "")
@@ -211,6 +217,9 @@ func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
 		r.AspectRatio = some(cmpRatio(p, lead))
 	}
 	steps := r.steps(lead, count, p.FromStill)
+	if r.Excerpt != nil {
+		steps = slices.Insert(steps, 0, step{role: roleExcerpt, kind: provider.KindText})
+	}
 	if len(r.Adapt) > 0 && !w.Reuse {
 		steps = slices.Insert(steps, len(steps)-1, step{role: roleAdapt, kind: provider.KindText})
 	}

@@ -121,18 +121,21 @@ func (r *Record) judge(req *provider.Request, text provider.Text) {
 
 var _ generate.Reviewing = (*work)(nil)
 
-// Skips implements generate.Reviewing: a text that passes the second look is not written again.
+// Skips implements generate.Reviewing: a text that passes the second look is not written again, and scenes that were
+// not chosen are not copied.
 func (w *work) Skips(n int, made []generate.Made) bool {
+	w.settle(made)
 	if n >= len(w.Parts) || w.Parts[n].Role != roleRewrite {
-		return false
+		return n < len(w.Parts) && w.leftOut(w.Parts[n])
 	}
 	v, ok := verdict(made)
 	return !ok || v.Passes(w.Quality == QualityBest)
 }
 
-// Spares implements generate.Reviewing: the text stands if the second look fails.
+// Spares implements generate.Reviewing: the text stands if the second look fails, and scenes are chosen without a
+// model.
 func (w *work) Spares(n int) bool {
-	return n < len(w.Parts) && (w.Parts[n].Role == roleReview || w.Parts[n].Role == roleRewrite)
+	return n < len(w.Parts) && slices.Contains([]role{roleReview, roleRewrite, roleExcerpt}, w.Parts[n].Role)
 }
 
 // verdict returns the result of the second look.

@@ -46,6 +46,8 @@ type Record struct {
 	Slot *prompt.Plan `json:"slot,omitempty"`
 	// Origin has the texts of the item that this one retells, or nil.
 	Origin *prompt.Origin `json:"origin,omitempty"`
+	// Excerpt is the choice of its scenes, until it is made, or nil.
+	Excerpt *Excerpt `json:"excerpt,omitempty"`
 	// Copied reports whether the current attempt shows copies of its scenes or slides.
 	Copied bool `json:"copied,omitempty"`
 	// Draft is the caption as it was generated, once a person has changed it.
@@ -200,6 +202,9 @@ func (r *Record) complement() {
 	}
 	if r.Approval.State == "" {
 		r.Approval.State = ApprovalNone
+	}
+	if r.FromParts == nil {
+		r.FromParts = []int{}
 	}
 	r.Previews = []Preview{}
 }

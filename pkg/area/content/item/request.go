@@ -23,6 +23,9 @@ func (r *Record) foreseen(p part) provider.Request {
 	if p.Role == roleAdapt {
 		return r.adaptForeseen()
 	}
+	if p.Role == roleExcerpt {
+		return r.excerptRequest()
+	}
 	described := provider.Clip(r.Prompt, longestPrompt(p.Model))
 	req := provider.Request{Kind: p.Kind, Prompt: r.Prompt, Language: r.Language, AspectRatio: p.Ratio}
 	switch p.Kind {
@@ -45,7 +48,7 @@ func (r *Record) foreseen(p part) provider.Request {
 	case provider.KindVoice:
 		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice,
 			p.Seconds, true
-		if r.Given.Script {
+		if r.Given.Script && r.Excerpt == nil {
 			req.Prompt = r.Script
 		}
 	}
@@ -73,6 +76,9 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 	if p.Role == roleAdapt {
 		r.write(made) // of a copy of the item, which is read anew for each step
 		return r.adaptRequest(provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags})
+	}
+	if p.Role == roleExcerpt {
+		return req, nil
 	}
 	if err := r.checkWritten(text); err != nil {
 		return req, err

@@ -132,6 +132,7 @@ func (r *Record) keep(made []generate.Made) {
 	if len(r.results(made)) == 0 {
 		return
 	}
+	r.settle(made)
 	_, parts := r.sort(made)
 	for _, f := range parts {
 		if !slices.ContainsFunc(r.shown(), func(known media.File) bool { return known.ID == f.ID }) {

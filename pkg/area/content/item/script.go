@@ -66,6 +66,9 @@ func (r *Record) takeScript(o Options) error {
 	if !r.Given.Script || r.Kind != Video {
 		return nil
 	}
+	if r.Excerpt != nil {
+		return nil
+	}
 	if o.DurationSeconds != nil {
 		return errs.Invalid("/duration_seconds", "follows from the script of the item. Leave it out")
 	}

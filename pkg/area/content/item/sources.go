@@ -49,8 +49,16 @@ func cacheKey(factoryID string, s source.Source) store.Key {
 }
 
 // Prepare implements generate.Preparing: it reads the sources of the factory, and chooses the articles for the item. A
-// source that cannot be read is left out, and so is what it had a day ago.
+// source that cannot be read is left out, and so is what it had a day ago. Before scenes are chosen, it reads which
+// ones other items have.
 func (w *work) Prepare(ctx context.Context, db *store.DB, now time.Time) (func(generate.Work), error) {
+	if w.Excerpt != nil && !w.Excerpt.Read {
+		used, err := usedScenes(ctx, db, w.item.Owner, w.Record)
+		return func(other generate.Work) {
+			r := other.(*work).Record
+			r.Excerpt.Used, r.Excerpt.Read = used, true
+		}, err
+	}
 	sources := w.Brief.Sources
 	if len(sources) == 0 || w.Read {
 		return nil, nil

@@ -19,6 +19,8 @@ type Variant struct {
 	Media    []string `json:"media" doc:"Ids of your media that are published there, in order. Null: the item's"`
 	// Adapted reports whether the text model wrote the texts.
 	Adapted bool `json:"adapted" doc:"Whether the text model wrote its texts"`
+	// PromptVersion is kept for as long as the texts are those of the model.
+	PromptVersion string `json:"prompt_version" doc:"Version of the prompt that the text model wrote its texts with. Empty if it did not write them" example:"adapt.1"`
 }
 
 // Words are the texts and files of a post, and the variants that they come from.

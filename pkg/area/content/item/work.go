@@ -60,6 +60,7 @@ func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 
 // Request implements generate.Work.
 func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
+	w.settle(made)
 	req, err := w.request(n, made, w.signer)
 	if s := w.Sandbox; s != nil {
 		req.Rehearsal = s.Request(s.Outcome, w.Accepted)
@@ -99,6 +100,7 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 		}
 		w.Sources = w.quoted(t)
 	}
+	w.settle(made)
 	w.assemble(made, now)
 	w.Touch(now)
 	at := w.UpdatedAt

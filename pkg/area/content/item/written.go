@@ -21,7 +21,7 @@ func WrittenStates() []string {
 // Written returns the request to the text model for the item, and the texts that the item
 // has now, with the changes of the caller. It returns false if the item has no texts.
 func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool) {
-	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Kind == provider.KindText && p.Role != roleAdapt })
+	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleText || p.Role == roleScript })
 	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {
 		return asked, text, false
 	}

@@ -127,6 +127,7 @@ func (w *Worker) product(ctx context.Context, c *connection, productID string) e
 	if !c.r.Mapping.Products.Import {
 		return nil
 	}
+	read := w.Now()
 	p, err := c.Product(ctx, c.account(), productID)
 	if crm.Gone(err) {
 		_, err := w.importer().Archive(ctx, c.it.Owner, c.r.ID, productID)
@@ -135,19 +136,20 @@ func (w *Worker) product(ctx context.Context, c *connection, productID string) e
 	if err != nil {
 		return err
 	}
-	_, err = w.take(ctx, c, p)
+	_, err = w.take(ctx, c, p, read)
 	return err
 }
 
-// take imports a product of the CRM. A product that is new makes content if the mapping says so.
-func (w *Worker) take(ctx context.Context, c *connection, p crm.Product) (record.Outcome, error) {
+// take imports a product of the CRM, which was read since a time. A product that is new makes content if the mapping
+// says so.
+func (w *Worker) take(ctx context.Context, c *connection, p crm.Product, read time.Time) (record.Outcome, error) {
 	if c.r.FactoryID == nil || p.ID == "" {
 		return record.Unchanged, nil
 	}
 	o := c.it.Owner
 	return w.importer().Import(ctx, o, *c.r.FactoryID, record.Foreign{
 		Source: c.r.ID, ID: p.ID, SKU: p.SKU, Fallback: c.r.Kind + "-" + p.ID, Name: p.Name,
-		Description: p.Description, URL: p.URL, Price: p.Price, Currency: p.Currency, Archived: p.Archived,
+		Description: p.Description, URL: p.URL, Price: p.Price, Currency: p.Currency, Archived: p.Archived, Read: read,
 	}, func(tx *store.Tx, productID string) error {
 		count(tx, c.r.ID, countProducts)
 		if !c.r.Imported || !c.r.Mapping.Products.News() {

@@ -93,10 +93,6 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	o.Payload = &p
 	switch p.Phase {
 	case phaseProducts:
-		// Of two workers at once, one would find the products that the other imports, and note that they are taken.
-		if err := s.Lease(ctx, &p); err != nil {
-			return o, err
-		}
 		err = w.products(ctx, c, &p)
 	case phaseDeleted:
 		err = w.deleted(ctx, c, &p)
@@ -172,13 +168,14 @@ func same(a, b []crm.Pipeline) bool {
 
 // products imports a page of products.
 func (w synchronizer) products(ctx context.Context, c *connection, p *progress) error {
+	read := w.Now()
 	page, err := c.Products(ctx, c.account(), p.Cursor)
 	if err != nil {
 		return err
 	}
 	for _, product := range page.Items {
 		p.Read++
-		done, err := w.take(ctx, c, product)
+		done, err := w.take(ctx, c, product, read)
 		var refused *errs.Error
 		switch {
 		case errors.As(err, &refused) && refused.Code != errs.ProviderUnavailable && refused.Code != errs.Timeout:

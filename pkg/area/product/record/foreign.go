@@ -34,6 +34,8 @@ type Foreign struct {
 	Price       string `json:"price"`
 	Currency    string `json:"currency"`
 	Archived    bool   `json:"archived"`
+	// Read is the time at which it began to be read there.
+	Read time.Time `json:"-"`
 }
 
 // Outcome is the effect of an import.
@@ -50,11 +52,12 @@ const (
 const foreignKind = "foreign_product"
 
 // bound is the document of that item. Digest is that of the foreign product as it was imported last, so that what the
-// caller has changed since stays until it changes there.
+// caller has changed since stays until it changes there. Read is when that was read: what was read before is older.
 type bound struct {
-	ID      string `json:"id"`
-	Product string `json:"product"`
-	Digest  []byte `json:"digest"`
+	ID      string    `json:"id"`
+	Product string    `json:"product"`
+	Digest  []byte    `json:"digest"`
+	Read    time.Time `json:"read,omitzero"`
 }
 
 func foreignKey(o tenant.Owner, source, foreignID string) store.Key {
@@ -77,10 +80,13 @@ const maxImports = 4
 // Import creates or changes the product of a factory that stands for a foreign product. One foreign product has one
 // product: importing it again changes that one, and a product that was deleted here stays deleted. Join adds to the
 // transaction that creates the product. An error of type *errs.Error says what is wrong with the foreign product.
+// Two imports of one product may run at once: the later one finds what the other has written, its SKU for example, and
+// what was read last stays.
 func (m Importer) Import(ctx context.Context, o tenant.Owner, factoryID string, f Foreign,
 	join func(tx *store.Tx, productID string) error) (done Outcome, err error) {
 	for range maxImports {
-		if done, err = m.try(ctx, o, factoryID, f, join); !errors.Is(err, store.ErrConflict) {
+		done, err = m.try(ctx, o, factoryID, f, join)
+		if !errors.Is(err, store.ErrConflict) && (err == nil || errs.CodeOf(err) != errs.Duplicate) {
 			return done, err
 		}
 	}
@@ -106,7 +112,7 @@ func (m Importer) try(ctx context.Context, o tenant.Owner, factoryID string, f F
 			return Unchanged, err
 		}
 	}
-	if string(b.Digest) == string(sum[:]) {
+	if string(b.Digest) == string(sum[:]) || f.Read.Before(b.Read) {
 		return Unchanged, nil
 	}
 	if holder := HolderOf(found[1]); holder != "" && holder != b.Product {
@@ -129,7 +135,7 @@ func (m Importer) try(ctx context.Context, o tenant.Owner, factoryID string, f F
 	}
 	it := store.Item{Key: key, Kind: foreignKind, Owner: o,
 		Parent: store.Key{PK: foreignPartition(o, f.Source), SK: f.ID}}
-	if err := it.Encode(bound{f.ID, r.ID, sum[:]}); err != nil {
+	if err := it.Encode(bound{f.ID, r.ID, sum[:], f.Read}); err != nil {
 		return Unchanged, err
 	}
 	tx.Create(it, nil)
@@ -147,7 +153,7 @@ func (m Importer) change(ctx context.Context, tx *store.Tx, binding store.Item, 
 		return Unchanged, err
 	}
 	it := items[0]
-	b.Digest = digest
+	b.Digest, b.Read = digest, f.Read
 	if err := binding.Encode(b); err != nil {
 		return Unchanged, err
 	}
@@ -280,7 +286,7 @@ func (m Importer) archive(ctx context.Context, o tenant.Owner, key store.Key) (b
 		return false, err
 	}
 	// If the other system restores it, the next import changes it again.
-	b.Digest = nil
+	b.Digest, b.Read = nil, m.Now()
 	if err := found[0].Encode(b); err != nil {
 		return false, err
 	}

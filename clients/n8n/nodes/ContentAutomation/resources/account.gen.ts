@@ -470,6 +470,23 @@ export const accountDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Comment',
+        name: 'comment_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchComment', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'ID of the comment, for updateComment only',
+        routing: { send: { type: 'body', property: 'comment_id' } },
+      },
+      {
         displayName: 'Idempotency Key',
         name: 'idempotencyKey',
         type: 'string',

@@ -377,7 +377,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'duration_seconds',
         type: 'number',
         default: 0,
-        description: 'Length in seconds. A script of your own determines it. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.',
+        description: 'Length in seconds. A script of your own determines it. With reuse, of a video: less than that of from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.',
         routing: { send: { type: 'body', property: 'duration_seconds' } },
       },
       {
@@ -415,7 +415,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'from_parts',
         type: 'json',
         default: '[]',
-        description: 'Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order: such as the best scenes of a long video for a short one. Absent: all.',
+        description: 'Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a short video, or a story that is a clip, of a longer video, the service chooses the scenes.',
         routing: { send: { type: 'body', property: 'from_parts', preSend: [json('from_parts')] } },
       },
       {
