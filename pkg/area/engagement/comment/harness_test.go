@@ -16,7 +16,9 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/threads"
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement/comment"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -32,6 +34,7 @@ import (
 	fakeinstagram "github.com/content-automation/api/testdata/platforms/instagram"
 	fakethreads "github.com/content-automation/api/testdata/platforms/threads"
 	fakevk "github.com/content-automation/api/testdata/platforms/vk"
+	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
 )
 
 var owner = tenant.Of("acc_1", tenant.Live)
@@ -75,6 +78,8 @@ var fakes = map[string]struct {
 		func(c wire.Config) platform.Adapter { return facebook.New(c) }, fakefacebook.Page, fakefacebook.Page + "_178"},
 	"threads": {func(now func() time.Time) fake { return fakethreads.New(now) },
 		func(c wire.Config) platform.Adapter { return threads.New(c) }, fakethreads.User, "178"},
+	"youtube": {func(now func() time.Time) fake { return fakeyoutube.New(now) },
+		func(c wire.Config) platform.Adapter { return youtube.New(c) }, fakeyoutube.Channel, "yt178"},
 	"vk": {func(now func() time.Time) fake { return fakevk.New(now) },
 		func(c wire.Config) platform.Adapter { return vk.New(c) }, fmt.Sprint(-fakevk.Group), "178"},
 }
@@ -87,17 +92,20 @@ type world struct {
 	fake  fake
 	post  string
 	names atomic.Int64
+	// workers is the number of workers that take each step.
+	workers int
 }
 
 func newWorld(t *testing.T, name string) *world {
 	t.Helper()
 	of := fakes[name]
-	w := &world{t: t, clock: fixture.NewClock(), post: of.post}
+	w := &world{t: t, clock: fixture.NewClock(), post: of.post, workers: 2}
 	w.fake = of.fake(w.clock.Now)
 	adapter := of.adapter(wire.Config{HTTP: control.Doer{Handler: w.fake.Handler()}, BaseURL: "http://platform.test",
 		Now: w.clock.Now})
 	w.Worker = &comment.Worker{DB: storetest.Open(t, w.clock.Now), Platforms: only{adapter},
 		Vault: account.Vault{Envelope: sealtest.Envelope("key")}, Now: w.clock.Now}
+	w.Budgets = &publication.Worker{DB: w.DB, Now: w.clock.Now}
 	now := w.clock.Now()
 	access, refresh := w.fake.Grant(90 * 24 * time.Hour)
 	a := platform.Account{ID: of.account, Token: platform.Token{Access: platform.Secret(access),
@@ -162,10 +170,15 @@ func (w *world) due() (all []task.Message) {
 	return all
 }
 
-// work has two workers take each due step at the same time.
+// work has the workers take each due step at the same time.
 func (w *world) work() {
 	w.t.Helper()
-	messages := w.due()
+	w.take(w.due())
+}
+
+// take has the workers take the steps of messages at the same time.
+func (w *world) take(messages []task.Message) {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
@@ -176,7 +189,7 @@ func (w *world) work() {
 		}
 	}()
 	var all sync.WaitGroup
-	for range 2 {
+	for range w.workers {
 		k := task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.clock.Now,
 			Name:   func() string { return fmt.Sprint("name-", w.names.Add(1)) },
 			Chance: func() float64 { return 0.5 }})
