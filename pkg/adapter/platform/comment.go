@@ -22,6 +22,19 @@ type Commenting struct {
 	Uses CommentUses
 }
 
+// RisingReads are the ages of a post at which its comments are read on platforms that bound the calls of a day: at
+// rising intervals on the first day, then daily.
+var RisingReads = func() []time.Duration {
+	at := []time.Duration{10 * time.Minute, 30 * time.Minute}
+	for hours := time.Hour; hours < 24*time.Hour; hours *= 2 {
+		at = append(at, hours)
+	}
+	for day := 1; day <= 30; day++ {
+		at = append(at, time.Duration(day)*24*time.Hour)
+	}
+	return at
+}()
+
 // CommentUses are what calls about comments use of the budgets of a platform. The zero value uses nothing. A page of
 // comments has its use itself.
 type CommentUses struct {

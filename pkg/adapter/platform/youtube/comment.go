@@ -33,19 +33,6 @@ const mostThreads = 10
 // held is the list of comments that other readers do not see. Its pages follow those of the published comments.
 const held = "heldForReview"
 
-// commentReads are the ages of a video at which its comments are read: at rising intervals on a day, then daily.
-// A look takes two units at least.
-var commentReads = func() []time.Duration {
-	at := []time.Duration{10 * time.Minute, 30 * time.Minute}
-	for hours := time.Hour; hours < 24*time.Hour; hours *= 2 {
-		at = append(at, hours)
-	}
-	for day := 1; day <= 30; day++ {
-		at = append(at, time.Duration(day)*24*time.Hour)
-	}
-	return at
-}()
-
 // remark is a comment as YouTube returns it.
 type remark struct {
 	ID      string `json:"id"`

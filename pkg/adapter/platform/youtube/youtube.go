@@ -46,7 +46,7 @@ var capabilities = platform.Capabilities{
 	Options: []platform.Option{platform.OptionPrivacy, optionKids, platform.OptionCover, platform.OptionGenerated,
 		platform.OptionSilent},
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
-		Text: platform.Text{Max: 10_000}, ReadAt: commentReads,
+		Text: platform.Text{Max: 10_000}, ReadAt: platform.RisingReads,
 		Uses: platform.CommentUses{Reply: func(string) int { return writeUnits }, Hide: writeUnits,
 			Delete: 2 * writeUnits}},
 	Shape:     Options{},

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/testdata/platforms/control"
+	fakex "github.com/content-automation/api/testdata/platforms/x"
 	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
 )
 
@@ -49,14 +50,18 @@ func TestAnAccountWithoutThePermission(t *testing.T) {
 	}
 }
 
-// key is the counter of the units that calls have used on a day, which begins at midnight in California.
-func (w *world) key() store.Key {
-	return store.IDKey("budget#youtube.reads#" + w.clock.Now().UTC().Add(-8*time.Hour).Format("2006-01-02") + "T00")
+// key is the counter of the units that calls of YouTube have used on a day, which begins at midnight in California.
+func (w *world) key() store.Key { return w.counter("youtube.reads", -8*time.Hour) }
+
+func (w *world) counter(name string, starts time.Duration) store.Key {
+	return store.IDKey("budget#" + name + "#" + w.clock.Now().UTC().Add(starts).Format("2006-01-02") + "T00")
 }
 
-func (w *world) counted() int64 {
+func (w *world) counted() int64 { return w.count(w.key()) }
+
+func (w *world) count(key store.Key) int64 {
 	w.t.Helper()
-	items, err := w.DB.GetAll(w.t.Context(), w.key())
+	items, err := w.DB.GetAll(w.t.Context(), key)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -103,5 +108,21 @@ func TestTheQuotaOfComments(t *testing.T) {
 	w.take([]task.Message{look})
 	if w.fake.Calls() != calls {
 		t.Errorf("%d calls beyond the budget", w.fake.Calls()-calls)
+	}
+}
+
+// What calls about replies cost on X is counted. A post without replies costs the read of their count.
+func TestTheCostOfCommentsOnX(t *testing.T) {
+	w := newWorld(t, "x")
+	w.workers = 1
+	of := w.fake.(*fakex.Fake)
+	w.read(asked)
+	w.reply(asked, "Yes: see acme.example/shoes")
+	w.until("the reply ends", func() bool { return w.comments()[asked].Reply.State == comment.Done })
+	w.start(asked, comment.Hide)
+	w.until("it is hidden", func() bool { return w.comments()[asked].State == comment.Hidden })
+	if total, reads := w.count(w.counter("x", 0)), w.count(w.counter("x.reads", 0)); total != int64(of.Cost) ||
+		reads != 20 || total != 20+200+10 {
+		t.Errorf("counted %d, of readings %d; the calls have cost %d", total, reads, of.Cost)
 	}
 }

@@ -13,9 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
 	"github.com/content-automation/api/pkg/adapter/platform/facebook"
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
+	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
 	"github.com/content-automation/api/pkg/adapter/platform/threads"
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/x"
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
@@ -32,8 +34,10 @@ import (
 	fakefacebook "github.com/content-automation/api/testdata/platforms/facebook"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 	fakeinstagram "github.com/content-automation/api/testdata/platforms/instagram"
+	fakelinkedin "github.com/content-automation/api/testdata/platforms/linkedin"
 	fakethreads "github.com/content-automation/api/testdata/platforms/threads"
 	fakevk "github.com/content-automation/api/testdata/platforms/vk"
+	fakex "github.com/content-automation/api/testdata/platforms/x"
 	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
 )
 
@@ -80,6 +84,10 @@ var fakes = map[string]struct {
 		func(c wire.Config) platform.Adapter { return threads.New(c) }, fakethreads.User, "178"},
 	"youtube": {func(now func() time.Time) fake { return fakeyoutube.New(now) },
 		func(c wire.Config) platform.Adapter { return youtube.New(c) }, fakeyoutube.Channel, "yt178"},
+	"linkedin": {func(now func() time.Time) fake { return fakelinkedin.New(now) },
+		func(c wire.Config) platform.Adapter { return linkedin.New(c) }, fakelinkedin.Organization, "urn:li:share:178"},
+	"x": {func(now func() time.Time) fake { return fakex.New(now) },
+		func(c wire.Config) platform.Adapter { return x.New(c) }, fakex.User, "178"},
 	"vk": {func(now func() time.Time) fake { return fakevk.New(now) },
 		func(c wire.Config) platform.Adapter { return vk.New(c) }, fmt.Sprint(-fakevk.Group), "178"},
 }
@@ -207,12 +215,21 @@ func (w *world) take(messages []task.Message) {
 // until works until a condition holds.
 func (w *world) until(what string, done func() bool) {
 	w.t.Helper()
-	for range 300 {
+	for idle, worked := 0, 0; idle < 200 && worked < 300; {
 		if done() {
 			return
 		}
-		w.work()
-		w.clock.Advance(20 * time.Second)
+		if len(w.due()) > 0 {
+			w.work()
+			w.clock.Advance(20 * time.Second)
+			worked++
+			continue
+		}
+		if idle++; idle < 100 {
+			w.clock.Advance(time.Minute)
+		} else {
+			w.clock.Advance(30 * time.Minute) // a reply has ended by now
+		}
 	}
 	w.t.Fatalf("%s did not happen: %+v", what, w.comments())
 }
