@@ -35,7 +35,7 @@ func replyPrice(text string) int {
 	return postPrice
 }
 
-// Comments implements platform.CommentReader. It searches only if the post has replies, because X charges for each reply
+// Comments implements platform.CommentReader. It searches only if the post has replies: X charges for each reply
 // and each author that it shows.
 func (p *Platform) Comments(ctx context.Context, a platform.Account, post platform.Published,
 	_ string) (page platform.CommentPage, err error) {
