@@ -75,8 +75,8 @@ func TestComments(t *testing.T) {
 	eventually(t, "the events", func() bool { return len(events()) == 3 })
 }
 
-// A reader comments on a post on the fake of Facebook, which announces it by a webhook. The comment is read and answered,
-// and the reply is there once.
+// A reader comments on a post on the fake of Facebook, which announces it by a webhook. The comment is read and
+// answered, and the reply is there once.
 func TestCommentsOnAPlatform(t *testing.T) {
 	t.Parallel()
 	noteSecret("access-token-0", "refresh-token-0")

@@ -142,8 +142,8 @@ func (c *caller) answer() {
 	}
 }
 
-// checkComments checks that no reply was written twice, that each reply and each change has ended, and that the platform
-// has what they report.
+// checkComments checks that no reply was written twice, that each reply and each change has ended, and that the
+// platform has what they report.
 func (w *world) checkComments(fail func(format string, args ...any)) {
 	for key, times := range w.replies {
 		if times > 1 {

@@ -27,8 +27,8 @@ var ErrForged = errors.New("platform: the webhook is not the platform's")
 // Announcer is a platform that announces changes of comments by webhooks.
 type Announcer interface {
 	// Announced verifies a webhook. It returns the posts that the webhook names, and the text that the platform wants
-	// as the answer. It returns ErrForged for a webhook that does not come from the platform, and an error of any kind if
-	// the application cannot be read. It makes no calls.
+	// as the answer. It returns ErrForged for a webhook that does not come from the platform, and an error of any kind
+	// if the application cannot be read. It makes no calls.
 	Announced(ctx context.Context, h Hook) (posts []Announced, answer string, err error)
 }
 

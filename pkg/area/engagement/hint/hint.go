@@ -1,5 +1,5 @@
-// Package hint receives the webhooks of platforms about comments. A webhook is a hint: the comments on the posts that it
-// names are read now. Nothing else of it is used.
+// Package hint receives the webhooks of platforms about comments. A webhook is a hint: the comments on the posts that
+// it names are read now. Nothing else of it is used.
 package hint
 
 import (
@@ -25,8 +25,8 @@ import (
 const (
 	// param is the parameter that names the platform in the address of its webhooks, which is that of the callback.
 	param = "hook"
-	// maxHook is the size of the largest webhook, and maxAnnounced bounds the posts of one. The comments on other posts are
-	// read at their usual times.
+	// maxHook is the size of the largest webhook, and maxAnnounced bounds the posts of one. The comments on other posts
+	// are read at their usual times.
 	maxHook      = 256 << 10
 	maxAnnounced = 100
 	// sameHook is the time within which a webhook with the same content is a repeat.
