@@ -7509,7 +7509,7 @@ type SocialAccount struct {
 	AuthorizationURL *string `json:"authorization_url"`
 	// URL of its picture. Null: none.
 	AvatarURL *string `json:"avatar_url"`
-	// What can be done with the comments on its posts. What its owner has not permitted fails.
+	// What can be done with the comments on its posts.
 	Comments SocialCommenting `json:"comments"`
 	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
 	// otherwise.
@@ -7644,6 +7644,9 @@ type SocialCommenting struct {
 	Hide bool `json:"hide"`
 	// Whether they are read.
 	List bool `json:"list"`
+	// Whether the platform has refused a call about comments because the account was connected without the permission for
+	// them. Connect it again, and allow all that the page asks for. Posts are published nevertheless.
+	Reconnect bool `json:"reconnect"`
 	// Whether a reply can be published.
 	Reply bool `json:"reply"`
 }

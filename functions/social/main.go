@@ -2,10 +2,12 @@
 package main
 
 import (
+	"net/http"
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/engagement/hint"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/cloud/needs"
@@ -20,5 +22,7 @@ func main() {
 	e.Envelope = seal.NewEnvelope(kmsseal.New(e.AWS, n.SecretsKey, account.SealPurpose), e.Now)
 	e.Apps, e.PlatformEndpoint = secret.Manager(e.AWS, n.PlatformSecret), n.PlatformEndpoint
 	e.Platforms = registry.With(strings.Split(n.Optional, ","))
-	area.ServeWith(social.Mount, e, social.Open(e).With)
+	area.ServeWith(social.Mount, e, func(operations http.Handler) http.Handler {
+		return hint.Open(e).With(social.Open(e).With(operations))
+	})
 }

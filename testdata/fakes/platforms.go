@@ -34,9 +34,16 @@ type fake interface {
 	Published() []control.Post
 }
 
+// commented is a fake with comments.
+type commented interface {
+	AddComment(c control.Comment) control.Comment
+	CommentsOn(post string) []control.Comment
+}
+
 // Platforms serves the fakes of all platforms, each below its name, such as /vk. GET /_posts lists the visible posts.
 // POST /_fail?platform=vk&fault=answer+lost gives the next call of a platform a fault; with &call=3, it is the third
-// call. The fakes of the CRMs are served beside them: see crms.Serve. took is the time for which a platform processes a
+// call. POST /_comment?platform=vk&post=178&text=Hi adds a comment of a reader to a post, and with &parent= a reply to a
+// comment; GET /_comments?platform=vk&post=178 lists the comments. The fakes of the CRMs are served beside them: see crms.Serve. took is the time for which a platform processes a
 // video.
 func Platforms(now func() time.Time, took time.Duration) http.Handler {
 	instagramFake, tiktokFake, youtubeFake, rutubeFake := instagram.New(now), tiktok.New(now), youtube.New(now),
@@ -65,6 +72,23 @@ func Platforms(now func() time.Time, took time.Duration) http.Handler {
 		}
 		control.JSON(w, http.StatusOK, posts)
 	})
+	mux.HandleFunc("POST /_comment", func(w http.ResponseWriter, r *http.Request) {
+		f, ok := fakes[r.FormValue("platform")].(commented)
+		if !ok || r.FormValue("post") == "" || r.FormValue("text") == "" {
+			http.Error(w, "want a platform with comments, the id of a post and a text", http.StatusBadRequest)
+			return
+		}
+		control.JSON(w, http.StatusCreated, f.AddComment(control.Comment{Post: r.FormValue("post"),
+			Parent: r.FormValue("parent"), Text: r.FormValue("text")}))
+	})
+	mux.HandleFunc("GET /_comments", func(w http.ResponseWriter, r *http.Request) {
+		f, ok := fakes[r.FormValue("platform")].(commented)
+		if !ok {
+			http.Error(w, "want a platform with comments", http.StatusBadRequest)
+			return
+		}
+		control.JSON(w, http.StatusOK, append([]control.Comment{}, f.CommentsOn(r.FormValue("post"))...))
+	})
 	mux.HandleFunc("POST /_fail", func(w http.ResponseWriter, r *http.Request) {
 		f, ok := fakes[r.FormValue("platform")]
 		fault := platformtest.Fault(r.FormValue("fault"))
@@ -90,6 +114,7 @@ func Apps() (string, error) {
 		if name != vkadapter.Name {
 			document[name]["client_secret"] = oauth.ClientSecret
 		}
+		document[name]["hook_token"] = oauth.HookToken
 	}
 	value, err := json.Marshal(document)
 	if err != nil {

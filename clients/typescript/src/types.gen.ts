@@ -6397,7 +6397,7 @@ export interface SocialAccount {
   authorization_url: string | null;
   /** URL of its picture. Null: none. */
   avatar_url: string | null;
-  /** What can be done with the comments on its posts. What its owner has not permitted fails. */
+  /** What can be done with the comments on its posts. */
   comments: SocialCommenting;
   /**
    * Id of the account that is connected in place of this one, because it is the same account of the platform. Null
@@ -6541,6 +6541,11 @@ export interface SocialCommenting {
   hide: boolean;
   /** Whether they are read. */
   list: boolean;
+  /**
+   * Whether the platform has refused a call about comments because the account was connected without the permission for
+   * them. Connect it again, and allow all that the page asks for. Posts are published nevertheless.
+   */
+  reconnect: boolean;
   /** Whether a reply can be published. */
   reply: boolean;
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/area/audit/follow"
 	"github.com/content-automation/api/pkg/area/content/publication/stored"
 	"github.com/content-automation/api/pkg/area/crm"
+	"github.com/content-automation/api/pkg/area/engagement/hint"
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/people/scim"
 	"github.com/content-automation/api/pkg/area/social"
@@ -132,7 +133,7 @@ func (s *Service) mount(e area.Env) *gateway {
 		routes = append(routes, r.Routes()...)
 		handler := http.Handler(r)
 		if f.Name == api.SocialFunction {
-			handler = social.Open(e).With(r)
+			handler = hint.Open(e).With(social.Open(e).With(r))
 		}
 		if f.Name == api.CRMFunction {
 			handler = crm.Open(e).With(r)

@@ -3,9 +3,18 @@
 package e2e
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/testdata/platforms/control"
+	"github.com/content-automation/api/testdata/platforms/facebook"
+	"github.com/content-automation/api/testdata/platforms/oauth"
 )
 
 type readerComment struct {
@@ -64,4 +73,77 @@ func TestComments(t *testing.T) {
 			"/v1/events?type=comment.created,comment.replied", nil), http.StatusOK)
 	}
 	eventually(t, "the events", func() bool { return len(events()) == 3 })
+}
+
+// A reader comments on a post on the fake of Facebook, which announces it by a webhook. The comment is read and
+// answered, and the reply is there once.
+func TestCommentsOnAPlatform(t *testing.T) {
+	t.Parallel()
+	noteSecret("access-token-0", "refresh-token-0")
+	c := newCustomer(t, returning)
+	c.topUp(1000)
+	secret := c.live.Secret
+	a := c.connect(secret, object{"platform": "facebook", "return_url": returnPage})
+	callback, cookies := allow(t, a.AuthorizationURL, c.id)
+	if resp, body := browse(t, http.MethodGet, callback, cookies...); resp.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", resp.StatusCode, body)
+	}
+	itemID := c.post(secret, c.factory(secret), "A shoe made of recycled nets for "+c.id)
+	into[published](call(t, secret, http.MethodPost, contentPath+"/"+itemID+"/publish",
+		object{"social_account_ids": []string{a.ID}}), http.StatusAccepted)
+	until(t, secret, itemID, "published")
+	pub := into[struct {
+		Publications []struct {
+			ID   string
+			Post string `json:"platform_post_id"`
+		}
+	}](call(t, secret, http.MethodGet, contentPath+"/"+itemID, nil), http.StatusOK).Publications[0]
+	fake := url.Values{"platform": {"facebook"}, "post": {pub.Post}, "text": {"Does it come in red?"}}
+	if resp, body := browse(t, http.MethodPost, running.Platforms+"/_comment?"+fake.Encode()); resp.StatusCode !=
+		http.StatusCreated {
+		t.Fatalf("%d %s", resp.StatusCode, body)
+	}
+	announce(t, pub.Post)
+	list := func() []readerComment {
+		return into[[]readerComment](call(t, secret, http.MethodGet, "/v1/comments?publication_id="+pub.ID, nil),
+			http.StatusOK)
+	}
+	eventually(t, "the comment", func() bool { return len(list()) == 1 })
+	into[readerComment](call(t, secret, http.MethodPost, "/v1/comments/"+list()[0].ID+"/replies",
+		object{"text": "Yes: in red."}), http.StatusAccepted)
+	eventually(t, "the reply", func() bool { return list()[0].Reply.State == "done" })
+	events := func() []struct{ Type string } {
+		return into[[]struct{ Type string }](call(t, secret, http.MethodGet,
+			"/v1/events?type=comment.created,comment.replied", nil), http.StatusOK)
+	}
+	eventually(t, "the events", func() bool { return len(events()) == 2 })
+	var all []control.Comment
+	_, body := browse(t, http.MethodGet, running.Platforms+"/_comments?"+fake.Encode())
+	if err := json.Unmarshal([]byte(body), &all); err != nil || len(all) != 2 || !all[0].Own ||
+		all[0].Text != "Yes: in red." || all[0].Parent != all[1].ID {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// announce sends the webhook of a comment on a post.
+func announce(t *testing.T, post string) {
+	t.Helper()
+	body := `{"object": "page", "entry": [{"id": "` + facebook.Page + `", "changes": [{"field": "feed", "value": ` +
+		`{"item": "comment", "verb": "add", "post_id": "` + post + `"}}]}]}`
+	mac := hmac.New(sha256.New, []byte(oauth.ClientSecret))
+	mac.Write([]byte(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, running.BaseURL+
+		"/v1/social/callback?hook=facebook", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Errorf("the webhook is answered by %s", resp.Status)
+	}
 }

@@ -267,7 +267,13 @@ func (c *caller) act() {
 		c.train()
 		return
 	}
-	switch c.random.IntN(28) {
+	switch c.random.IntN(30) {
+	case 28:
+		c.discuss()
+		return
+	case 29:
+		c.answer()
+		return
 	case 24, 25, 26:
 		c.provide()
 		return

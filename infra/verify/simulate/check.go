@@ -221,6 +221,7 @@ func (w *world) check() (broken []string) {
 	w.checkTrainings(fail)
 	w.checkChats(fail)
 	w.checkPublications(fail)
+	w.checkComments(fail)
 	w.checkOwn(fail)
 	w.checkTeam(fail)
 	for token, all := range w.submissions {

@@ -13,9 +13,9 @@
 // Callers create content and generations, alone and in batches, cancel, change, delete and regenerate them, train
 // models, talk to the architect, import media, disconnect social accounts, empty a sandbox and repeat deliveries of
 // events. They bring their own posts, decide about items at the same time as others, on review pages too, take the
-// next slots of a schedule, automate, and connect a CRM. They repeat a call that was not answered with the same
-// Idempotency-Key. When they are done, the faults end, and all work must end. Then the invariants are checked
-// (check.go).
+// next slots of a schedule, answer and hide comments, automate, and connect a CRM. They repeat a call that was not
+// answered with the same Idempotency-Key. When they are done, the faults end, and all work must end. Then the
+// invariants are checked (check.go).
 //
 // The simulation excludes the gateway and the authorizer, the SDK's own code (but not its repeats and time-outs), the
 // table's limits of throughput, an index that is behind its table, expired items that DynamoDB removes, and processes

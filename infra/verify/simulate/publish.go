@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -23,7 +24,8 @@ type published struct {
 	id    string
 	times int
 	// sent is the number of calls that made the post, by workers that were entitled to.
-	account string
+	account  string
+	comments []platform.Comment
 }
 
 // platforms are doubles of two platforms: the posts of one can be read, and the other takes a post and cannot
@@ -32,7 +34,7 @@ type platforms struct{}
 
 // Of implements publication.Platforms.
 func (platforms) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
-	return stage{name: name}, name == "vk" || name == "telegram"
+	return stage{name: name}, name == "facebook" || name == "telegram"
 }
 
 // stage is a platform. It counts the posts by the ids of publications.
@@ -46,8 +48,17 @@ var _ platform.Adapter = stage{}
 // Name implements platform.Adapter.
 func (s stage) Name() string { return s.name }
 
-// Capabilities implements platform.Adapter. The stage has no metrics, which would be read for a month.
-func (stage) Capabilities() platform.Capabilities { return platform.Capabilities{} }
+// Capabilities implements platform.Adapter. The limits are those of the platform, because a publication is held against
+// them again when it begins. The stage has no metrics, which would be read for months.
+func (s stage) Capabilities() platform.Capabilities {
+	row, _ := registry.Find(s.name)
+	c := row.Capabilities
+	c.Metrics, c.Account, c.Reads, c.Budget = nil, platform.AccountFigures{}, nil, nil
+	if c.Comments.Reads {
+		c.Comments = commenting
+	}
+	return c
+}
 
 func (s stage) pass(ctx context.Context, what string, p platform.Post, lost error, do func(w *world) error) error {
 	w := invocationOf(ctx).world
@@ -98,6 +109,7 @@ func (s stage) Finalize(ctx context.Context, a platform.Account, p platform.Post
 		if post == nil {
 			post = &published{id: fmt.Sprint("post-", len(w.posts)), account: a.ID}
 			w.posts[p.Key] = post
+			post.remark(w)
 		}
 		post.times++
 		out = platform.Step{Next: platform.StageDone, Post: platform.Published{ID: post.id}}
@@ -140,7 +152,7 @@ func (objects) Range(context.Context, string, int64, int64) (io.ReadCloser, erro
 // connect connects accounts of both platforms.
 func (c *caller) connect() {
 	tx := &store.Tx{}
-	for _, name := range []string{"vk", "telegram"} {
+	for _, name := range []string{"facebook", "telegram"} {
 		now := time.Now()
 		r := account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil),
 			Platform: name, FactoryIDs: []string{}, State: account.Connected}, PlatformID: c.name}

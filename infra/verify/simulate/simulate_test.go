@@ -39,13 +39,14 @@ func TestSeeds(t *testing.T) {
 	case seeds == 1:
 		c.Trace = os.Stdout
 	}
-	begun, simulated, tasks, steps := time.Now(), 0, 0, 0
+	begun, simulated, tasks, steps, posts, replies := time.Now(), 0, 0, 0, 0, 0
 	for seed := from; seed < from+seeds; seed++ {
 		if !asked && time.Since(begun) > usualTime {
 			break
 		}
 		r := Run(t, seed, c)
 		simulated, tasks, steps = simulated+1, tasks+r.Tasks, steps+r.Steps
+		posts, replies = posts+r.Posts, replies+r.Replies
 		for _, broken := range r.Broken {
 			t.Errorf("seed %d: %s", seed, broken)
 		}
@@ -53,9 +54,13 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("replay it with: make simulate SEEDS=1 FROM=%d", seed)
 		}
 		if simulated%100 == 0 || seed == from+seeds-1 {
-			fmt.Printf("%d seeds from %d: %d tasks in %d steps, %.0f tasks a second\n", simulated, from, tasks, steps,
-				float64(tasks)/time.Since(begun).Seconds())
+			fmt.Printf("%d seeds from %d: %d tasks in %d steps, %.0f tasks a second; %d posts, %d replies\n", simulated,
+				from, tasks, steps, float64(tasks)/time.Since(begun).Seconds(), posts, replies)
 		}
+	}
+	// Otherwise, the invariants about posts and replies hold of nothing.
+	if simulated >= 10 && (posts == 0 || replies == 0) {
+		t.Errorf("%d seeds have %d posts and %d replies", simulated, posts, replies)
 	}
 }
 

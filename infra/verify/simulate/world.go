@@ -42,6 +42,8 @@ type Result struct {
 	Tasks int
 	Hash  uint64
 	Steps int
+	// Posts and Replies are the numbers of posts and of replies to comments that platforms have taken.
+	Posts, Replies int
 }
 
 // Config changes a run.
@@ -87,6 +89,7 @@ type world struct {
 	submissions map[string][]*submission
 	files       map[string]bool
 	posts       map[string]*published
+	replies     map[string]int // how often each was written, by its key
 	jobs        map[string]*customization
 	trainings   map[string]*trained
 	receipts    map[receipt]int
@@ -125,7 +128,7 @@ func Run(t *testing.T, seed uint64, c Config) (out Result) {
 			<-time.After(time.Until(begin))
 			w := newWorld(seed, c)
 			w.run()
-			out = Result{w.check(), w.Tasks, w.trace, w.steps}
+			out = Result{w.check(), w.Tasks, w.trace, w.steps, len(w.posts), len(w.replies)}
 		})
 	})
 	return out
@@ -136,7 +139,8 @@ func newWorld(seed uint64, c Config) *world {
 		Config: c, random: rand.New(rand.NewPCG(seed, 0)), wake: make(chan struct{}, 1), engine: memtable.New(time.Now),
 		queues: map[topology.Queue]*messages{}, generations: map[provider.Handle]*generation{},
 		submissions: map[string][]*submission{},
-		files:       map[string]bool{}, posts: map[string]*published{}, jobs: map[string]*customization{},
+		files:       map[string]bool{}, posts: map[string]*published{}, replies: map[string]int{},
+		jobs:      map[string]*customization{},
 		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
 		team: newTeamwork(),
 	}

@@ -65,6 +65,10 @@ type App struct {
 	// Scopes are requested instead of the platform's usual ones, separated by spaces. They are
 	// empty unless the platform has granted the application other rights.
 	Scopes string `json:"scopes"`
+	// HookToken is the secret that the operator has entered at the platform for webhooks, or empty if it sends none.
+	HookToken Secret `json:"hook_token"`
+	// Confirmations has the text by which each community of VK confirms the address of webhooks, as in "123=abcd 456=ef".
+	Confirmations string `json:"confirmations"`
 }
 
 // Authorization is a request to connect an account by OAuth 2.

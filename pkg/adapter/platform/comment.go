@@ -18,6 +18,36 @@ type Commenting struct {
 	// ReadAt are the ages of a post at which its comments are read, or nil for the usual ones. A platform that charges
 	// for each comment that it shows has few.
 	ReadAt []time.Duration
+	// Uses are what the calls use of the budgets of the platform, as Reads counts them.
+	Uses CommentUses
+}
+
+// RisingReads are the ages of a post at which its comments are read on platforms that bound the calls of a day: at
+// rising intervals on the first day, then daily.
+var RisingReads = func() []time.Duration {
+	at := []time.Duration{10 * time.Minute, 30 * time.Minute}
+	for hours := time.Hour; hours < 24*time.Hour; hours *= 2 {
+		at = append(at, hours)
+	}
+	for day := 1; day <= 30; day++ {
+		at = append(at, time.Duration(day)*24*time.Hour)
+	}
+	return at
+}()
+
+// CommentUses are what calls about comments use of the budgets of a platform. The zero value uses nothing. A page of
+// comments has its use itself.
+type CommentUses struct {
+	Reply        func(text string) int // nil if a reply uses nothing
+	Hide, Delete int                   // at most
+}
+
+// OfReply returns what a reply uses.
+func (u CommentUses) OfReply(text string) int {
+	if u.Reply == nil {
+		return 0
+	}
+	return u.Reply(text)
 }
 
 // Comment is a comment on a published post.
@@ -44,6 +74,8 @@ type CommentPage struct {
 	Next     string // continues the list, or is empty at its end
 	// Partial reports that the page lacks comments, such as the later ones of many replies.
 	Partial bool
+	// Uses is what the calls for the page have used of the budgets of the platform.
+	Uses int
 }
 
 // CommentReader is a platform that lists the comments on a post, with the replies to them.

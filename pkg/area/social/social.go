@@ -40,12 +40,16 @@ func NewService(db *store.DB, audit httpapi.Recorder, platforms *account.Platfor
 
 // Open opens the service of a function.
 func Open(e area.Env) *Service {
+	return NewService(e.DB, e.Audit, OpenPlatforms(e), account.Vault{Envelope: e.Envelope}, e.Seal, e.Now, e.Random)
+}
+
+// OpenPlatforms returns the adapters of a function.
+func OpenPlatforms(e area.Env) *account.Platforms {
 	c := account.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now, Only: e.Platforms}
 	if e.Apps != nil {
 		c.Apps = apps.New(e.Apps, e.Now).Get
 	}
-	return NewService(e.DB, e.Audit, account.NewPlatforms(c), account.Vault{Envelope: e.Envelope}, e.Seal,
-		e.Now, e.Random)
+	return account.NewPlatforms(c)
 }
 
 // Mount registers the operations of the area.

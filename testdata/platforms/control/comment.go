@@ -7,11 +7,15 @@ import (
 
 // Comment is a comment on a post, or a first comment if it has no id.
 type Comment struct {
-	ID, Post, Parent string
-	Handle, Name     string // of the author
-	Text             string
-	At               time.Time
-	Own, Hidden      bool
+	ID     string    `json:"id"`
+	Post   string    `json:"post"`
+	Parent string    `json:"parent,omitempty"`
+	Handle string    `json:"handle,omitempty"` // of the author
+	Name   string    `json:"name,omitempty"`   // of the author
+	Text   string    `json:"text"`
+	At     time.Time `json:"at"`
+	Own    bool      `json:"own,omitempty"`
+	Hidden bool      `json:"hidden,omitempty"`
 }
 
 // AddComment adds a comment to the newest post that has the content, or to the newest post at all if it is empty. It

@@ -95,6 +95,8 @@ func (f *Fake) Handler() http.Handler {
 		control.JSON(w, http.StatusOK, map[string]string{"localizedName": "Acme", "vanityName": "acme"})
 	})
 	api.HandleFunc("POST /rest/socialActions/{urn}/comments", f.comment)
+	api.HandleFunc("GET /rest/socialActions/{urn}/comments", f.comments)
+	api.HandleFunc("DELETE /rest/socialActions/{urn}/comments/{id}", f.removeComment)
 	api.HandleFunc("GET /rest/socialActions/{urn}", f.actions)
 	f.figures(api)
 	versioned := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -344,11 +346,16 @@ func (f *Fake) comment(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Actor   string `json:"actor"`
 		Object  string `json:"object"`
+		Parent  string `json:"parentComment"`
 		Message struct {
 			Text string `json:"text"`
 		} `json:"message"`
 	}
 	err := json.NewDecoder(r.Body).Decode(&body)
+	if err == nil && body.Parent != "" {
+		f.reply(w, r.PathValue("urn"), body.Parent, body.Actor, body.Object, body.Message.Text)
+		return
+	}
 	if p, ok := f.Find(r.PathValue("urn")); err != nil || !ok || body.Actor != p.Account || body.Object != p.ID ||
 		body.Message.Text == "" {
 		bad(w)

@@ -25,6 +25,8 @@ import (
 const (
 	ClientID     = "app-0001"
 	ClientSecret = "app-secret-0001"
+	// HookToken is the operator's secret for webhooks.
+	HookToken = "hook-token-0001"
 )
 
 // Server is the authorization server of one platform.

@@ -71,7 +71,8 @@ func New(now func() time.Time) *Fake {
 			refuse(w, http.StatusTooManyRequests, "about:blank", "Too Many Requests")
 		}),
 		OAuth: &oauth.Server{ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
-			Scopes: []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"}},
+			Scopes: []string{"tweet.read", "tweet.write", "users.read", "media.write", "tweet.moderate.write",
+				"offline.access"}},
 		Took: 25 * time.Second, files: map[string]*file{}, texts: map[string]string{}, bodies: map[string]Body{},
 	}
 }
@@ -107,10 +108,9 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST /2/media/metadata", f.metadata)
 	api.HandleFunc("POST /2/tweets", f.create)
 	api.HandleFunc("GET /2/tweets/{id}", f.read)
-	api.HandleFunc("DELETE /2/tweets/{id}", func(w http.ResponseWriter, r *http.Request) {
-		f.Remove(r.PathValue("id"))
-		control.JSON(w, http.StatusOK, map[string]any{"data": map[string]bool{"deleted": true}})
-	})
+	api.HandleFunc("DELETE /2/tweets/{id}", f.remove)
+	api.HandleFunc("PUT /2/tweets/{id}/hidden", f.hide)
+	api.HandleFunc("GET /2/tweets/search/recent", f.search)
 	api.HandleFunc("GET /2/users/"+User+"/tweets", f.list)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2/oauth2/token", f.token)
@@ -175,6 +175,8 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	content, ok := f.content(body)
 	_, answers := f.texts[body.Reply.To]
+	to, comment := f.FindComment(body.Reply.To)
+	answers = answers || comment
 	duplicate := slices.Contains(f.recent(), shown(body))
 	f.mu.Unlock()
 	switch {
@@ -192,9 +194,12 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := f.snowflake()
-	if body.Reply.To != "" && body.Text == f.Comment {
+	switch {
+	case comment:
+		f.AddComment(control.Comment{ID: id, Post: to.Post, Parent: to.ID, Text: body.Text, Own: true})
+	case body.Reply.To != "" && body.Text == f.Comment:
 		f.Control.Comment(body.Text)
-	} else {
+	default:
 		f.Publish(control.Post{ID: id, Account: User, Content: content})
 	}
 	f.mu.Lock()
@@ -265,8 +270,8 @@ func (f *Fake) read(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data := map[string]any{"id": r.PathValue("id"),
-		"public_metrics": map[string]int{"impression_count": 90, "like_count": 8, "reply_count": 1, "retweet_count": 2,
-			"quote_count": 1, "bookmark_count": 4}}
+		"public_metrics": map[string]int{"impression_count": 90, "like_count": 8, "retweet_count": 2, "quote_count": 1,
+			"reply_count": max(1, len(f.CommentsOn(r.PathValue("id")))), "bookmark_count": 4}}
 	if fields := r.URL.Query().Get("tweet.fields"); strings.Contains(fields, "non_public_metrics") {
 		if f.Now().Sub(post.At) > 30*24*time.Hour {
 			control.JSON(w, http.StatusOK, map[string]any{"errors": []any{map[string]string{

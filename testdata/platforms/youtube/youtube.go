@@ -42,6 +42,10 @@ type Fake struct {
 	Stuck bool
 	// NoCovers says that the channel may not have custom covers.
 	NoCovers bool
+	// NoComments says that the token lacks the right to comments, and CommentsOff that the videos take none.
+	NoComments, CommentsOff bool
+	// Units are the units that calls about comments have used.
+	Units int
 	// Quota is the number of videos that the application may insert on a day. Refused is the
 	// number of calls refused for that reason.
 	Quota, Refused int
@@ -87,7 +91,8 @@ func New(now func() time.Time) *Fake {
 		OAuth: &oauth.Server{
 			ClientID: oauth.ClientID, ClientSecret: oauth.ClientSecret, Divider: " ",
 			Scopes: []string{"https://www.googleapis.com/auth/youtube.upload",
-				"https://www.googleapis.com/auth/youtube.readonly", "https://www.googleapis.com/auth/yt-analytics.readonly"},
+				"https://www.googleapis.com/auth/youtube.readonly", "https://www.googleapis.com/auth/yt-analytics.readonly",
+				"https://www.googleapis.com/auth/youtube.force-ssl"},
 		},
 		Took: 90 * time.Second, Quota: 100, sessions: map[string]*session{}, Covers: map[string]string{},
 	}
@@ -115,6 +120,7 @@ func (f *Fake) Handler() http.Handler {
 	mux.HandleFunc("GET /youtube/v3/channels", f.channels)
 	mux.HandleFunc("GET /youtube/v3/videos", f.videos)
 	mux.HandleFunc("GET /v2/reports", f.report)
+	f.handleComments(mux)
 	mux.HandleFunc("POST /upload/youtube/v3/videos", f.start)
 	mux.HandleFunc("PUT /upload/youtube/v3/videos", f.upload)
 	mux.HandleFunc("POST /upload/youtube/v3/thumbnails/set", f.cover)

@@ -6474,7 +6474,7 @@ class SocialAccount(TypedDict):
     avatar_url: Optional[str]
     """URL of its picture. Null: none."""
     comments: "SocialCommenting"
-    """What can be done with the comments on its posts. What its owner has not permitted fails."""
+    """What can be done with the comments on its posts."""
     connected_as: Optional[str]
     """Id of the account that is connected in place of this one, because it is the same account of the platform. Null
     otherwise.
@@ -6616,6 +6616,10 @@ class SocialCommenting(TypedDict):
     """Whether they can be hidden from other readers."""
     list: bool
     """Whether they are read."""
+    reconnect: bool
+    """Whether the platform has refused a call about comments because the account was connected without the permission
+    for them. Connect it again, and allow all that the page asks for. Posts are published nevertheless.
+    """
     reply: bool
     """Whether a reply can be published."""
 

@@ -12,6 +12,7 @@ var (
 	_ platform.Replier        = (*Platform)(nil)
 	_ platform.CommentHider   = (*Platform)(nil)
 	_ platform.CommentDeleter = (*Platform)(nil)
+	_ platform.Announcer      = (*Platform)(nil)
 )
 
 const commentFields = "id,text,timestamp,username,hidden,from"
@@ -50,4 +51,9 @@ func (p *Platform) HideComment(ctx context.Context, a platform.Account, _ platfo
 func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ platform.Published,
 	commentID string) error {
 	return p.comments().Delete(ctx, a, commentID)
+}
+
+// Announced implements platform.Announcer.
+func (p *Platform) Announced(ctx context.Context, h platform.Hook) ([]platform.Announced, string, error) {
+	return graph.Announced(ctx, p.Client, h, "instagram", "comments")
 }

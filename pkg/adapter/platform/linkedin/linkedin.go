@@ -67,6 +67,8 @@ var capabilities = platform.Capabilities{
 	Hashtags: platform.Hashtags{Max: 30, Written: true},
 	Alt:      platform.Text{Max: 4086},
 	Comment:  platform.Text{Max: 1250},
+	Comments: platform.Commenting{Reads: true, Replies: true, Deletes: true, Text: platform.Text{Max: 1250},
+		ReadAt: platform.RisingReads},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionPrivacy,
 		OptionDocument},
 	Shape:     Options{},
@@ -85,6 +87,8 @@ var capabilities = platform.Capabilities{
 		"With the option document, the images of a carousel are the pages of a PDF.",
 		"If the answer to a post of a member is lost, the publication ends as outcome_unknown: LinkedIn lets nobody " +
 			"read the posts of members.",
+		"Comments on posts of organisations are read, answered and deleted. Those of members are not read, unless LinkedIn " +
+			"has granted the application the right " + commentScope + ". The author of a comment is named by a URN.",
 		"LinkedIn has no mark for content that was made by AI, and adds its own to files with Content Credentials.",
 		"impressions, reach and shares need the right " + adminScope + " for posts of organisations, and " + memberScope +
 			" for those of members, which the scopes of the operator's application have to name. clicks and the figures " +

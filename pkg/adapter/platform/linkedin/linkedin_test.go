@@ -2,6 +2,7 @@ package linkedin_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -232,6 +233,24 @@ func TestAnApplicationWithoutRefreshTokens(t *testing.T) {
 	f.Fake.Expire()
 	if _, err := platformtest.Publish(t.Context(), f, accounts[0], text); platform.KindOf(err) != platform.Reconnect {
 		t.Errorf("got %v, want %s", err, platform.Reconnect)
+	}
+}
+
+// Comments on posts of members are read with a right that few applications have.
+func TestCommentsOnPostsOfMembers(t *testing.T) {
+	f := fixtureOf(fake.Member)()
+	defer f.Close()
+	reader := f.Adapter.(platform.CommentReader)
+	post := platform.Published{ID: "urn:li:share:1"}
+	var e *platform.Error
+	if _, err := reader.Comments(t.Context(), f.Account, post, ""); !errors.As(err, &e) ||
+		e.Code != platform.CodeUnsupported || f.Fake.Calls() != 0 {
+		t.Errorf("got %v after %d calls", err, f.Fake.Calls())
+	}
+	f.Account.Token.Scopes = []string{"r_member_social"}
+	if _, err := reader.Comments(t.Context(), f.Account, post, ""); !errors.As(err, &e) ||
+		e.Code != platform.CodePostNotFound || f.Fake.Calls() != 1 {
+		t.Errorf("got %v after %d calls", err, f.Fake.Calls())
 	}
 }
 

@@ -34,6 +34,8 @@ const (
 	linkPrice = 200 // of a post with a link
 	readPrice = 5
 	userPrice = 10 // of a read of an account
+	// deletePrice is the price of a deletion, and the assumed one of hiding a reply.
+	deletePrice = 10
 	// readPart is the part of the budget that readings of metrics may use: a fourth.
 	readPart = 4
 	// dailyPrice is the budget of a day, unless the operator has set another one.
@@ -71,11 +73,14 @@ const (
 var capabilities = platform.Capabilities{
 	Label:    "X",
 	Connect:  platform.ConnectOAuth,
-	Scopes:   []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"},
+	Scopes:   []string{"tweet.read", "tweet.write", "users.read", "media.write", hideScope, "offline.access"},
 	Kinds:    kinds,
 	Hashtags: hashtags,
 	Alt:      platform.Text{Max: 1000},
 	Comment:  caption,
+	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true, Text: caption,
+		ReadAt: commentReads,
+		Uses:   platform.CommentUses{Reply: replyPrice, Hide: deletePrice, Delete: deletePrice}},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionThread,
 		platform.OptionGenerated, OptionPaid, OptionReplies},
 	Shape:     Options{},
@@ -97,6 +102,9 @@ var capabilities = platform.Capabilities{
 		"A link counts as 23 characters, and an emoji as 2.",
 		"X refuses a text that the account has posted lately. Such a publication ends as outcome_unknown, unless X " +
 			"shows the post.",
+		"The replies to a post are read five times in seven days, the newest ten each time, and only if X counts any. X " +
+			"charges 0.005 dollars for the count and for each reply, and 0.01 dollars for each author.",
+		"Hiding a reply needs the right " + hideScope + ". An account deletes its own replies alone.",
 		"A first comment is a reply of the account to its own post.",
 		"A post cannot be changed after it was published.",
 	},
@@ -119,11 +127,7 @@ func cost(p platform.Post) (sum int) {
 		texts = append(texts, p.Options.FirstComment)
 	}
 	for _, text := range texts {
-		if len(platform.Links(text)) > 0 {
-			sum += linkPrice
-		} else {
-			sum += postPrice
-		}
+		sum += replyPrice(text)
 	}
 	return sum
 }

@@ -10,11 +10,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// refused classifies a refusal by its reason.
-func (p *Platform) refused(a wire.Answer) *platform.Error {
-	if a.OK() {
-		return nil
-	}
+// reasonOf returns the reason of a refusal, or an empty text.
+func reasonOf(a wire.Answer) string {
 	var body struct {
 		Error struct {
 			Errors []struct {
@@ -22,10 +19,18 @@ func (p *Platform) refused(a wire.Answer) *platform.Error {
 			} `json:"errors"`
 		} `json:"error"`
 	}
-	reason := ""
-	if err := json.Unmarshal(a.Body, &body); err == nil && len(body.Error.Errors) > 0 {
-		reason = body.Error.Errors[0].Reason
+	if err := json.Unmarshal(a.Body, &body); err != nil || len(body.Error.Errors) == 0 {
+		return ""
 	}
+	return body.Error.Errors[0].Reason
+}
+
+// refused classifies a refusal by its reason.
+func (p *Platform) refused(a wire.Answer) *platform.Error {
+	if a.OK() {
+		return nil
+	}
+	reason := reasonOf(a)
 	switch reason {
 	case "uploadLimitExceeded":
 		return platform.Full(24 * time.Hour)

@@ -55,6 +55,53 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func TestRefusalsOfComments(t *testing.T) {
+	p := New(wire.Config{})
+	for _, c := range []struct {
+		status int
+		reason string
+		posts  bool
+		want   platform.ErrorKind
+		code   platform.Code
+	}{
+		{404, "parentCommentNotFound", true, platform.BadContent, platform.CodeCommentNotFound},
+		{403, "commentsDisabled", true, platform.BadContent, platform.CodeUnsupported},
+		{403, "forbidden", false, platform.BadContent, codeForeign},
+		{403, "insufficientPermissions", false, platform.Reconnect, platform.CodeMissingPermission},
+		{400, "commentTextTooLong", true, platform.BadContent, platform.CodeContentRefused},
+		{400, "processingFailure", true, platform.Unknown, platform.CodeOutcomeUnknown},
+		{400, "processingFailure", false, platform.Retry, platform.CodePlatformUnavailable},
+		{404, "", false, platform.Retry, platform.CodePlatformUnavailable},
+		{404, "", true, platform.Unknown, platform.CodeOutcomeUnknown},
+		{404, "videoNotFound", false, platform.BadContent, platform.CodePostNotFound},
+		{403, "quotaExceeded", true, platform.Quota, platform.CodeQuotaReached},
+		{503, "", true, platform.Unknown, platform.CodeOutcomeUnknown},
+	} {
+		body := fmt.Sprintf(`{"error":{"errors":[{"reason":%q}]}}`, c.reason)
+		err := p.Client.Check(wire.Call{Posts: c.posts}, wire.Answer{Status: c.status, Body: []byte(body)},
+			p.ofComments(c.posts))
+		var e *platform.Error
+		if !errors.As(err, &e) || e.Kind != c.want || e.Code != c.code {
+			t.Errorf("%d %s: %v, want %s %s", c.status, c.reason, err, c.want, c.code)
+		}
+	}
+}
+
+// A token that was granted without the right makes no call.
+func TestCommentsNeedTheirRight(t *testing.T) {
+	p := New(wire.Config{})
+	a := platform.Account{Token: platform.Token{Scopes: []string{"https://www.googleapis.com/auth/youtube.upload"}}}
+	_, read := p.Comments(t.Context(), a, platform.Published{ID: "v"}, "")
+	_, written := p.Reply(t.Context(), a, platform.Reply{})
+	for _, err := range []error{read, written, p.HideComment(t.Context(), a, platform.Published{}, "c", true),
+		p.DeleteComment(t.Context(), a, platform.Published{}, "c")} {
+		var e *platform.Error
+		if !errors.As(err, &e) || e.Kind != platform.Reconnect || e.Code != platform.CodeMissingPermission {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestHowMuchASessionHas(t *testing.T) {
 	for value, want := range map[string]int64{"": 0, "bytes=0-0": 1, "bytes=0-262143": 262144, "bytes=1-5": -1,
 		"bytes=0-": -1, "0-5": -1, "bytes=0--7": -1} {

@@ -37,7 +37,7 @@ var capabilities = platform.Capabilities{
 	Label:   "YouTube",
 	Connect: platform.ConnectOAuth,
 	Scopes: []string{"https://www.googleapis.com/auth/youtube.upload",
-		"https://www.googleapis.com/auth/youtube.readonly"},
+		"https://www.googleapis.com/auth/youtube.readonly", commentScope},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
@@ -45,10 +45,14 @@ var capabilities = platform.Capabilities{
 	Hashtags: platform.Hashtags{Max: 60, Tags: true, Total: 500},
 	Options: []platform.Option{platform.OptionPrivacy, optionKids, platform.OptionCover, platform.OptionGenerated,
 		platform.OptionSilent},
+	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
+		Text: platform.Text{Max: 10_000}, ReadAt: platform.RisingReads,
+		Uses: platform.CommentUses{Reply: func(string) int { return writeUnits }, Hide: writeUnits,
+			Delete: 2 * writeUnits}},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
 	Metrics:   []string{"views", "watch_time_seconds", "likes", "comments"},
-	// Of the 10,000 units of a day, a reading takes one.
+	// Of the 10,000 units of a day, a reading takes one, and calls about comments take units, too.
 	Reads: &platform.Reads{Max: 5000},
 	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "followers_lost", "posts", "views",
 		"watch_time_seconds"}, History: true},
@@ -62,6 +66,9 @@ var capabilities = platform.Capabilities{
 		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. " +
 			"They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What " +
 			"exceeds them waits.",
+		"Comments need the right " + commentScope + ". An account that was connected without it has to be connected " +
+			"again. A hidden comment is held for review. A deletion rejects a comment of others, and deletes one of the " +
+			"account itself.",
 		"Hashtags become the tags of the video.",
 		"The cover of a Short is set once YouTube has processed it. A cover that YouTube refuses does not fail the " +
 			"publication: it is a warning.",

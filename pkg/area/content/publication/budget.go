@@ -135,6 +135,7 @@ func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilit
 	if c.Budget != nil {
 		own.Starts = c.Budget.Starts
 	}
+	within = true
 	if c.Reads.Part > 0 {
 		shared, key, err := w.budget(ctx, *c.Budget, name, "")
 		if err != nil {
@@ -143,9 +144,6 @@ func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilit
 		own.Max = shared.Max / c.Reads.Part
 		all = append(all, use{key, uses, shared.limit(shared.passed)})
 		within = shared.used+uses <= shared.limit(shared.passed)
-		if !within {
-			return nil, false, nil
-		}
 	}
 	left, key, err := w.budget(ctx, own, name+".reads", "")
 	if err != nil {
@@ -155,23 +153,32 @@ func (w *Worker) readings(ctx context.Context, name string, c platform.Capabilit
 	if !urgent {
 		most -= most / 4
 	}
-	return append(all, use{key, uses, most}), left.used+uses <= most, nil
+	return append(all, use{key, uses, most}), within && left.used+uses <= most, nil
 }
 
 // allow takes a reading out of the budgets of its platform, in a step of its own. The function granted returns the
 // payload with the result. It returns false if the reading is beyond a budget.
 func (w *Worker) allow(ctx context.Context, name string, c platform.Capabilities, price int, urgent bool,
 	granted func(bool) any) (out task.Outcome, within bool, err error) {
-	_, within, err = w.readings(ctx, name, c, price, urgent)
+	return w.take(ctx, func(ctx context.Context) ([]use, bool, error) {
+		return w.readings(ctx, name, c, price, urgent)
+	}, granted)
+}
+
+// take takes what the function find returns out of budgets, in a step of its own. The function granted returns the
+// payload with the result. It returns false if find does.
+func (w *Worker) take(ctx context.Context, find func(context.Context) ([]use, bool, error),
+	granted func(bool) any) (out task.Outcome, within bool, err error) {
+	_, within, err = find(ctx)
 	if err != nil || !within {
 		return out, false, err
 	}
 	payload := &late{granted(true)}
 	out.Payload = payload
 	out.Join = func(ctx context.Context, tx *store.Tx) error {
-		uses, within, err := w.readings(ctx, name, c, price, urgent)
+		uses, within, err := find(ctx)
 		if payload.any = granted(within); err != nil || !within {
-			return err // the next step leaves the reading out
+			return err // the next step leaves the call out
 		}
 		for _, u := range uses {
 			tx.CountUntil(u.key, u.uses, u.limit, w.Now().Add(3*day), store.ErrConflict)

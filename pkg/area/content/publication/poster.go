@@ -240,7 +240,7 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 			out.Doubt = p.Sealed
 			r.Postings[pub.ID] = out
 			plan.fail(pub, p.Failure)
-		} else if err := w.published(plan, pub, p); err != nil {
+		} else if err := w.published(ctx, plan, pub, p, beside[0]); err != nil {
 			return err
 		}
 		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
@@ -251,7 +251,8 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 }
 
 // published ends a publication as published.
-func (w poster) published(plan planner, pub *item.Publication, p posting) error {
+func (w poster) published(ctx context.Context, plan planner, pub *item.Publication, p posting,
+	of store.Item) error {
 	at := resource.Instant(p.At)
 	pub.State, pub.PublishedAt, pub.Failure = item.PublicationPublished, &at, nil
 	if p.Warning != nil {
@@ -270,6 +271,9 @@ func (w poster) published(plan planner, pub *item.Publication, p posting) error 
 		content := Preview(plan.r, pub, adapter.Capabilities())
 		pub.Posted = &content
 		if err := plan.r.WatchComments(plan.tx, plan.now, plan.Owner, pub, adapter.Capabilities()); err != nil {
+			return err
+		}
+		if err := w.announced(ctx, plan, pub, of, adapter); err != nil {
 			return err
 		}
 	}

@@ -20,6 +20,8 @@ const within = time.Hour
 // numbered is the payload of a task of the n-th request of its kind.
 type numbered struct {
 	Number int `json:"number"`
+	// Granted reports that the call is taken out of the budget of its platform.
+	Granted bool `json:"granted,omitempty"`
 }
 
 // StartChange adds to the transaction that a comment is hidden, shown or deleted at its platform. The caller has
@@ -32,7 +34,7 @@ func StartChange(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, kind st
 		Message: task.Message{ID: task.ID(Adjust, r.ID, r.Changes), Kind: Adjust, Queue: topology.Publish,
 			Subject: r.ID, Owner: o},
 		Deadline: now.Add(within),
-	}, numbered{r.Changes})
+	}, numbered{Number: r.Changes})
 }
 
 // changer is the handler of Adjust. Each call of the platform may be repeated, so that a lost answer is followed by the
@@ -70,6 +72,16 @@ func (w changer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	post, err := w.post(ctx, s.Owner, r)
 	if err != nil {
 		return o, task.Again(err)
+	}
+	uses := a.adapter.Capabilities().Comments.Uses
+	price := uses.Hide
+	if r.Change.Kind == Remove {
+		price = uses.Delete
+	}
+	if o, ready, err := w.grant(ctx, s.Owner, a, price, &p.Granted, func() any { return p }); err == errQuota {
+		return w.end(s, p, failureOf(errQuota), false), nil
+	} else if err != nil || !ready {
+		return o, err
 	}
 	if err := s.Lease(ctx, nil); err != nil { // so that two workers do not send different changes
 		return o, err

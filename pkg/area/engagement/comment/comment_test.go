@@ -101,7 +101,20 @@ func TestCommentsAreHiddenAndDeleted(t *testing.T) {
 				}
 				step(comment.Show, comment.Visible)
 			}
-			if can.Deletes {
+			if name == "x" { // an account deletes its own replies alone
+				w.start(asked, comment.Remove)
+				w.until("it is refused", func() bool { return w.comments()[asked].Change.State == comment.Failed })
+				if got := w.comments()[asked].Change.Failure; got.Code != string(platform.CodeUnsupported) {
+					t.Errorf("%+v", got)
+				}
+				own := w.fake.AddComment(control.Comment{Post: w.post, Parent: c.ID, Text: "Yes", Own: true})
+				w.until("the reply is read", func() bool { return w.comments()["Yes"] != nil })
+				w.start("Yes", comment.Remove)
+				w.until("the reply is deleted", func() bool { return w.comments()["Yes"].State == comment.Deleted })
+				if w.fake.RemoveComment(own.ID) {
+					t.Error("the reply was not deleted")
+				}
+			} else if can.Deletes {
 				step(comment.Remove, comment.Deleted)
 				if w.fake.RemoveComment(c.ID) {
 					t.Error("the comment was not deleted")

@@ -13,10 +13,14 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/bluesky"
 	"github.com/content-automation/api/pkg/adapter/platform/facebook"
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
+	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
 	"github.com/content-automation/api/pkg/adapter/platform/threads"
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/adapter/platform/x"
+	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement/comment"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -30,8 +34,11 @@ import (
 	fakefacebook "github.com/content-automation/api/testdata/platforms/facebook"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 	fakeinstagram "github.com/content-automation/api/testdata/platforms/instagram"
+	fakelinkedin "github.com/content-automation/api/testdata/platforms/linkedin"
 	fakethreads "github.com/content-automation/api/testdata/platforms/threads"
 	fakevk "github.com/content-automation/api/testdata/platforms/vk"
+	fakex "github.com/content-automation/api/testdata/platforms/x"
+	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
 )
 
 var owner = tenant.Of("acc_1", tenant.Live)
@@ -75,6 +82,12 @@ var fakes = map[string]struct {
 		func(c wire.Config) platform.Adapter { return facebook.New(c) }, fakefacebook.Page, fakefacebook.Page + "_178"},
 	"threads": {func(now func() time.Time) fake { return fakethreads.New(now) },
 		func(c wire.Config) platform.Adapter { return threads.New(c) }, fakethreads.User, "178"},
+	"youtube": {func(now func() time.Time) fake { return fakeyoutube.New(now) },
+		func(c wire.Config) platform.Adapter { return youtube.New(c) }, fakeyoutube.Channel, "yt178"},
+	"linkedin": {func(now func() time.Time) fake { return fakelinkedin.New(now) },
+		func(c wire.Config) platform.Adapter { return linkedin.New(c) }, fakelinkedin.Organization, "urn:li:share:178"},
+	"x": {func(now func() time.Time) fake { return fakex.New(now) },
+		func(c wire.Config) platform.Adapter { return x.New(c) }, fakex.User, "178"},
 	"vk": {func(now func() time.Time) fake { return fakevk.New(now) },
 		func(c wire.Config) platform.Adapter { return vk.New(c) }, fmt.Sprint(-fakevk.Group), "178"},
 }
@@ -87,17 +100,20 @@ type world struct {
 	fake  fake
 	post  string
 	names atomic.Int64
+	// workers is the number of workers that take each step.
+	workers int
 }
 
 func newWorld(t *testing.T, name string) *world {
 	t.Helper()
 	of := fakes[name]
-	w := &world{t: t, clock: fixture.NewClock(), post: of.post}
+	w := &world{t: t, clock: fixture.NewClock(), post: of.post, workers: 2}
 	w.fake = of.fake(w.clock.Now)
 	adapter := of.adapter(wire.Config{HTTP: control.Doer{Handler: w.fake.Handler()}, BaseURL: "http://platform.test",
 		Now: w.clock.Now})
 	w.Worker = &comment.Worker{DB: storetest.Open(t, w.clock.Now), Platforms: only{adapter},
 		Vault: account.Vault{Envelope: sealtest.Envelope("key")}, Now: w.clock.Now}
+	w.Budgets = &publication.Worker{DB: w.DB, Now: w.clock.Now}
 	now := w.clock.Now()
 	access, refresh := w.fake.Grant(90 * 24 * time.Hour)
 	a := platform.Account{ID: of.account, Token: platform.Token{Access: platform.Secret(access),
@@ -162,10 +178,15 @@ func (w *world) due() (all []task.Message) {
 	return all
 }
 
-// work has two workers take each due step at the same time.
+// work has the workers take each due step at the same time.
 func (w *world) work() {
 	w.t.Helper()
-	messages := w.due()
+	w.take(w.due())
+}
+
+// take has the workers take the steps of messages at the same time.
+func (w *world) take(messages []task.Message) {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
@@ -176,7 +197,7 @@ func (w *world) work() {
 		}
 	}()
 	var all sync.WaitGroup
-	for range 2 {
+	for range w.workers {
 		k := task.NewKernel(task.Config{DB: w.DB, Handlers: w.Handlers(), Now: w.clock.Now,
 			Name:   func() string { return fmt.Sprint("name-", w.names.Add(1)) },
 			Chance: func() float64 { return 0.5 }})
@@ -194,12 +215,21 @@ func (w *world) work() {
 // until works until a condition holds.
 func (w *world) until(what string, done func() bool) {
 	w.t.Helper()
-	for range 300 {
+	for idle, worked := 0, 0; idle < 200 && worked < 300; {
 		if done() {
 			return
 		}
-		w.work()
-		w.clock.Advance(20 * time.Second)
+		if len(w.due()) > 0 {
+			w.work()
+			w.clock.Advance(20 * time.Second)
+			worked++
+			continue
+		}
+		if idle++; idle < 100 {
+			w.clock.Advance(time.Minute)
+		} else {
+			w.clock.Advance(30 * time.Minute) // a reply has ended by now
+		}
 	}
 	w.t.Fatalf("%s did not happen: %+v", what, w.comments())
 }

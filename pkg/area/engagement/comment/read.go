@@ -66,8 +66,17 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if !ok {
 		return task.Outcome{Done: true}, nil
 	}
-	limits := a.adapter.Capabilities().Comments
-	read, whole, err := all(ctx, from, a.account, postOf(pub))
+	c := a.adapter.Capabilities()
+	limits := c.Comments
+	bounded := s.Mode == tenant.Live && c.Reads != nil
+	if bounded {
+		if within, err := w.Budgets.MayRead(ctx, pub.Platform, c); err != nil {
+			return o, task.Again(err)
+		} else if !within {
+			return w.later(p, limits), nil
+		}
+	}
+	read, uses, whole, err := all(ctx, from, a.account, postOf(pub))
 	if ctx.Err() != nil {
 		return o, task.Again(ctx.Err())
 	}
@@ -78,7 +87,13 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		return o, task.Again(err)
 	}
 	p.Tries = 0
-	return w.later(p, limits), nil
+	o = w.later(p, limits)
+	if bounded {
+		o.Join = func(ctx context.Context, tx *store.Tx) error {
+			return w.Budgets.CountRead(ctx, tx, pub.Platform, c, uses)
+		}
+	}
+	return o, nil
 }
 
 // item returns the item of a task, or nil if it is gone.
@@ -120,21 +135,23 @@ func (w reader) failed(p item.Reading, a *access, c platform.Commenting, err err
 	return o
 }
 
-// all reads the comments on a post, and reports whether these are all.
+// all reads the comments on a post, and reports what that used of the budgets of the platform, and whether these are
+// all.
 func all(ctx context.Context, from platform.CommentReader, a platform.Account,
-	post platform.Published) (read []platform.Comment, whole bool, err error) {
+	post platform.Published) (read []platform.Comment, uses int, whole bool, err error) {
 	after, partial := "", false
 	for range mostPages {
 		page, err := from.Comments(ctx, a, post, after)
 		if err != nil {
-			return nil, false, err
+			return nil, 0, false, err
 		}
+		uses += page.Uses
 		read, partial = append(read, page.Comments...), partial || page.Partial
 		if after = page.Next; after == "" {
-			return read, !partial, nil
+			return read, uses, !partial, nil
 		}
 	}
-	return read, false, nil
+	return read, uses, false, nil
 }
 
 // keep writes what has changed, in several transactions. Each may be repeated. The argument whole reports that other

@@ -29,6 +29,8 @@ type answering struct {
 	Number int `json:"number"`
 	// SentAt is the start of the call that writes the reply. It is stored before the call, which is made once.
 	SentAt time.Time `json:"sent_at,omitzero"`
+	// Granted reports that the call is taken out of the budget of its platform.
+	Granted bool `json:"granted,omitempty"`
 	// Looks counts the looks for the reply after its answer was lost.
 	Looks int `json:"looks,omitempty"`
 	// ID is the id of the reply once it is known, and Sent reports that it is published.
@@ -99,6 +101,12 @@ func (w replier) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		At: p.SentAt}
 	if !p.SentAt.IsZero() {
 		return w.look(ctx, s, p, a, writer, reply)
+	}
+	price := a.adapter.Capabilities().Comments.Uses.OfReply(reply.Text)
+	if o, ready, err := w.grant(ctx, s.Owner, a, price, &p.Granted, func() any { return p }); err == errQuota {
+		return w.end(s, p, failureOf(errQuota), false), nil
+	} else if err != nil || !ready {
+		return o, err
 	}
 	p.SentAt, reply.At = w.Now(), w.Now()
 	if err := s.Lease(ctx, p); err != nil {

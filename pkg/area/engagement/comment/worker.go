@@ -26,8 +26,17 @@ type Platforms interface {
 	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
 }
 
+// Budgets has the budgets of platforms for calls about comments; see publication.Worker.
+type Budgets interface {
+	MayRead(ctx context.Context, name string, c platform.Capabilities) (bool, error)
+	CountRead(ctx context.Context, tx *store.Tx, name string, c platform.Capabilities, uses int) error
+	AllowWrite(ctx context.Context, name string, c platform.Capabilities, price int, granted func(bool) any) (
+		out task.Outcome, within bool, err error)
+}
+
 // Worker does the tasks of comments.
 type Worker struct {
+	Budgets   Budgets
 	DB        *store.DB
 	Platforms Platforms
 	Vault     account.Vault
@@ -84,13 +93,39 @@ func (w *Worker) open(ctx context.Context, o tenant.Owner, accountID, name strin
 	return &access{adapter, token, it.Key, r.Tokens}, nil
 }
 
+// grant takes a call out of the budget of its platform, in a step of its own. It reports whether nothing is left to
+// take. The error is quota for a call beyond the budget.
+func (w *Worker) grant(ctx context.Context, o tenant.Owner, a *access, price int, granted *bool, payload func() any) (
+	out task.Outcome, ready bool, err error) {
+	c := a.adapter.Capabilities()
+	if o.Mode != tenant.Live || c.Reads == nil || price == 0 || *granted {
+		return out, true, nil
+	}
+	out, within, err := w.Budgets.AllowWrite(ctx, a.adapter.Name(), c, price, func(is bool) any {
+		*granted = is
+		return payload()
+	})
+	switch {
+	case err != nil:
+		return out, false, task.Again(err)
+	case !within:
+		return out, false, errQuota
+	}
+	return out, false, nil
+}
+
+// errQuota is the error of a call beyond the budget of its platform.
+var errQuota = &platform.Error{Kind: platform.Quota, Code: platform.CodeQuotaReached,
+	Message: "The calls of this platform have used up their share of the day. Try again later."}
+
 // told returns the Outcome.Join that tells the account of an error that concerns its token, or nil.
 func (w *Worker) told(a *access, err error) func(context.Context, *store.Tx) error {
 	kind := platform.KindOf(err)
 	var e *platform.Error
 	lost := errors.As(err, &e) && e.Code == platform.CodeNeedsReconnect && kind == platform.Reconnect
-	if kind != platform.Expired && !lost {
-		return nil // an account without the permission for comments still publishes
+	barred := errors.As(err, &e) && e.Code == platform.CodeMissingPermission && kind == platform.Reconnect
+	if kind != platform.Expired && !lost && !barred {
+		return nil
 	}
 	return func(ctx context.Context, tx *store.Tx) error {
 		it, err := w.DB.Get(ctx, a.key)
@@ -99,6 +134,8 @@ func (w *Worker) told(a *access, err error) func(context.Context, *store.Tx) err
 			return nil
 		case err != nil:
 			return err
+		case barred: // the account still publishes
+			return account.BarComments(tx, w.Now(), it, a.tokens)
 		case lost:
 			return account.Lose(tx, w.Now(), it, a.tokens)
 		}
@@ -126,7 +163,8 @@ func absent() *Failure {
 
 // failureOf returns the failure that an error of a platform means.
 func failureOf(e *platform.Error) *Failure {
-	return &Failure{Code: string(e.Code), Message: e.Message, Retryable: e.Kind == platform.Reconnect}
+	return &Failure{Code: string(e.Code), Message: e.Message,
+		Retryable: e.Kind == platform.Reconnect || e.Kind == platform.Quota}
 }
 
 // lacks is the error of an adapter without an operation that its capabilities have.

@@ -50,21 +50,27 @@ type Account struct {
 	ReconnectBefore  *resource.Time  `json:"reconnect_before" doc:"Time before which its owner has to connect it again, because the platform ends the access then. The event social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still connected. Null: it does not end"`
 	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your account and continues to the platform. Null unless the owner is awaited"`
 	LateAfter        *int            `json:"late_after" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published however late it is" example:"3600"`
-	Comments         Commenting      `json:"comments" doc:"What can be done with the comments on its posts. What its owner has not permitted fails"`
+	Comments         Commenting      `json:"comments" doc:"What can be done with the comments on its posts"`
 	ConnectedAs      *string         `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
 }
 
-// Commenting tells what can be done with the comments on posts.
-type Commenting struct {
+// Abilities tell what can be done with the comments on posts of a platform.
+type Abilities struct {
 	List   bool `json:"list" doc:"Whether they are read"`
 	Reply  bool `json:"reply" doc:"Whether a reply can be published"`
 	Hide   bool `json:"hide" doc:"Whether they can be hidden from other readers"`
 	Delete bool `json:"delete" doc:"Whether they can be deleted"`
 }
 
-// CommentingOf returns what can be done on a platform.
-func CommentingOf(c platform.Capabilities) Commenting {
-	return Commenting{c.Comments.Reads, c.Comments.Replies, c.Comments.Hides, c.Comments.Deletes}
+// Commenting tells what can be done with the comments on the posts of an account.
+type Commenting struct {
+	Abilities
+	Reconnect bool `json:"reconnect" doc:"Whether the platform has refused a call about comments because the account was connected without the permission for them. Connect it again, and allow all that the page asks for. Posts are published nevertheless"`
+}
+
+// AbilitiesOf returns what can be done on a platform.
+func AbilitiesOf(c platform.Capabilities) Abilities {
+	return Abilities{c.Comments.Reads, c.Comments.Replies, c.Comments.Hides, c.Comments.Deletes}
 }
 
 // Record is the stored document of an account.
@@ -82,6 +88,8 @@ type Record struct {
 	// Told reports whether an event has announced that the owner has to connect the account
 	// again.
 	Told bool `json:"told,omitempty"`
+	// Barred reports that the platform has refused calls about comments for want of a permission.
+	Barred bool `json:"barred,omitempty"`
 	// RefreshedAt is the time at which the token was stored.
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
 	// Consent is the pending authorization of the account's owner, or nil if there is none.
@@ -107,7 +115,7 @@ func (c *Consent) Open(now time.Time) bool {
 func (r *Record) View(now time.Time) Account {
 	a := r.Account
 	row, _ := registry.Find(r.Platform)
-	a.Comments = CommentingOf(row.Capabilities)
+	a.Comments = Commenting{AbilitiesOf(row.Capabilities), r.Barred}
 	if !r.Consent.Open(now) {
 		a.AuthorizationURL = nil
 	}

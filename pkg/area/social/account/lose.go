@@ -24,6 +24,17 @@ func Lose(tx *store.Tx, now time.Time, it store.Item, used int) error {
 	return r.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
 }
 
+// BarComments adds to the transaction that the owner of an account has not permitted comments. The account still
+// publishes. It does nothing if the account has a different token by now.
+func BarComments(tx *store.Tx, now time.Time, it store.Item, used int) error {
+	r, err := Decode(&it)
+	if err != nil || !r.Usable() || r.Tokens != used || r.Barred {
+		return err
+	}
+	r.Barred = true
+	return r.Replace(tx, now, it, "")
+}
+
 // Replace adds the changed record to the transaction, with an event of the type unless the type is
 // empty.
 func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Type) error {
@@ -75,6 +86,7 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil,
 		nil, nil, nil
 	r.Connection++
+	r.Barred = false
 	r.stored(now, token)
 	if r.TokenExpiresAt != nil {
 		t := task.Task{Message: refreshMessage(it.Owner, r), DueAt: now.Add(r.pause(now))}

@@ -94,10 +94,12 @@ func Check(value string) error {
 			return fmt.Errorf("%q is none of the platforms that need an application: %s", name,
 				strings.Join(Platforms(), ", "))
 		}
-		given := slices.DeleteFunc(slices.Sorted(maps.Keys(app)), func(member string) bool { return member == "scopes" })
+		given := slices.DeleteFunc(slices.Sorted(maps.Keys(app)), func(member string) bool {
+			return member == "scopes" || member == "hook_token" || member == "confirmations"
+		})
 		if !slices.Equal(given, want) {
-			return fmt.Errorf("the application of %s has the members %s, and may have scopes", name,
-				strings.Join(want, " and "))
+			return fmt.Errorf("the application of %s has the members %s, and may have scopes, hook_token and "+
+				"confirmations", name, strings.Join(want, " and "))
 		}
 		for member, text := range app {
 			if text == "" || text != strings.TrimSpace(text) {

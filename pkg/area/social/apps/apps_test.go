@@ -50,11 +50,13 @@ func TestCheckTellsTheOperatorWhatIsWrong(t *testing.T) {
 
 // An application may have scopes that the platform has granted beyond the usual ones.
 func TestAnApplicationMayHaveScopes(t *testing.T) {
-	value := `{"linkedin": {"client_id": "l", "client_secret": "s", "scopes": "openid w_organization_social"}}`
+	value := `{"linkedin": {"client_id": "l", "client_secret": "s", "scopes": "openid w_organization_social"},
+		"vk": {"client_id": "v", "hook_token": "h", "confirmations": "77=c0ffee"}}`
 	if err := apps.Check(value); err != nil {
 		t.Error(err)
 	}
-	if found, err := apps.Parse(value); err != nil || found["linkedin"].Scopes != "openid w_organization_social" {
+	if found, err := apps.Parse(value); err != nil || found["linkedin"].Scopes != "openid w_organization_social" ||
+		found["vk"].HookToken != "h" || found["vk"].Confirmations != "77=c0ffee" {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if err := apps.Check(`{"linkedin": {"client_id": "l", "client_secret": "s", "scopes": " "}}`); err == nil {

@@ -34,7 +34,8 @@ func Handlers(c Config) worker.Handlers {
 		Budgets: c.Budgets}
 	handlers := publications.Handlers()
 	maps.Copy(handlers, accounts.Handlers())
-	comments := &comment.Worker{DB: c.DB, Platforms: c.Platforms, Vault: c.Vault, Now: c.Now}
+	comments := &comment.Worker{DB: c.DB, Platforms: c.Platforms, Vault: c.Vault, Now: c.Now,
+		Budgets: publications}
 	maps.Copy(handlers, comments.Handlers())
 	return handlers
 }

@@ -1,0 +1,37 @@
+package publication
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// announced adds to the transaction the item by which webhooks of the platform find the publication.
+func (w poster) announced(ctx context.Context, plan planner, pub *item.Publication, of store.Item,
+	adapter platform.Adapter) error {
+	_, announces := adapter.(platform.Announcer)
+	if !announces || plan.Mode != tenant.Live || pub.PlatformPostID == nil || plan.r.Kind == item.Story ||
+		!account.Is(of, plan.Owner) {
+		return nil
+	}
+	acct, err := account.Decode(&of)
+	if err != nil {
+		return err
+	}
+	key := item.PostKey(pub.Platform, acct.PlatformID, *pub.PlatformPostID)
+	known, err := w.DB.GetAll(ctx, key)
+	if err != nil || known[0].Kind != "" {
+		return err // a publication that was found as an earlier post of the account
+	}
+	named := item.Announced{Item: plan.r.ID, Publication: pub.ID, Account: acct.ID}
+	entry, err := named.Entry(plan.now, plan.Owner, key)
+	if err != nil {
+		return err
+	}
+	plan.tx.CreateExpiring(entry, plan.now.Unix(), store.ErrConflict)
+	return nil
+}
