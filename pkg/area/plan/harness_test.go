@@ -97,7 +97,9 @@ func (w *writer) For(string, tenant.Mode) (provider.Provider, error) { return w,
 // unmeasured ends the daily measuring of accounts, whose credentials these tests lack.
 type unmeasured struct{ task.Handler }
 
-func (unmeasured) Step(context.Context, *task.Step) (task.Outcome, error) { return task.Outcome{Done: true}, nil }
+func (unmeasured) Step(context.Context, *task.Step) (task.Outcome, error) {
+	return task.Outcome{Done: true}, nil
+}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
