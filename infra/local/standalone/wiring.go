@@ -169,7 +169,7 @@ func (s *Service) mount(e area.Env) *gateway {
 
 // newPages returns the pages of the documentation.
 func (s *Service) newPages() function {
-	return docs.Lambda(docs.New(docs.Options{JSON: clients.OpenAPIJSON, Assets: s.options.Assets}))
+	return docs.Lambda(docs.New(docs.Options{JSON: clients.OpenAPI(), Assets: s.options.Assets}))
 }
 
 // bus is the customer's bus. Its only rule sends all events to dispatch.

@@ -84,7 +84,8 @@ func TestDefectsAreFound(t *testing.T) {
 	for name, d := range map[string]Defect{"a lease that is not checked": LeaseIgnored,
 		"an outcome that is not fenced": StepUnfenced} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(most) {
+			// Without a fence, the messages of a plan multiply, and seed 0 would not end.
+			for seed := uint64(1); seed <= most; seed++ {
 				if r := Run(t, seed, Config{Defect: d}); len(r.Broken) > 0 {
 					t.Logf("found by seed %d: %s", seed, r.Broken[0])
 					return

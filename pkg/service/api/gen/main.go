@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"flag"
 	"fmt"
 	"go/format"
@@ -63,9 +64,22 @@ func files() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	compact = append(compact, '\n')
+	var small bytes.Buffer
+	w, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(compact); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
 	return map[string][]byte{
 		"pkg/httpapi/paths_gen.go":          paths,
-		"clients/openapi.json":              append(compact, '\n'),
+		"clients/openapi.json":              compact,
+		"clients/openapi.json.gz":           small.Bytes(),
 		"clients/openapi.yaml":              yaml,
 		"pkg/auth/authorizer/scopes_gen.go": scopes,
 	}, nil
