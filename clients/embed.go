@@ -19,8 +19,8 @@ var OpenAPIJSON []byte
 //go:embed openapi.json.gz
 var compressed []byte
 
-// OpenAPI returns the same document as OpenAPIJSON. A program that uses it alone is smaller by 1 MB, and starts later by
-// the time of decompressing it.
+// OpenAPI returns the same document as OpenAPIJSON. A program that uses it alone is smaller by 1 MB, and starts later
+// by the time of decompressing it.
 var OpenAPI = sync.OnceValue(func() []byte {
 	r, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
