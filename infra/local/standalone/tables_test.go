@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -181,6 +182,13 @@ func (r *reader) handle(_ context.Context, in events.DynamoDBEvent) (events.Dyna
 	return r.answer(len(r.batches), ids)
 }
 
+// seen returns the batches until now.
+func (r *reader) seen() [][]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.batches)
+}
+
 func failing(sequence string) events.DynamoDBEventResponse {
 	return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{
 		{ItemIdentifier: sequence}}}
@@ -212,16 +220,16 @@ func TestAFailingReaderGetsTheRecordsAgainInOrder(t *testing.T) {
 		}()
 		<-time.After(3*again - time.Millisecond)
 		synctest.Wait()
-		if len(r.batches) != 3 {
-			t.Errorf("before %v: %v", time.Since(began), r.batches)
+		if len(r.seen()) != 3 {
+			t.Errorf("before %v: %v", time.Since(began), r.seen())
 		}
 		<-time.After(time.Millisecond)
 		synctest.Wait()
 		all.must(t, StateTable, thing("a", "6", relay.Kinds[0]))
 		synctest.Wait()
 		want := [][]string{{"1", "2", "3"}, {"2", "3", "4"}, {"2", "3", "4"}, {"2", "3", "4"}, {"5"}, {"6"}}
-		if !reflect.DeepEqual(r.batches, want) {
-			t.Errorf("the batches are %v", r.batches)
+		if !reflect.DeepEqual(r.seen(), want) {
+			t.Errorf("the batches are %v", r.seen())
 		}
 		cancel()
 		<-ended
@@ -247,8 +255,8 @@ func TestAReaderWaitsForItsWindow(t *testing.T) {
 		}
 		<-time.After(time.Second)
 		synctest.Wait()
-		if !reflect.DeepEqual(r.batches, [][]string{{"1", "2", "3"}}) {
-			t.Errorf("the batches are %v", r.batches)
+		if !reflect.DeepEqual(r.seen(), [][]string{{"1", "2", "3"}}) {
+			t.Errorf("the batches are %v", r.seen())
 		}
 	})
 }
