@@ -119,12 +119,14 @@ func (c clip264) picture() *image.YCbCr {
 	img := wide.draw(1, 0.5)
 	out := image.NewYCbCr(img.Rect, image.YCbCrSubsampleRatio420)
 	for y := range wide.Height {
+		pix, luma := img.Pix[y*img.Stride:], out.Y[y*out.YStride:]
 		for x := range wide.Width {
-			p := img.Pix[img.PixOffset(x, y):]
+			p := pix[4*x:][:3]
 			now := videoColor(p[0], p[1], p[2])
-			out.Y[out.YOffset(x, y)] = uint8(now[0])
+			luma[x] = uint8(now[0])
 			if x%2+y%2 == 0 {
-				out.Cb[out.COffset(x, y)], out.Cr[out.COffset(x, y)] = uint8(now[1]), uint8(now[2])
+				at := y/2*out.CStride + x/2
+				out.Cb[at], out.Cr[at] = uint8(now[1]), uint8(now[2])
 			}
 		}
 	}

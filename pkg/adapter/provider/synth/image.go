@@ -15,11 +15,15 @@ import (
 // quality is the quality of the pictures.
 const quality = 88
 
-// JPEG draws the scene.
+// JPEG draws the scene. The result must not be changed: it may be shared.
 func JPEG(s Scene) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	return recent.get(fmt.Sprintf("JPEG %+v", s), s.jpeg)
+}
+
+func (s Scene) jpeg() ([]byte, error) {
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, s.draw(1, 0.5), &jpeg.Options{Quality: quality}); err != nil {
 		return nil, fmt.Errorf("synth: encode: %w", err)

@@ -2,6 +2,7 @@ package synth
 
 import (
 	"encoding/binary"
+	"fmt"
 	"time"
 )
 
@@ -194,7 +195,8 @@ func silentTrack(length time.Duration) track {
 	return t
 }
 
-// MP4 makes a clip of the scene: H.264, and silence in AAC if sound is set.
+// MP4 makes a clip of the scene: H.264, and silence in AAC if sound is set. The result must not be changed: it may be
+// shared.
 func MP4(s Scene, length time.Duration, sound bool) ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -202,9 +204,11 @@ func MP4(s Scene, length time.Duration, sound bool) ([]byte, error) {
 	if err := checkLength(length); err != nil {
 		return nil, err
 	}
-	tracks := []track{videoTrack(s, length)}
-	if sound {
-		tracks = append(tracks, silentTrack(length))
-	}
-	return movie(tracks...), nil
+	return recent.get(fmt.Sprintf("MP4 %+v %v %t", s, length, sound), func() ([]byte, error) {
+		tracks := []track{videoTrack(s, length)}
+		if sound {
+			tracks = append(tracks, silentTrack(length))
+		}
+		return movie(tracks...), nil
+	})
 }
