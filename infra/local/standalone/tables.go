@@ -99,11 +99,7 @@ func (t *tables) observe(changes []memtable.Change) {
 	for _, c := range changes {
 		e := entry{bucket: items(c.Table), key: keyOf(c)}
 		if c.New != nil && t.journal.db != nil {
-			value, err := memtable.EncodeItem(c.New)
-			if err != nil {
-				panic(err)
-			}
-			e.value = value
+			e.value = memtable.EncodeItem(c.New)
 		}
 		entries = append(entries, e)
 		if s := t.streams[c.Table]; s.wants(c) {

@@ -159,15 +159,12 @@ func TestAnItemOutlivesItsEncoding(t *testing.T) {
 	want := item{"s": str("ünï\u2028<&>\""), "empty": str(""), "n": num("12345678901234567890.5"),
 		"b": &types.AttributeValueMemberB{Value: binary}, "yes": &types.AttributeValueMemberBOOL{Value: true},
 		"no": &types.AttributeValueMemberBOOL{}, "null": &types.AttributeValueMemberNULL{Value: true}}
-	data, err := memtable.EncodeItem(want)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := memtable.DecodeItem(data)
+	got, err := memtable.DecodeItem(memtable.EncodeItem(want))
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, bad := range []string{``, `[]`, `{"s":{}}`, `{"s":{"S":1}}`, `{"s":{"M":{}}}`, `{"s":{"B":"*"}}`} {
+	for _, bad := range []string{``, `[]`, `{"s":{}}`, `{"s":{"S":1}}`, `{"s":{"M":{}}}`, `{"s":{"B":"*"}}`,
+		`{"s":{"S":"a","N":"1"}}`, `{"s":null}`, `{"s":"S"}`} {
 		if it, err := memtable.DecodeItem([]byte(bad)); err == nil {
 			t.Errorf("%q is %v", bad, it)
 		}

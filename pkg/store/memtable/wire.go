@@ -3,6 +3,7 @@ package memtable
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,10 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -65,23 +68,16 @@ func (e *Engine) Do(req *http.Request) (*http.Response, error) {
 		err = &smithy.GenericAPIError{Code: "UnknownOperationException",
 			Message: "memtable: there is no operation " + name}
 	}
+	var b []byte
 	if err != nil {
 		var api smithy.APIError
 		if !errors.As(err, &api) {
 			return nil, err
 		}
 		status = http.StatusBadRequest
-		refusal, _ := encode(reflect.ValueOf(api)).(map[string]any)
-		delete(refusal, "ErrorCodeOverride")
-		refusal["__type"] = "com.amazonaws.dynamodb.v20120810#" + api.ErrorCode()
-		refusal["message"] = api.ErrorMessage()
-		out = refusal
+		b = appendRefusal(b, api)
 	} else {
-		out = encode(reflect.ValueOf(out))
-	}
-	b, err := json.Marshal(out)
-	if err != nil {
-		return nil, err
+		b = appendValue(b, reflect.ValueOf(out))
 	}
 	return &http.Response{
 		StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: req,
@@ -97,127 +93,238 @@ func (e *Engine) Do(req *http.Request) (*http.Response, error) {
 var valueType = reflect.TypeFor[types.AttributeValue]()
 
 // decode reads JSON into a value of the SDK's types, whose fields have the names of the protocol.
-func decode(raw json.RawMessage, to reflect.Value) error {
-	switch {
-	case to.Type() == valueType:
-		v, err := decodeValue(raw)
+func decode(raw []byte, to reflect.Value) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var from any
+	if err := d.Decode(&from); err != nil {
+		return err
+	}
+	return assign(from, to)
+}
+
+// assign gives a value of the SDK's types what was read from JSON.
+func assign(from any, to reflect.Value) error {
+	if to.Type() == valueType {
+		v, err := attribute(from)
 		if err == nil {
 			to.Set(reflect.ValueOf(v))
 		}
 		return err
-	case to.Kind() == reflect.Pointer:
-		to.Set(reflect.New(to.Type().Elem()))
-		return decode(raw, to.Elem())
-	case to.Kind() == reflect.Struct:
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &fields); err != nil {
-			return err
+	}
+	switch kind := to.Kind(); from := from.(type) {
+	case map[string]any:
+		return assignAll(from, to)
+	case []any:
+		if kind != reflect.Slice {
+			break
 		}
-		for name, field := range fields {
+		to.Set(reflect.MakeSlice(to.Type(), len(from), len(from)))
+		for i, part := range from {
+			if err := assign(part, to.Index(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case string:
+		if kind == reflect.Pointer {
+			return assignNew(from, to)
+		}
+		if kind == reflect.String {
+			to.SetString(from)
+			return nil
+		}
+	case bool:
+		if kind == reflect.Pointer {
+			return assignNew(from, to)
+		}
+		if kind == reflect.Bool {
+			to.SetBool(from)
+			return nil
+		}
+	case json.Number:
+		if kind == reflect.Pointer {
+			return assignNew(from, to)
+		}
+		if n, err := from.Int64(); err == nil && to.CanInt() && !to.OverflowInt(n) {
+			to.SetInt(n)
+			return nil
+		}
+	case nil:
+		return nil
+	}
+	return fmt.Errorf("%v is no %s", from, to.Type())
+}
+
+func assignNew(from any, to reflect.Value) error {
+	to.Set(reflect.New(to.Type().Elem()))
+	return assign(from, to.Elem())
+}
+
+// assignAll gives a structure its fields, or a map its values.
+func assignAll(from map[string]any, to reflect.Value) error {
+	switch to.Kind() {
+	case reflect.Pointer:
+		return assignNew(from, to)
+	case reflect.Struct:
+		for name, field := range from {
 			f := to.FieldByName(name)
 			if !f.IsValid() {
 				return fmt.Errorf("there is no field %s", name)
 			}
-			if err := decode(field, f); err != nil {
+			if err := assign(field, f); err != nil {
 				return err
 			}
 		}
 		return nil
-	case to.Kind() == reflect.Slice && to.Type().Elem().Kind() != reflect.Uint8:
-		var parts []json.RawMessage
-		if err := json.Unmarshal(raw, &parts); err != nil {
-			return err
-		}
-		to.Set(reflect.MakeSlice(to.Type(), len(parts), len(parts)))
-		for i, part := range parts {
-			if err := decode(part, to.Index(i)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case to.Kind() == reflect.Map:
-		var parts map[string]json.RawMessage
-		if err := json.Unmarshal(raw, &parts); err != nil {
-			return err
-		}
-		to.Set(reflect.MakeMapWithSize(to.Type(), len(parts)))
-		for name, part := range parts {
+	case reflect.Map:
+		to.Set(reflect.MakeMapWithSize(to.Type(), len(from)))
+		for name, part := range from {
 			v := reflect.New(to.Type().Elem()).Elem()
-			if err := decode(part, v); err != nil {
+			if err := assign(part, v); err != nil {
 				return err
 			}
 			to.SetMapIndex(reflect.ValueOf(name), v)
 		}
 		return nil
 	default:
-		return json.Unmarshal(raw, to.Addr().Interface())
+		return fmt.Errorf("%v is no %s", from, to.Type())
 	}
 }
 
-func decodeValue(raw json.RawMessage) (types.AttributeValue, error) {
-	var v struct {
-		S, N *string
-		B    []byte
-		BOOL *bool
-		NULL *bool
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, err
-	}
-	switch {
-	case v.S != nil:
-		return &types.AttributeValueMemberS{Value: *v.S}, nil
-	case v.B != nil:
-		return &types.AttributeValueMemberB{Value: v.B}, nil
-	case v.N != nil:
-		return &types.AttributeValueMemberN{Value: *v.N}, nil
-	case v.BOOL != nil:
-		return &types.AttributeValueMemberBOOL{Value: *v.BOOL}, nil
-	case v.NULL != nil:
-		return &types.AttributeValueMemberNULL{Value: *v.NULL}, nil
-	default:
-		return nil, fmt.Errorf("memtable: no attribute may be %s", raw)
-	}
-}
-
-// encode turns a value of the SDK's types into one that encoding/json can write, without empty fields.
-func encode(v reflect.Value) any {
-	if v.IsValid() && v.CanInterface() {
-		if a, ok := v.Interface().(types.AttributeValue); ok {
-			return map[string]any{kind(a): reflect.ValueOf(a).Elem().FieldByName("Value").Interface()}
+// attribute returns the value of an attribute.
+func attribute(from any) (types.AttributeValue, error) {
+	parts, _ := from.(map[string]any)
+	for kind, part := range parts {
+		if len(parts) > 1 {
+			break
 		}
-	}
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		return encode(v.Elem())
-	case reflect.Struct:
-		fields := map[string]any{}
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() && f.Name != "ResultMetadata" && !v.Field(i).IsZero() {
-				fields[f.Name] = encode(v.Field(i))
+		switch part := part.(type) {
+		case string:
+			switch kind {
+			case "S":
+				return &types.AttributeValueMemberS{Value: part}, nil
+			case "N":
+				return &types.AttributeValueMemberN{Value: part}, nil
+			case "B":
+				b, err := base64.StdEncoding.DecodeString(part)
+				return &types.AttributeValueMemberB{Value: b}, err
+			}
+		case bool:
+			switch kind {
+			case "BOOL":
+				return &types.AttributeValueMemberBOOL{Value: part}, nil
+			case "NULL":
+				return &types.AttributeValueMemberNULL{Value: part}, nil
 			}
 		}
-		return fields
-	case reflect.Slice:
-		parts := make([]any, v.Len())
-		for i := range parts {
-			parts[i] = encode(v.Index(i))
-		}
-		return parts
-	case reflect.Map:
-		parts := map[string]any{}
-		for all := v.MapRange(); all.Next(); {
-			parts[all.Key().String()] = encode(all.Value())
-		}
-		return parts
-	default:
-		return v.Interface()
 	}
+	return nil, fmt.Errorf("memtable: no attribute may be %v", from)
+}
+
+// appendRefusal appends an error of the SDK as the body of an answer.
+func appendRefusal(out []byte, err smithy.APIError) []byte {
+	out = append(out, `{"__type":`...)
+	out = appendText(out, "com.amazonaws.dynamodb.v20120810#"+err.ErrorCode())
+	out = append(out, `,"message":`...)
+	out = appendText(out, err.ErrorMessage())
+	return append(appendFields(out, reflect.ValueOf(err).Elem()), '}')
+}
+
+// appendValue appends a value of the SDK's types as JSON, without empty fields. The names of a map are in their order.
+func appendValue(out []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return appendValue(out, v.Elem())
+	case reflect.Interface:
+		if a, ok := v.Interface().(types.AttributeValue); ok {
+			return appendAttribute(out, a)
+		}
+		return appendValue(out, v.Elem())
+	case reflect.Struct:
+		begin := len(out)
+		out = append(appendFields(out, v), '}')
+		if out[begin] == ',' {
+			out[begin] = '{'
+			return out
+		}
+		return append(out[:begin], "{}"...)
+	case reflect.Slice:
+		out = append(out, '[')
+		for i := range v.Len() {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = appendValue(out, v.Index(i))
+		}
+		return append(out, ']')
+	case reflect.Map:
+		names := v.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		out = append(out, '{')
+		for i, name := range names {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(appendText(out, name.String()), ':')
+			out = appendValue(out, v.MapIndex(name))
+		}
+		return append(out, '}')
+	case reflect.String:
+		return appendText(out, v.String())
+	case reflect.Bool:
+		return strconv.AppendBool(out, v.Bool())
+	case reflect.Float64:
+		return strconv.AppendFloat(out, v.Float(), 'g', -1, 64)
+	default:
+		return strconv.AppendInt(out, v.Int(), 10)
+	}
+}
+
+// appendFields appends the fields of a structure that are not empty, each with a comma before it.
+func appendFields(out []byte, v reflect.Value) []byte {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() || f.Name == "ResultMetadata" || f.Name == "ErrorCodeOverride" || v.Field(i).IsZero() {
+			continue
+		}
+		out = append(appendText(append(out, ','), f.Name), ':')
+		out = appendValue(out, v.Field(i))
+	}
+	return out
+}
+
+func appendAttribute(out []byte, a types.AttributeValue) []byte {
+	out = append(appendText(append(out, '{'), kind(a)), ':')
+	switch a := a.(type) {
+	case *types.AttributeValueMemberS:
+		out = appendText(out, a.Value)
+	case *types.AttributeValueMemberN:
+		out = appendText(out, a.Value)
+	case *types.AttributeValueMemberB:
+		out = append(base64.StdEncoding.AppendEncode(append(out, '"'), a.Value), '"')
+	case *types.AttributeValueMemberBOOL:
+		out = strconv.AppendBool(out, a.Value)
+	case *types.AttributeValueMemberNULL:
+		out = strconv.AppendBool(out, a.Value)
+	}
+	return append(out, '}')
+}
+
+// appendText appends a string as JSON.
+func appendText(out []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			b, _ := json.Marshal(s) // a string has a form in JSON
+			return append(out, b...)
+		}
+	}
+	return append(append(append(out, '"'), s...), '"')
 }
 
 // EncodeItem returns an item as JSON, in the form of the protocol.
-func EncodeItem(it map[string]types.AttributeValue) ([]byte, error) {
-	return json.Marshal(encode(reflect.ValueOf(it)))
+func EncodeItem(it map[string]types.AttributeValue) []byte {
+	return appendValue(nil, reflect.ValueOf(it))
 }
 
 // DecodeItem is the reverse of EncodeItem.
