@@ -100,10 +100,11 @@ layer: ## Make the Lambda layer with ffmpeg and the fonts, into build/layer/<arc
 # The tests of the local system wait for most of their time: the other checks run beside
 # them, and give way. What a check prints is shown when it has ended. The compiler and the
 # tests may use more memory, and take less time.
+OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),-Otarget)
 .PHONY: test
 test: export GOGC := 300
 test: explorer-assets ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
-	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) test-deployed test-beside
+	@$(MAKE) --no-print-directory -j2 $(OUTPUT_SYNC) test-deployed test-beside
 	@$(MAKE) --no-print-directory test-sam
 
 .PHONY: test-beside
@@ -112,10 +113,14 @@ test-beside: generate-check
 	@nice -n 10 $(MAKE) --no-print-directory lint-stacks
 	@nice -n 10 $(MAKE) --no-print-directory vuln
 	@nice -n 10 $(MAKE) --no-print-directory test-units
-	@nice -n 10 $(MAKE) --no-print-directory test-e2e
-	@nice -n 10 $(MAKE) --no-print-directory test-clients
-	@nice -n 10 $(MAKE) --no-print-directory test-race
-	@nice -n 10 $(MAKE) --no-print-directory test-engine
+	@nice -n 10 $(MAKE) --no-print-directory -j2 $(OUTPUT_SYNC) test-e2e test-last
+
+# The compositions of test-e2e run one at a time, on one core.
+.PHONY: test-last
+test-last:
+	@$(MAKE) --no-print-directory test-clients
+	@$(MAKE) --no-print-directory test-race
+	@$(MAKE) --no-print-directory test-engine
 
 # The tests of the tools, of measurements and of the local systems take long, and change rarely.
 # Of the end-to-end tests, those of videos in full quality and of a receiver that starts 40 s late are left out.
@@ -131,9 +136,10 @@ test-fast: explorer-assets media-tools ## Run the unit tests and the end-to-end 
 test-e2e: explorer-assets media-tools ## Run the end-to-end tests on the service in one process
 	$(GO) test -vet=off -count=1 -parallel 8 -timeout 25m $(if $(SKIP),-skip '$(SKIP)') ./infra/verify/e2e
 
+# Some packages wait for most of their time.
 .PHONY: test-units
 test-units: explorer-assets test-tools ## Run all tests but those of the local system
-	$(GO) test -vet=off -timeout 25m $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
+	$(GO) test -vet=off -p 3 -timeout 25m $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
 	@for table in pkg/adapter/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
 
 # The race detector needs cgo, and so a C compiler. The packages with most goroutines run under
