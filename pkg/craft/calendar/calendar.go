@@ -4,7 +4,8 @@
 // https://www.gesetze-im-internet.de, AT https://www.oesterreich.gv.at, CH https://www.bk.admin.ch, FR
 // https://www.service-public.fr, ES https://www.boe.es, IT https://www.governo.it, PT https://dre.pt, BR
 // https://www.gov.br, MX https://www.gob.mx, GB https://www.gov.uk/bank-holidays, US https://www.opm.gov, RU
-// http://pravo.gov.ru. Days that move with the moon or by decree of a year are left out.
+// http://pravo.gov.ru. Of 2026 to 2028 they agree with the public holidays of the Python package holidays, version
+// 0.109. Days off that only follow from another holiday, or from a decree of a year, are left out.
 package calendar
 
 import (
@@ -45,16 +46,19 @@ var everywhere = []rule{
 // christmas is a holiday of most countries of Europe and America.
 var christmas = on("Christmas Day", time.December, 25)
 
+// stephen is the day after it, where it is a holiday, too.
+var stephen = on("St. Stephen's Day", time.December, 26)
+
 // holidays are the days of countries (ISO 3166-1), and days on which people give presents.
 var holidays = map[string][]rule{
 	"DE": {easter("Good Friday", -2), easter("Easter Sunday", 0), easter("Easter Monday", 1), on("Labor Day", time.May, 1),
 		easter("Ascension Day", 39), easter("Whit Monday", 50), on("German Unity Day", time.October, 3),
 		on("St. Nicholas Day", time.December, 6), on("Christmas Eve", time.December, 24), christmas,
-		nth("Mother's Day", time.May, 2, time.Sunday, 0)},
+		on("Second Day of Christmas", time.December, 26), nth("Mother's Day", time.May, 2, time.Sunday, 0)},
 	"AT": {on("Epiphany", time.January, 6), easter("Easter Sunday", 0), easter("Easter Monday", 1),
 		on("Labor Day", time.May, 1), easter("Ascension Day", 39), easter("Whit Monday", 50), easter("Corpus Christi", 60),
 		on("Assumption Day", time.August, 15), on("National Day", time.October, 26), on("All Saints' Day", time.November, 1),
-		on("Immaculate Conception", time.December, 8), on("Christmas Eve", time.December, 24), christmas,
+		on("Immaculate Conception", time.December, 8), on("Christmas Eve", time.December, 24), christmas, stephen,
 		nth("Mother's Day", time.May, 2, time.Sunday, 0)},
 	"CH": {easter("Easter Sunday", 0), easter("Ascension Day", 39), on("Swiss National Day", time.August, 1), christmas,
 		nth("Mother's Day", time.May, 2, time.Sunday, 0)},
@@ -68,16 +72,22 @@ var holidays = map[string][]rule{
 		on("Immaculate Conception", time.December, 8), christmas, nth("Mother's Day", time.May, 1, time.Sunday, 0)},
 	"IT": {on("Epiphany", time.January, 6), easter("Easter Sunday", 0), easter("Easter Monday", 1),
 		on("Liberation Day", time.April, 25), on("Labor Day", time.May, 1), on("Republic Day", time.June, 2),
-		on("Ferragosto", time.August, 15), on("All Saints' Day", time.November, 1),
-		on("Immaculate Conception", time.December, 8), christmas, nth("Mother's Day", time.May, 2, time.Sunday, 0)},
+		on("Ferragosto", time.August, 15), on("St. Francis of Assisi", time.October, 4),
+		on("All Saints' Day", time.November, 1), nth("National Unity Day", time.November, 1, time.Sunday, 0),
+		on("Immaculate Conception", time.December, 8), christmas, stephen,
+		nth("Mother's Day", time.May, 2, time.Sunday, 0)},
 	"PT": {easter("Good Friday", -2), easter("Easter Sunday", 0), on("Freedom Day", time.April, 25),
-		on("Labor Day", time.May, 1), on("Portugal Day", time.June, 10), on("Republic Day", time.October, 5),
-		on("Restoration of Independence", time.December, 1), christmas, nth("Mother's Day", time.May, 1, time.Sunday, 0)},
+		on("Labor Day", time.May, 1), easter("Corpus Christi", 60), on("Portugal Day", time.June, 10),
+		on("Assumption Day", time.August, 15), on("Republic Day", time.October, 5),
+		on("All Saints' Day", time.November, 1), on("Restoration of Independence", time.December, 1),
+		on("Immaculate Conception", time.December, 8), christmas, nth("Mother's Day", time.May, 1, time.Sunday, 0)},
 	"BR": {easter("Carnival", -47), easter("Good Friday", -2), easter("Easter Sunday", 0), on("Tiradentes", time.April, 21),
 		on("Labor Day", time.May, 1), on("Dia dos Namorados", time.June, 12), on("Independence Day", time.September, 7),
-		on("Our Lady of Aparecida", time.October, 12), on("Republic Day", time.November, 15),
+		on("Our Lady of Aparecida", time.October, 12), on("All Souls' Day", time.November, 2),
+		on("Republic Day", time.November, 15),
 		on("Black Consciousness Day", time.November, 20), christmas, nth("Mother's Day", time.May, 2, time.Sunday, 0)},
-	"MX": {nth("Constitution Day", time.February, 1, time.Monday, 0), easter("Easter Sunday", 0),
+	"MX": {nth("Constitution Day", time.February, 1, time.Monday, 0),
+		nth("Benito Juárez's Birthday", time.March, 3, time.Monday, 0), easter("Easter Sunday", 0),
 		on("Labor Day", time.May, 1), on("Mother's Day", time.May, 10), on("Independence Day", time.September, 16),
 		on("Day of the Dead", time.November, 2), nth("Revolution Day", time.November, 3, time.Monday, 0), christmas},
 	"GB": {easter("Mother's Day", -21), easter("Good Friday", -2), easter("Easter Sunday", 0), easter("Easter Monday", 1),
@@ -88,7 +98,8 @@ var holidays = map[string][]rule{
 		nth("Mother's Day", time.May, 2, time.Sunday, 0), nth("Memorial Day", time.May, -1, time.Monday, 0),
 		on("Juneteenth", time.June, 19), nth("Father's Day", time.June, 3, time.Sunday, 0),
 		on("Independence Day", time.July, 4), nth("Labor Day", time.September, 1, time.Monday, 0),
-		on("Veterans Day", time.November, 11), nth("Thanksgiving", time.November, 4, time.Thursday, 0), christmas},
+		nth("Columbus Day", time.October, 2, time.Monday, 0), on("Veterans Day", time.November, 11),
+		nth("Thanksgiving", time.November, 4, time.Thursday, 0), christmas},
 	"RU": {on("Christmas Day", time.January, 7), on("Defender of the Fatherland Day", time.February, 23),
 		on("Spring and Labor Day", time.May, 1), on("Victory Day", time.May, 9), on("Russia Day", time.June, 12),
 		on("Knowledge Day", time.September, 1), on("Unity Day", time.November, 4)},

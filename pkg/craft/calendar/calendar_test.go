@@ -18,6 +18,11 @@ func TestOccasions(t *testing.T) {
 		{"2026-05-25", "US", "Memorial Day"}, {"2026-05-08", "DE", "Mother's Day (in 2 days)"},
 		{"2026-12-30", "", "New Year's Eve (tomorrow)"}, {"2026-12-29", "", "New Year's Eve (in 2 days)"},
 		{"2027-01-01", "DE", "New Year's Day"}, {"2026-07-14", "DE", ""}, {"2026-07-14", "FR", "Bastille Day"},
+		{"2026-12-26", "DE", "Second Day of Christmas"}, {"2027-12-26", "IT", "St. Stephen's Day"},
+		{"2028-06-15", "PT", "Corpus Christi"}, {"2026-12-08", "PT", "Immaculate Conception"},
+		{"2027-11-02", "BR", "All Souls' Day"}, {"2028-03-20", "MX", "Benito Juárez's Birthday"},
+		{"2027-10-11", "US", "Columbus Day"}, {"2026-10-04", "IT", "St. Francis of Assisi"},
+		{"2028-11-05", "IT", "National Unity Day"},
 	} {
 		at, err := time.Parse(time.DateOnly, c.date)
 		if err != nil {
