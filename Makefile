@@ -97,10 +97,11 @@ media-tools: ## Install ffmpeg, ffprobe and the fonts into .tools/media, at pinn
 layer: ## Make the Lambda layer with ffmpeg and the fonts, into build/layer/<arch>; ARCH=arm64 or x86_64
 	@node infra/tools/media-tools.mjs layer $(ARCH)
 
+OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),-Otarget)
+
 # The tests of the local system wait for most of their time: the other checks run beside
 # them, and give way. What a check prints is shown when it has ended. The compiler and the
 # tests may use more memory, and take less time.
-OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),-Otarget)
 .PHONY: test
 test: export GOGC := 300
 test: explorer-assets ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests

@@ -164,7 +164,7 @@ func TestAnItemOutlivesItsEncoding(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, bad := range []string{``, `[]`, `{"s":{}}`, `{"s":{"S":1}}`, `{"s":{"M":{}}}`, `{"s":{"B":"*"}}`,
-		`{"s":{"S":"a","N":"1"}}`, `{"s":null}`, `{"s":"S"}`} {
+		`{"s":{"S":"a","N":"1"}}`, `{"s":null}`, `{"s":"S"}`, `{} {}`} {
 		if it, err := memtable.DecodeItem([]byte(bad)); err == nil {
 			t.Errorf("%q is %v", bad, it)
 		}

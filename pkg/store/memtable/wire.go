@@ -94,102 +94,94 @@ var valueType = reflect.TypeFor[types.AttributeValue]()
 
 // decode reads JSON into a value of the SDK's types, whose fields have the names of the protocol.
 func decode(raw []byte, to reflect.Value) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
 	var from any
-	if err := d.Decode(&from); err != nil {
+	if err := json.Unmarshal(raw, &from); err != nil {
 		return err
 	}
 	return assign(from, to)
 }
 
-// assign gives a value of the SDK's types what was read from JSON.
+// assign stores a value that encoding/json has read into a value of the SDK's types. It returns an error if the types
+// do not fit.
 func assign(from any, to reflect.Value) error {
-	if to.Type() == valueType {
+	kind := to.Kind()
+	switch {
+	case to.Type() == valueType:
 		v, err := attribute(from)
 		if err == nil {
 			to.Set(reflect.ValueOf(v))
 		}
 		return err
-	}
-	switch kind := to.Kind(); from := from.(type) {
-	case map[string]any:
-		return assignAll(from, to)
-	case []any:
-		if kind != reflect.Slice {
-			break
-		}
-		to.Set(reflect.MakeSlice(to.Type(), len(from), len(from)))
-		for i, part := range from {
-			if err := assign(part, to.Index(i)); err != nil {
-				return err
-			}
-		}
+	case from == nil:
 		return nil
-	case string:
-		if kind == reflect.Pointer {
-			return assignNew(from, to)
+	case kind == reflect.Pointer:
+		to.Set(reflect.New(to.Type().Elem()))
+		return assign(from, to.Elem())
+	}
+	switch from := from.(type) {
+	case map[string]any:
+		switch kind {
+		case reflect.Struct:
+			return assignFields(from, to)
+		case reflect.Map:
+			return assignEntries(from, to)
 		}
+	case []any:
+		if kind == reflect.Slice {
+			return assignElements(from, to)
+		}
+	case string:
 		if kind == reflect.String {
 			to.SetString(from)
 			return nil
 		}
 	case bool:
-		if kind == reflect.Pointer {
-			return assignNew(from, to)
-		}
 		if kind == reflect.Bool {
 			to.SetBool(from)
 			return nil
 		}
-	case json.Number:
-		if kind == reflect.Pointer {
-			return assignNew(from, to)
-		}
-		if n, err := from.Int64(); err == nil && to.CanInt() && !to.OverflowInt(n) {
+	case float64: // the integers of the protocol are small, and the numbers of attributes are strings
+		if n := int64(from); float64(n) == from && to.CanInt() && !to.OverflowInt(n) {
 			to.SetInt(n)
 			return nil
 		}
-	case nil:
-		return nil
 	}
 	return fmt.Errorf("%v is no %s", from, to.Type())
 }
 
-func assignNew(from any, to reflect.Value) error {
-	to.Set(reflect.New(to.Type().Elem()))
-	return assign(from, to.Elem())
+func assignFields(from map[string]any, to reflect.Value) error {
+	for name, field := range from {
+		f := to.FieldByName(name)
+		if !f.IsValid() {
+			return fmt.Errorf("there is no field %s", name)
+		}
+		if err := assign(field, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// assignAll gives a structure its fields, or a map its values.
-func assignAll(from map[string]any, to reflect.Value) error {
-	switch to.Kind() {
-	case reflect.Pointer:
-		return assignNew(from, to)
-	case reflect.Struct:
-		for name, field := range from {
-			f := to.FieldByName(name)
-			if !f.IsValid() {
-				return fmt.Errorf("there is no field %s", name)
-			}
-			if err := assign(field, f); err != nil {
-				return err
-			}
+func assignEntries(from map[string]any, to reflect.Value) error {
+	to.Set(reflect.MakeMapWithSize(to.Type(), len(from)))
+	for name, part := range from {
+		v := reflect.New(to.Type().Elem()).Elem()
+		if err := assign(part, v); err != nil {
+			return err
 		}
-		return nil
-	case reflect.Map:
-		to.Set(reflect.MakeMapWithSize(to.Type(), len(from)))
-		for name, part := range from {
-			v := reflect.New(to.Type().Elem()).Elem()
-			if err := assign(part, v); err != nil {
-				return err
-			}
-			to.SetMapIndex(reflect.ValueOf(name), v)
-		}
-		return nil
-	default:
-		return fmt.Errorf("%v is no %s", from, to.Type())
+		to.SetMapIndex(reflect.ValueOf(name), v)
 	}
+	return nil
+}
+
+func assignElements(from []any, to reflect.Value) error {
+	to.Set(reflect.MakeSlice(to.Type(), len(from), len(from)))
+	for i, part := range from {
+		if err := assign(part, to.Index(i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // attribute returns the value of an attribute.
