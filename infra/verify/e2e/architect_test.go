@@ -98,9 +98,10 @@ func TestTheArchitect(t *testing.T) {
 			status int
 			code   string
 		}{"job_failed": {422, "validation_failed"}, "drop_after_accept": {503, "provider_unavailable"}} {
-			fault(t, "bedrock", "submit", kind)
+			text := "Hello, " + kind
+			fault(t, "bedrock", "submit", kind, text)
 			if err := call(t, key, http.MethodPost, "/v1/architect/chats/"+chat.ID+"/messages",
-				object{"text": "Hello"}).refused(want.status, want.code); err != nil {
+				object{"text": text}).refused(want.status, want.code); err != nil {
 				t.Error(err)
 			}
 		}

@@ -93,7 +93,9 @@ func TestDiagnosisAndProposals(t *testing.T) {
 	}
 	t.Run("a model that refuses", func(t *testing.T) {
 		factory := c.factory(c.live.Secret)
-		fault(t, "bedrock", "submit", "job_failed")
+		into[object](call(t, c.live.Secret, http.MethodPatch, "/v1/factories/"+factory,
+			object{"settings": object{"brand_name": "Vandelay"}}), http.StatusOK)
+		fault(t, "bedrock", "submit", "job_failed", "Vandelay")
 		if d := diagnosed(t, c.live.Secret, factory); d.State != "completed" || len(d.Findings) == 0 ||
 			len(d.ProposalIDs) != 0 || d.ProposalFailure == nil || d.ProposalFailure.Code != "content_policy" {
 			t.Errorf("%+v %+v", d, d.ProposalFailure)

@@ -46,10 +46,11 @@ func (c *customer) entries() (sum int64, states map[string]int) {
 	return sum, states
 }
 
-// fault makes one call of a provider's fake fail.
-func fault(t *testing.T, provider, operation, kind string) {
+// fault makes one call of a provider's fake fail, which is about a text that no other test sends: works of other tests
+// may still be in progress.
+func fault(t *testing.T, provider, operation, kind, match string) {
 	t.Helper()
-	order, err := json.Marshal(object{"provider": provider, "operation": operation, "faults": []object{{"kind": kind}}})
+	order, err := json.Marshal(object{"provider": provider, "operation": operation, "faults": []object{{"kind": kind, "match": match}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,18 +119,18 @@ func TestLiveGenerations(t *testing.T) {
 		t.Errorf("the balance is %d after spending %d", b, spent)
 	}
 	t.Run("a job that fails", func(t *testing.T) {
-		fault(t, "fal", "submit", "job_failed")
+		fault(t, "fal", "submit", "job_failed", "A shoe of glass")
 		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images",
-			object{"prompt": "A shoe", "model": "flux-pro-1.1"}), http.StatusAccepted)
+			object{"prompt": "A shoe of glass", "model": "flux-pro-1.1"}), http.StatusAccepted)
 		got := generated(t, secret, made.ID)
 		if got.State != "failed" || got.Failure == nil || got.Failure.Code == "" || got.CostCredits != 0 {
 			t.Errorf("%+v", got)
 		}
 	})
 	t.Run("an answer that is lost", func(t *testing.T) {
-		fault(t, "fal", "submit", "drop_after_accept")
+		fault(t, "fal", "submit", "drop_after_accept", "A shoe of steel")
 		made := into[generation](call(t, secret, http.MethodPost, "/v1/studio/images",
-			object{"prompt": "A shoe", "model": "flux-pro-1.1"}), http.StatusAccepted)
+			object{"prompt": "A shoe of steel", "model": "flux-pro-1.1"}), http.StatusAccepted)
 		if got := generated(t, secret, made.ID); got.State != "generated" || got.CostCredits != 4 {
 			t.Errorf("%+v", got)
 		}

@@ -78,9 +78,9 @@ func TestALateCancelIsCharged(t *testing.T) {
 		ID, State   string
 		CostCredits int64 `json:"cost_credits"`
 	}
-	fault(t, "fal", "status", "rate_limited") // Delays the picture.
+	fault(t, "fal", "status", "rate_limited", "A late shoe") // Delays the picture.
 	made := into[contentItem](call(t, secret, http.MethodPost, "/v1/content-items",
-		object{"factory_id": factory, "kind": "post", "prompt": "A shoe"}), http.StatusAccepted)
+		object{"factory_id": factory, "kind": "post", "prompt": "A late shoe"}), http.StatusAccepted)
 	eventually(t, "the text of "+made.ID, func() bool {
 		return into[contentItem](call(t, secret, http.MethodGet, "/v1/content-items/"+made.ID, nil),
 			http.StatusOK).State == "generating"
@@ -100,8 +100,8 @@ func TestLostSpendingIsBounded(t *testing.T) {
 	none := int64(0)
 	c := newCustomer(t, func(set *account.Settings) { set.LostSpendLimit = &none })
 	c.topUp(100)
-	image := object{"prompt": "A shoe", "model": "flux-pro-1.1"}
-	fault(t, "fal", "media", "garbage") // The picture is made, but unreadable.
+	image := object{"prompt": "A shoe of noise", "model": "flux-pro-1.1"}
+	fault(t, "fal", "media", "garbage", "A shoe of noise") // The picture is made, but unreadable.
 	made := into[generation](call(t, c.live.Secret, http.MethodPost, "/v1/studio/images", image), http.StatusAccepted)
 	if got := generated(t, c.live.Secret, made.ID); got.State != "failed" || c.balance() != 100 {
 		t.Fatalf("%+v, and the balance is %d", got, c.balance())

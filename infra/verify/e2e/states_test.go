@@ -65,14 +65,14 @@ func TestStatesAndTheirEvents(t *testing.T) {
 func TestMoneyIsTold(t *testing.T) {
 	c := newCustomer(t)
 	c.topUp(1000)
-	fault(t, "fal", "status", "rate_limited") // Delays the pictures.
+	fault(t, "fal", "status", "rate_limited", "A slow shoe") // Delays the pictures.
 	key := c.live.Secret
 	factory := c.factory(key)
 	type reserved struct {
 		ID, State       string
 		ReservedCredits int64 `json:"reserved_credits"`
 	}
-	body := object{"factory_id": factory, "kind": "video", "prompt": "A shoe", "metadata": object{"client": "7"}}
+	body := object{"factory_id": factory, "kind": "video", "prompt": "A slow shoe", "metadata": object{"client": "7"}}
 	estimate := func(operation string, body object) int64 {
 		return into[struct{ Credits int64 }](call(t, key, http.MethodPost, "/v1/balance/estimates",
 			object{"operation": operation, "body": body}), http.StatusOK).Credits
@@ -95,7 +95,7 @@ func TestMoneyIsTold(t *testing.T) {
 	if len(entries) < 2 {
 		t.Errorf("%d entries", len(entries))
 	}
-	image := object{"prompt": "A shoe"}
+	image := object{"prompt": "A slow shoe"}
 	price = estimate("createImage", image)
 	made := call(t, key, http.MethodPost, "/v1/studio/images", image)
 	generation := into[reserved](made, http.StatusAccepted)

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -50,7 +51,7 @@ const (
 
 var kinds = []Kind{RateLimited, ServerError, Slow, Garbage, Drop, DropAfterAccept, JobFailed, ResultExpired}
 
-// maxBody is the greatest size of the request that a Slow fault keeps.
+// maxBody is the greatest size of a request that is kept for a Slow fault or for Match.
 const maxBody = 16 << 20
 
 // Fault is a failure of the next calls of an operation.
@@ -59,6 +60,10 @@ type Fault struct {
 	Status  int     `json:"status,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`
 	Times   int     `json:"times,omitempty"` // number of calls; 0 means 1
+
+	// Match limits the fault to calls about a text: those whose body contains it, or whose path contains the id of an
+	// accepted submission with such a prompt. Other calls pass the fault by.
+	Match string `json:"match,omitempty"`
 }
 
 // Acceptance is an accepted submission, which costs money from then on.
@@ -125,20 +130,39 @@ func (c *Control) Count(provider, promptOrToken string) (n int) {
 	return n
 }
 
-// next removes and returns the next fault of an operation.
-func (c *Control) next(provider, operation string) (Fault, bool) {
+// next removes and returns the first fault of an operation that is for a call.
+func (c *Control) next(provider, operation string, r *http.Request) (Fault, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := place{provider, operation}
-	queue := c.faults[p]
-	if len(queue) == 0 {
+	at := slices.IndexFunc(c.faults[p], func(f Fault) bool { return f.Match == "" || c.about(provider, f.Match, r) })
+	if at < 0 {
 		return Fault{}, false
 	}
-	f := queue[0]
-	if queue[0].Times--; queue[0].Times <= 0 {
-		c.faults[p] = queue[1:]
+	f := c.faults[p][at]
+	if c.faults[p][at].Times--; f.Times <= 1 {
+		c.faults[p] = slices.Delete(c.faults[p], at, at+1)
 	}
 	return f, true
+}
+
+// about reports whether a call is about a text. It leaves the body to be read.
+func (c *Control) about(provider, text string, r *http.Request) bool {
+	if slices.ContainsFunc(c.accepted, func(a Acceptance) bool {
+		return a.Provider == provider && a.ID != "" && strings.Contains(a.Prompt, text) &&
+			strings.Contains(r.URL.Path, a.ID)
+	}) {
+		return true
+	}
+	read, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	r.Body = body{io.MultiReader(bytes.NewReader(read), r.Body), r.Body}
+	return err == nil && bytes.Contains(read, []byte(text))
+}
+
+// body is the body of a request of which a part was read.
+type body struct {
+	io.Reader
+	io.Closer
 }
 
 type failKey struct{}
@@ -150,7 +174,7 @@ func JobFails(ctx context.Context) bool { return ctx.Value(failKey{}) != nil }
 // must check the credential before this handler.
 func (c *Control) Handle(provider, operation string, h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		fault, ok := c.next(provider, operation)
+		fault, ok := c.next(provider, operation, r)
 		if !ok {
 			h(w, r)
 			return

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,6 +103,47 @@ func TestFaultsComeInOrderAndAsOftenAsTheySay(t *testing.T) {
 		if got, _, _ := call(t, "POST", server.URL+"/submit", ""); got != want {
 			t.Errorf("call %d: %d, want %d", i, got, want)
 		}
+	}
+}
+
+func TestAFaultIsForTheCallsThatItMatches(t *testing.T) {
+	c := control.New()
+	var read []string
+	submit := c.Handle("acme", control.Submit, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		read = append(read, string(body))
+		c.Accept(control.Acceptance{Provider: "acme", ID: fmt.Sprint("job-", len(read)), Prompt: string(body)})
+	})
+	status := c.Handle("acme", control.Status, func(w http.ResponseWriter, r *http.Request) {})
+	c.Queue("acme", control.Submit, control.Fault{Kind: control.ServerError, Match: "a shoe", Times: 2})
+	c.Queue("acme", control.Submit, control.Fault{Kind: control.RateLimited, Match: "a hat"})
+	c.Queue("acme", control.Status, control.Fault{Kind: control.ServerError, Match: "a scarf"})
+	for _, tc := range []struct {
+		handler    http.HandlerFunc
+		path, body string
+		want       int
+	}{
+		{submit, "/jobs", "a scarf", 200},
+		{submit, "/jobs", "a shoe of glass", 503},
+		{submit, "/jobs", "a hat", 429},
+		{submit, "/jobs", "a shoe", 503},
+		{submit, "/jobs", "a shoe", 200},
+		{submit, "/jobs", "a hat", 200},
+		{status, "/jobs/job-2", "", 200},
+		{status, "/jobs/job-1", "", 503},
+		{status, "/jobs/job-1", "", 200},
+	} {
+		w := httptest.NewRecorder()
+		tc.handler(w, httptest.NewRequestWithContext(t.Context(), "POST", tc.path, strings.NewReader(tc.body)))
+		if w.Code != tc.want {
+			t.Errorf("%s %q: %d, want %d", tc.path, tc.body, w.Code, tc.want)
+		}
+	}
+	if want := []string{"a scarf", "a shoe", "a hat"}; !slices.Equal(read, want) {
+		t.Errorf("the fake read %q, want %q", read, want)
 	}
 }
 
