@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -172,24 +172,40 @@ func headers(h http.Header) string {
 	return lines.String()
 }
 
-// receive takes webhooks on a port, and refuses the first. It returns a function that ends that.
-func (b *box) receive(port string) (end func()) {
-	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
+// receiver takes the webhooks of sandboxes that run one after another, at one address.
+type receiver struct {
+	*httptest.Server
+	mu      sync.Mutex
+	of      *box
+	refused bool
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewServer(r)
+	t.Cleanup(r.Close)
+	return r
+}
+
+// listen takes the webhooks of a sandbox from now on, and refuses the first.
+func (r *receiver) listen(b *box) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.of, r.refused = b, false
+}
+
+// ServeHTTP notes a webhook.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	body, err := io.ReadAll(req.Body)
 	if err != nil {
-		b.t.Fatal(err)
+		r.of.t.Error(err)
 	}
-	refused := false
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			b.t.Error(err)
-		}
-		b.note(&b.webhooks, "webhook\n%s%s\n", headers(r.Header), body)
-		if !refused {
-			refused = true
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	})}
-	go func() { _ = server.Serve(listener) }()
-	return func() { _ = server.Close() }
+	r.of.note(&r.of.webhooks, "webhook\n%s%s\n", headers(req.Header), body)
+	if !r.refused {
+		r.refused = true
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
 }

@@ -19,10 +19,10 @@ const (
 )
 
 // play makes the calls of a test suite, and returns all that the sandbox has said and sent.
-func play(t *testing.T, port, toPort, seed string) string {
+func play(t *testing.T, port string, to *receiver, seed string) string {
 	t.Helper()
 	b := newBox(t, "--port", port, "--seed", seed, "--now", noon)
-	defer b.receive(toPort)()
+	to.listen(b)
 	b.note(&b.answers, "%s", b.lines())
 	for path, want := range map[string]string{"/healthz": "ok", linesPath: b.lines()} {
 		if got := get(t, b.URL+path); !strings.Contains(got, want) {
@@ -30,7 +30,7 @@ func play(t *testing.T, port, toPort, seed string) string {
 		}
 	}
 	b.call(http.StatusOK, "GET", "/v1/me", nil)
-	b.call(http.StatusCreated, "POST", "/v1/webhooks", object{"url": "http://127.0.0.1:" + toPort, "event_types": []string{"*"}})
+	b.call(http.StatusCreated, "POST", "/v1/webhooks", object{"url": to.URL, "event_types": []string{"*"}})
 	factory := b.call(http.StatusCreated, "POST", "/v1/factories", object{"type": "musician", "name": "Sea",
 		"settings": object{"artist_name": "The Nets", "genres": []string{"folk"}}})["id"].(string)
 	var made []string
@@ -135,12 +135,12 @@ func get(t *testing.T, url string) string {
 // The same calls get the same answers, to the byte, and the same webhooks are sent, in the same order, with the same
 // seed and time.
 func TestTheSameSeedGivesTheSameAnswers(t *testing.T) {
-	port, toPort := freePort(t), freePort(t)
-	first := play(t, port, toPort, "7")
+	port, to := freePort(t), newReceiver(t)
+	first := play(t, port, to, "7")
 	if n := strings.Count(first, "webhook\n"); n < 12 {
 		t.Errorf("%d webhooks were sent", n)
 	}
-	again := play(t, port, toPort, "7")
+	again := play(t, port, to, "7")
 	if first != again {
 		was, is := strings.Split(first, "\n"), strings.Split(again, "\n")
 		for i := range min(len(was), len(is)) {
@@ -150,7 +150,7 @@ func TestTheSameSeedGivesTheSameAnswers(t *testing.T) {
 		}
 		t.Fatalf("there were %d lines, and are %d", len(was), len(is))
 	}
-	if other := play(t, port, toPort, "8"); strings.Contains(other, between(t, first, "SVC_TEST_KEY=", "\n")) ||
+	if other := play(t, port, to, "8"); strings.Contains(other, between(t, first, "SVC_TEST_KEY=", "\n")) ||
 		strings.Contains(other, "fac_"+between(t, first, `"id":"fac_`, `"`)) {
 		t.Error("another seed gives the same keys or ids")
 	}

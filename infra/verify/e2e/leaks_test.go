@@ -74,7 +74,7 @@ func newSearch(secrets []string) *search {
 			if key, err := base64.StdEncoding.DecodeString(body); err == nil {
 				s.add(name, string(key))
 			}
-		} else if _, random, ok := strings.Cut(random, "_"); ok {
+		} else if _, random, ok := strings.Cut(random, "_"); ok && strings.HasPrefix(secret, "svc_") {
 			s.add(name, random)
 		}
 	}
@@ -285,6 +285,9 @@ func TestTheSearchFindsPlantedSecrets(t *testing.T) {
 	}
 	if found := s.in(strings.Repeat("svc_test_ whsec_ local- ", 3) + key[:20]); found != "" {
 		t.Errorf("found %s in a text that holds no secret", found)
+	}
+	if of := newSearch([]string{"a_token_x"}); of.in("x, and the token of another") != "" || of.in("a_token_x") == "" {
+		t.Error("a part of a secret of a platform is taken for the secret")
 	}
 	var log strings.Builder
 	for n, text := range texts {

@@ -1,0 +1,34 @@
+package freeport
+
+import (
+	"net"
+	"strconv"
+	"testing"
+)
+
+// Ports that were returned are not returned again, although no server listens on them yet.
+func TestPortsAreFreeAndDiffer(t *testing.T) {
+	returned := map[int]bool{}
+	for range 1000 {
+		port, err := Find(t.Context())
+		if err != nil || returned[port] || port < first || port >= first+count {
+			t.Fatalf("%d, %v; returned before: %t", port, err, returned[port])
+		}
+		returned[port] = true
+	}
+}
+
+func TestAPortInUseIsNotReturned(t *testing.T) {
+	port, err := Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := (port-first+1)%count + first
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(taken)))
+	if err == nil { // Otherwise another process listens on it.
+		defer listener.Close()
+	}
+	if got, err := Find(t.Context()); err != nil || got == taken {
+		t.Errorf("%d, %v", got, err)
+	}
+}
