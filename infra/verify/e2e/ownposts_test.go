@@ -5,6 +5,7 @@ package e2e
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -56,7 +57,8 @@ func TestOwnPosts(t *testing.T) {
 	}
 	link := into[struct{ URL string }](call(t, secret, http.MethodPost, "/v1/review-links",
 		object{"content_item_ids": []string{made.ID}, "may": "decide"}), http.StatusCreated)
-	resp, err := http.PostForm(link.URL, url.Values{"item": {made.ID}, "decision": {"approved"}})
+	resp, err := http.PostForm(link.URL, url.Values{"item": {made.ID}, "decision": {"approved"},
+		"version": {strconv.FormatInt(waiting.Version, 10)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 type published struct {
 	ID, State    string
+	Version      int64
 	PublishAt    *string `json:"publish_at"`
 	Publications []publicationView
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -102,11 +103,14 @@ func (c *caller) visit(itemID string) {
 		return // a late repeat leaves the address out
 	}
 	page := strings.TrimPrefix(link.URL, baseURL)
-	c.form(page, url.Values{"item": {itemID}, "decision": {[]string{item.Approved,
+	var seen struct{ Version int64 }
+	c.call(http.MethodGet, "/v1/content-items/"+itemID, nil, &seen)
+	version := []string{strconv.FormatInt(seen.Version, 10)}
+	c.form(page, url.Values{"item": {itemID}, "version": version, "decision": {[]string{item.Approved,
 		item.ChangesRequested}[c.random.IntN(2)]}, "note": {"From the page"}}.Encode())
 	if c.random.IntN(2) == 0 {
 		c.call(http.MethodDelete, "/v1/review-links/"+link.ID, nil, nil)
-		c.form(page, url.Values{"item": {itemID}, "decision": {item.Approved}}.Encode())
+		c.form(page, url.Values{"item": {itemID}, "version": version, "decision": {item.Approved}}.Encode())
 	}
 }
 

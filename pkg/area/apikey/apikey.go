@@ -26,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/recheck"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -184,12 +185,19 @@ func (s *Service) replace(tx *store.Tx, r *keyrecord.Record, it store.Item) erro
 	if stored.State == keyrecord.Expired {
 		stored.State = keyrecord.Active
 	}
+	before, err := keyrecord.Read(&it, s.now())
+	if err != nil {
+		return err
+	}
 	if err := it.Encode(stored); err != nil {
 		return err
 	}
 	it.Due = expiry.Due(r)
 	tx.Replace(it)
-	return nil
+	if r.State == before.State && len((&auth.Principal{Scopes: r.Scopes}).Lacking(before.Scopes)) == 0 {
+		return nil
+	}
+	return recheck.Start(tx, s.now(), it.Account, r.ID, it.Version, r.Kind)
 }
 
 // apply sets settings that were validated.

@@ -83,7 +83,7 @@ type ending struct {
 }
 
 // writes returns the number of writes that revoking the key takes.
-func (e *ending) writes() int { return 3 + len(e.Old) }
+func (e *ending) writes() int { return 4 + len(e.Old) }
 
 // revoke ends keys of one account at once. Revoking a revoked key has no effect.
 func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {

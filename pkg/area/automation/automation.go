@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -56,7 +57,7 @@ type Trigger struct {
 
 // Failure is why an automation could not make an item.
 type Failure struct {
-	Code    string        `json:"code" doc:"Code of the error, as a call would get it, or feed_unreadable" example:"insufficient_balance"`
+	Code    string        `json:"code" doc:"Code of the error, as a call would get it, feed_unreadable or authority_ended" example:"insufficient_balance"`
 	Message string        `json:"message" doc:"What happened and what to do about it"`
 	At      resource.Time `json:"at" doc:"Time of the failure"`
 }
@@ -87,7 +88,8 @@ type Automation struct {
 	Template  map[string]any  `json:"template" doc:"Body of createContentItem without factory_id" example:"{\"kind\":\"post\",\"prompt\":\"{{title}} {{url}}\"}"`
 	MaxPerDay int             `json:"max_per_day" doc:"Most items that it makes in a day of the factory's time zone"`
 	UTM       *UTM            `json:"utm" doc:"Parameters that are added to {{url}}. Null: none"`
-	State     State           `json:"state" enum:"active,paused,failed" doc:"paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on"`
+	CreatedBy string          `json:"created_by" doc:"Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last changed its trigger, template, utm or max_per_day, or set it to active" example:"key_01h455vb4pex5vsknk084sn02q"`
+	State     State           `json:"state" enum:"active,paused,failed" doc:"paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access any more, which the failure says; set the state to active to go on, on your own behalf"`
 	Failure   *Failure        `json:"failure" doc:"The last failure since the last success. Null: none"`
 	LastRun   *Run            `json:"last_run" doc:"The last run. Null: none yet"`
 }
@@ -101,9 +103,8 @@ type Details struct {
 // Record is the stored document of an automation.
 type Record struct {
 	Details
-	// Maker is the key or person who has made it, with the scopes of a person.
-	Maker  auth.Actor   `json:"maker"`
-	Scopes []auth.Scope `json:"scopes,omitempty"`
+	// Authority is the principal who last set what it makes, and when.
+	Authority authority.Authority `json:"authority"`
 	// Failures counts the failed runs in a row.
 	Failures int `json:"failures,omitempty"`
 	// Day is the day of Made, the number of items made on it.
@@ -161,6 +162,11 @@ func (r *Record) fail(tx *store.Tx, now time.Time, o tenant.Owner, entry string,
 	if r.Failures++; r.Failures < mostFailures {
 		return nil
 	}
+	return r.end(tx, now, o)
+}
+
+// end makes the automation failed, with an event.
+func (r *Record) end(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	r.State = Failed
 	r.Touch(now)
 	it, err := event.New(now, o, event.AutomationFailed, r.Automation, nil)
@@ -240,8 +246,8 @@ func (s *Service) apply(ctx context.Context, r *Record, f factory.Factory, set s
 		}
 	}
 	// A paused automation makes nothing, so that it can be paused whatever has become of its factory.
-	if same := !moved && reflect.DeepEqual(set.Template, r.Template) && reflect.DeepEqual(set.UTM, r.UTM); !same ||
-		set.State != Paused {
+	same := !moved && reflect.DeepEqual(set.Template, r.Template) && reflect.DeepEqual(set.UTM, r.UTM)
+	if !same || set.State != Paused {
 		if err := s.check(ctx, f.ID, set.Template, sampleOf(set.Trigger.Kind, now), set.UTM); err != nil {
 			return err
 		}
@@ -256,8 +262,14 @@ func (s *Service) apply(ctx context.Context, r *Record, f factory.Factory, set s
 			r.NextAt = next
 		}
 	}
-	if set.State == Active && r.State != Active {
+	activated := set.State == Active && r.State != Active
+	if activated {
 		r.Failures, r.Failure = 0, nil
+	}
+	// Who decides what is made, answers for it.
+	if !same || activated || set.MaxPerDay != r.MaxPerDay {
+		r.Authority = authority.Of(auth.FromContext(ctx))
+		r.CreatedBy = r.Authority.Actor.ID
 	}
 	r.Trigger, r.Template, r.MaxPerDay, r.UTM, r.State = set.Trigger, set.Template, set.MaxPerDay, set.UTM, set.State
 	r.Metadata = set.Metadata.OrEmpty()

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/automation"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 )
 
 // A feed makes one item of each entry that comes after the automation was created, and none twice.
@@ -122,28 +120,6 @@ func TestAFeedThatCannotBeReadEndsTheAutomation(t *testing.T) {
 	w.do(a.ID)
 	if got := w.get(a.ID); got.State != automation.Active || got.Failure != nil {
 		t.Errorf("set to active again: %+v", got.Automation)
-	}
-}
-
-// The automation has the rights of its key: without them it makes nothing.
-func TestAKeyThatHasEndedMakesNothing(t *testing.T) {
-	w := newWorld(t)
-	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})
-	w.do(a.ID)
-	w.site.entries = []string{"one"}
-	for _, c := range []struct {
-		state  string
-		scopes []auth.Scope
-	}{{keyrecord.Revoked, auth.AllScopes()}, {keyrecord.Active, []auth.Scope{auth.ContentRead}}} {
-		w.key(c.state, c.scopes...)
-		w.do(a.ID)
-		if got := w.get(a.ID); len(w.items()) != 0 || got.Failure == nil || got.Failure.Code != "insufficient_scope" {
-			t.Errorf("%v: items %v, %+v", c, w.prompts(), got.Failure)
-		}
-	}
-	w.key(keyrecord.Active, auth.ContentWrite)
-	if w.do(a.ID); len(w.items()) != 1 {
-		t.Errorf("with its rights: %v, %+v", w.prompts(), w.get(a.ID).Failure)
 	}
 }
 

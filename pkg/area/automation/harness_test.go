@@ -17,13 +17,10 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source/feed"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -104,28 +101,8 @@ func newWorld(t *testing.T) *world {
 	w.service = service
 	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(feed.Parse), Now: w.clock.Now,
 		Name: rand.Text, Chance: func() float64 { return 0.5 }})
-	w.key(keyrecord.Active, auth.AllScopes()...)
+	w.Kept()
 	return w
-}
-
-// key stores the key of the caller.
-func (w *world) key(state string, scopes ...auth.Scope) {
-	w.t.Helper()
-	at := credential.KeyOf(w.Principal.Account, w.Principal.Actor.ID)
-	it, _ := w.db.Get(w.t.Context(), at)
-	it.Key, it.Kind, it.Account = at, "api_key", w.Principal.Account
-	if err := it.Encode(keyrecord.Record{Key: keyrecord.Key{State: state, Scopes: scopes}}); err != nil {
-		w.t.Fatal(err)
-	}
-	tx := &store.Tx{}
-	if it.Version > 0 {
-		tx.Replace(it)
-	} else {
-		tx.Create(it, nil)
-	}
-	if err := w.db.Commit(w.t.Context(), tx); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // makeFactory makes a factory of a type in a time zone.

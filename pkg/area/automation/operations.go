@@ -100,7 +100,9 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Includes its last runs."), s.get)
 
 	update := op("updateAutomation", http.MethodPatch, one, auth.ContentWrite, "Change an automation",
-		"Takes a JSON merge patch (RFC 7396).")
+		"Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the state to "+
+			"active, make the calling key the one on whose behalf it makes items: they cost that key, and are published "+
+			"automatically only if that key has the scope content:publish.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}
 	update.Fixed = map[string]string{"factory_id": "create another automation"}
 	httpapi.Write(r, update, s.update)
@@ -124,17 +126,14 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Automat
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Details, err error) {
-	b, p, now := in.Body, auth.FromContext(ctx), s.now()
+	b, now := in.Body, s.now()
 	f, of, err := s.factories.Find(ctx, b.FactoryID)
 	if err != nil {
 		e := *errs.As(err)
 		e.Param = "/factory_id"
 		return out, &e
 	}
-	r := &Record{Maker: p.Actor}
-	if p.Actor.Kind == auth.Person {
-		r.Scopes = p.Scopes
-	}
+	r := &Record{}
 	r.Automation = Automation{Resource: resource.New(id.New(id.Automation, now), now, b.Metadata), FactoryID: f.ID,
 		ProfileID: of.ProfileID()}
 	r.Runs = []Run{}

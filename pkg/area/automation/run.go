@@ -12,11 +12,9 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/base/tenant"
-	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -84,9 +82,12 @@ func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err 
 		o.Wait = idle
 		return o, nil
 	}
-	if ctx, err = r.enter(ctx); err != nil {
+	acting, err := r.enter(ctx)
+	if err != nil || acting == nil {
+		o.Wait = idle
 		return o, err
 	}
+	ctx = acting
 	r.factory, _, err = w.factories.Find(ctx, r.r.FactoryID)
 	if errs.CodeOf(err) == errs.NotFound { // it was deleted
 		tx := &store.Tx{}
@@ -108,33 +109,46 @@ type run struct {
 	r       Record
 	now     time.Time
 	factory factory.Factory
+	// held is the authority with its present rights.
+	held authority.Held
 	// failing reports whether the look has failed.
 	failing bool
 }
 
-// enter returns a context in which the maker of the automation calls, for its owner and with its present rights. A key
-// that has ended has none.
+// enter returns a context in which the authority of the automation calls, with its present rights. If it has none, the
+// automation ends, with an event that says why, and the context is nil.
 func (w *run) enter(ctx context.Context) (context.Context, error) {
-	p := &auth.Principal{Owner: w.it.Owner, Actor: w.r.Maker, Scopes: w.r.Scopes}
-	if w.it.Profile != "" {
-		p.Bind([]tenant.Profile{w.it.Profile})
+	var err error
+	if w.held, err = w.r.Authority.Find(ctx, w.db, w.it.Owner, w.now); err == nil {
+		err = authority.Lacks(w.held.Principal, auth.ContentWrite)
 	}
-	if p.Actor.Kind == auth.APIKey {
-		it, err := w.db.Get(ctx, credential.KeyOf(w.it.Account, p.Actor.ID))
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return ctx, err
+	var ended *authority.EndedError
+	switch {
+	case errors.As(err, &ended):
+		w.r.Failure = &Failure{Code: authority.Code, Message: ended.Error() + " Set the state to active with another key " +
+			"to go on.", At: resource.Instant(w.now)}
+		tx := &store.Tx{}
+		if err := w.r.end(tx, w.now, w.it.Owner); err != nil {
+			return nil, err
 		}
-		if err == nil {
-			k, err := keyrecord.Read(&it, w.now)
-			if err != nil {
-				return ctx, err
-			}
-			if p.SpendLimit = k.SpendLimit; k.State == keyrecord.Active {
-				p.Scopes = k.Scopes
-			}
+		w.held.Hold(tx)
+		if err := w.r.replace(tx, w.it); err != nil {
+			return nil, err
 		}
+		return nil, w.db.Commit(ctx, tx)
+	case err != nil:
+		return nil, err
 	}
-	return auth.NewContext(ctx, p), nil
+	return auth.NewContext(ctx, w.held.Principal), nil
+}
+
+// Recheck has the automation of an item look at its authority now.
+func (s *Service) Recheck(ctx context.Context, it store.Item) error {
+	tx := &store.Tx{}
+	if err := task.Wake(tx, s.now(), message(it.PK, it.Owner)); err != nil {
+		return err
+	}
+	return s.db.Commit(ctx, tx)
 }
 
 // look makes the items of what is new, and returns the wait until the next look.
@@ -287,11 +301,7 @@ func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
 // make makes the item of an entry, and notes both in one transaction. What a call would be refused for is a failure.
 func (w *run) make(ctx context.Context, e entry) error {
 	tx, before := &store.Tx{}, w.r
-	if err := auth.FromContext(ctx).Require(auth.ContentWrite, ""); err != nil {
-		_, err = w.failed(ctx, e.key, errs.New(errs.InsufficientScope, "%s has ended or lacks the scope %s. Create the "+
-			"automation again with another key.", w.r.Maker.ID, auth.ContentWrite))
-		return err
-	}
+	w.held.Hold(tx)
 	made, err := w.items.CreateFrom(ctx, tx, e.fill(w.r.Template, w.r.FactoryID, w.r.UTM, false))
 	if err == nil {
 		w.done(tx, e)

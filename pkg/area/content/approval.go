@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -45,9 +46,10 @@ func (s *Service) required(ctx context.Context, r *item.Record) (bool, error) {
 }
 
 // Decide notes that an item was approved, or that changes were requested, and returns the item. What waited for the
-// approval goes on. Scheduled items whose changes were requested wait for the approval, if their factory requires it.
+// approval goes on, on behalf of by. Scheduled items whose changes were requested wait for the approval, if their
+// factory requires it.
 func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note string,
-	match ...httpapi.IfMatch) (out item.Item, err error) {
+	by authority.Authority, match ...httpapi.IfMatch) (out item.Item, err error) {
 	r, it, err := s.find(ctx, itemID, match...)
 	if err != nil {
 		return out, err
@@ -57,7 +59,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 		return out, err
 	}
 	if state == item.Approved {
-		err = r.PublishApproved(tx, now, it.Owner)
+		err = r.PublishApproved(tx, now, it.Owner, by)
 	} else if r.State == item.Scheduled {
 		var required bool
 		if required, err = s.required(ctx, r); err == nil && required {

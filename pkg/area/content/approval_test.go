@@ -177,7 +177,7 @@ func TestReviewLinksShowAndDecide(t *testing.T) {
 	if strings.Contains(body, "Not to be seen") || strings.Contains(body, "<script") {
 		t.Errorf("%s", body)
 	}
-	form := url.Values{"item": {it.ID}, "decision": {"changes_requested"}}
+	form := url.Values{"item": {it.ID}, "version": {fmt.Sprint(it.Version)}, "decision": {"changes_requested"}}
 	if rec, _ := w.visit(http.MethodPost, *l.URL, form); rec.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a request for changes without a note: %d", rec.Code)
 	}
@@ -188,6 +188,11 @@ func TestReviewLinksShowAndDecide(t *testing.T) {
 	if got := w.get(it.ID); got.Approval.State != "approved" || *got.Approval.By != l.ID {
 		t.Errorf("%+v", got.Approval)
 	}
+	rec, body = w.visit(http.MethodPost, *l.URL, form)
+	if rec.Code != http.StatusConflict || !strings.Contains(body, "has changed since you opened") {
+		t.Errorf("a second approval from the same page: %d %s", rec.Code, body)
+	}
+	form.Set("version", fmt.Sprint(w.get(it.ID).Version))
 	rec, body = w.visit(http.MethodPost, *l.URL, form)
 	if rec.Code != http.StatusConflict || !strings.Contains(body, "approved already, by "+l.ID) {
 		t.Errorf("a second approval: %d %s", rec.Code, body)
@@ -203,7 +208,7 @@ func TestReviewLinksShowAndDecide(t *testing.T) {
 			decided++
 		}
 	}
-	if decided != 2 {
+	if decided != 3 {
 		t.Errorf("%d decisions are in the audit log", decided)
 	}
 	w.Call(http.MethodDelete, "/v1/review-links/"+l.ID, nil).Into(t, 200, new(object))

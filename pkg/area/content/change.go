@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -48,7 +49,9 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins. "+
 			"Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text "+
 			"set to null is generated again by the next attempt. The title of a finished story or music clip is part "+
-			"of its media: regenerate the item with `reuse` to change it.")
+			"of its media: regenerate the item with `reuse` to change it. A change of an item that is going to be "+
+			"published by itself, such as a scheduled one, needs the scope content:publish too, unless the item waits "+
+			"for an approval again.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable}
 	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
 	update.Fixed = map[string]string{
@@ -161,10 +164,36 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	if err := s.moderate(ctx, it.Owner.Mode, textsOf(r).own(was)); err != nil {
 		return out, err
 	}
+	if err := s.answers(ctx, r, was); err != nil {
+		return out, err
+	}
 	if err := s.askAgain(ctx, tx, it.Owner, r, was); err != nil {
 		return out, err
 	}
 	return s.write(ctx, tx, it, r)
+}
+
+// answers makes the caller of a change the one on whose behalf the item is published. It refuses a caller who may not
+// publish if the item would be published without a further call, unless it goes back to its approval.
+func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error {
+	now, p := textsOf(r), auth.FromContext(ctx)
+	now.Metadata = was.Metadata
+	if reflect.DeepEqual(now, was) {
+		return nil
+	}
+	if r.GoesOut() && !p.Has(auth.ContentPublish) {
+		asked := *r
+		asked.AskAgain()
+		if required, err := s.required(ctx, &asked); err != nil {
+			return err
+		} else if !required {
+			return errs.New(errs.InsufficientScope, "The content item is going to be published by itself, so that a change "+
+				"needs the scope %s, which the API key lacks. Use a key that has it, or clear the schedule first.",
+				auth.ContentPublish)
+		}
+	}
+	r.PublishFor(p)
+	return nil
 }
 
 // fits refuses a change that the platform of a scheduled publication does not take.

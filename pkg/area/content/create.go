@@ -310,9 +310,9 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			State:   item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),
 		},
-		Automatic: f.AutoPublish, Withheld: a.withheld,
-		Given:   item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
-		Sandbox: b.Sandbox, Accepted: now, Slot: b.slot,
+		Automatic: f.AutoPublish,
+		Given:     item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
+		Sandbox:   b.Sandbox, Accepted: now, Slot: b.slot,
 	}
 	for _, h := range b.Hashtags {
 		r.Hashtags = append(r.Hashtags, string(h))

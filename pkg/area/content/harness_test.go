@@ -85,6 +85,7 @@ func newWorld(t *testing.T) *world {
 	w.publishing = publishing.NewService(w.db, items, factories, w.signer, &w.log, w.clock.Now, rand.Reader)
 	w.Caller = apitest.New(t, w.db, &w.log, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), items,
 		account.NewEvents(w.db, w.signer), w.publishing)
+	w.Kept()
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "language": "de"})
 	return w
 }

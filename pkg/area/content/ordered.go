@@ -30,6 +30,7 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	if err != nil {
 		return r, err
 	}
+	r.PublishFor(p)
 	attached := slices.Concat(refs.factories[b.FactoryID].SocialAccountIDs, b.Accounts)
 	if err := s.vary(p.Owner, r, b.Variants.items(), attached, refs); err != nil {
 		return nil, err

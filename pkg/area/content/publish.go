@@ -133,6 +133,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 		}
 	}
 	w.take(targets, b.Sandbox)
+	w.r.PublishFor(p)
 	blocked, err := s.required(ctx, w.r)
 	if err != nil {
 		return out, err
@@ -261,6 +262,7 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 		return out, err
 	}
 	w.take(targets, b.Sandbox)
+	w.r.PublishFor(p)
 	if err := publication.Publish(tx, now, w.it.Owner, w.r, targets); err != nil {
 		return out, err
 	}

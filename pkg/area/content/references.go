@@ -34,8 +34,6 @@ type references struct {
 	accounts map[string]store.Item
 	// slots are the times of schedules that the bodies take.
 	slots *[]item.Slot
-	// withheld reports whether the caller may not publish.
-	withheld bool
 	// longest stands for the product of items whose product is not known yet. It is nil if
 	// they present none.
 	longest *item.Product
@@ -167,7 +165,6 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 		others = ledger.FundsKeys(p.Account, s.now())
 	}
 	a.slots = &[]item.Slot{}
-	a.withheld = !p.Has(auth.ContentPublish)
 	funds := len(others)
 	var beside []store.Item
 	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(mediaOf(bodies...)),

@@ -170,7 +170,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	r.Publications, r.Postings = []item.Publication{}, nil
 	r.Sandbox, r.Accepted, r.Failure, r.Progress = b.Sandbox, now, nil, 0
 	r.AskAgain()
-	r.Withheld = !p.Has(auth.ContentPublish)
+	r.PublishFor(p)
 	if err := rehearsedError(p, r); err != nil {
 		return out, err
 	}

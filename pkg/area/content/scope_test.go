@@ -82,9 +82,9 @@ func TestAChangeSignsNothingForWhoMayNotReadContent(t *testing.T) {
 	}{
 		{auth.ContentPublish, http.MethodPost, path(it.ID, "schedule"),
 			object{"publish_at": at, "social_account_ids": []string{account}}, 200},
+		{auth.ContentPublish, http.MethodPost, path(it.ID, "schedule"), object{"publish_at": nil}, 200},
 		{auth.ContentWrite, http.MethodPatch, path(it.ID), object{"title": "Boot"}, 200},
 		{auth.ContentWrite, http.MethodPatch, path(it.ID), object{}, 200},
-		{auth.ContentPublish, http.MethodPost, path(it.ID, "schedule"), object{"publish_at": nil}, 200},
 		{auth.ContentWrite, http.MethodPost, path(it.ID, "regenerate"), object{}, 202},
 		{auth.ContentWrite, http.MethodPost, path(it.ID, "cancel"), nil, 200},
 		{auth.ContentWrite, http.MethodDelete, path(it.ID), nil, 200},

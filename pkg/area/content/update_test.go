@@ -71,6 +71,7 @@ func TestMetadataDoesNotGrowBeyondItsBound(t *testing.T) {
 func TestUpdateIsRefused(t *testing.T) {
 	w := newWorld(t)
 	itemID := w.in(item.Generated)
+	w.Stranger().Call(http.MethodGet, path(itemID), nil).Refused(t, 404, errs.NotFound, "") // its key is kept
 	before := storetest.Snapshot(t, w.db)
 	for param, body := range map[string]any{
 		"/title":      object{"title": "a\nb"},

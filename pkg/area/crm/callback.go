@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/store"
 
 	customer "github.com/content-automation/api/pkg/area/account"
@@ -67,8 +68,10 @@ func (s *Service) With(operations http.Handler) http.Handler {
 type visit struct {
 	*Service
 	nonce string // its hash
-	it    store.Item
-	r     integration.Record
+	// held is the authority of who asked, with its present rights.
+	held authority.Held
+	it   store.Item
+	r    integration.Record
 }
 
 // open reads the integration of a state, and reports whether the integration waits for this state.
@@ -89,14 +92,23 @@ func (v *visit) open(ctx context.Context, state string) (bool, error) {
 	if v.r, err = integration.Decode(&it); err != nil {
 		return false, err
 	}
-	return v.r.Consent != nil && bearer.Matches(nonce, v.r.Consent.Nonce), nil
+	if v.r.Consent == nil || !bearer.Matches(nonce, v.r.Consent.Nonce) {
+		return false, nil
+	}
+	v.held, err = v.r.Authority.Find(ctx, v.db, it.Owner, v.now())
+	if err == nil {
+		err = authority.Lacks(v.held.Principal, auth.AccountManage)
+	}
+	return err == nil, err
 }
 
 // link returns the page that names the customer who asks for access. The administrator sees it before the page of the
 // CRM, which names only the operator's application.
 func (s *Service) link(ctx context.Context, state string) page {
 	v := &visit{Service: s}
-	if open, err := v.open(ctx, state); err != nil {
+	if open, err := v.open(ctx, state); errors.As(err, new(*authority.EndedError)) {
+		return linkEnded
+	} else if err != nil {
 		return broken("read the state", err)
 	} else if !open || !v.r.Consent.Open(s.now()) {
 		return linkInvalid
@@ -164,6 +176,7 @@ const (
 	failedUnavailable = "platform_unavailable"
 	failedAnother     = "another_account"
 	failedBroken      = "internal"
+	failedEnded       = authority.Code
 )
 
 // callback carries out the decision of the CRM's administrator. It logs neither the code nor the state.
@@ -171,6 +184,8 @@ func (v *visit) callback(req *http.Request) page {
 	ctx, q := req.Context(), req.URL.Query()
 	open, err := v.open(ctx, q.Get("state"))
 	switch {
+	case errors.As(err, new(*authority.EndedError)):
+		return linkEnded
 	case err != nil:
 		return broken("read the state", err)
 	case !open && v.it.Kind == "":
@@ -200,8 +215,9 @@ func (v *visit) callback(req *http.Request) page {
 // claim uses the state up, and reports whether it was still unused.
 func (v *visit) claim(ctx context.Context, state string) (bool, error) {
 	for range maxTries {
-		v.r.Consent, v.r.AuthorizationURL = nil, nil
+		v.r.Consent = nil
 		tx := &store.Tx{}
+		v.held.Hold(tx)
 		if err := v.r.Save(tx, v.now(), v.it.Owner, v.it, ""); err != nil {
 			return false, err
 		}

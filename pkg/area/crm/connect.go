@@ -26,16 +26,17 @@ const (
 	grantTime = 15 * time.Second
 )
 
-// Connecting is an integration with the address of its webhooks, which is shown once.
+// Connecting is an integration with the address of its webhooks and that of the page that grants access. Both are shown
+// once.
 type Connecting struct {
 	integration.Integration
 	HookURL     *string        `json:"hook_url" doc:"Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it itself where it can. Null: the CRM sends all webhooks to the operator's application"`
-	HookShownAt *resource.Time `json:"hook_shown_at,omitempty" doc:"Time at which the address was made and shown. Only in a repeat that leaves it out"`
+	HookShownAt *resource.Time `json:"hook_shown_at,omitempty" doc:"Time at which the addresses were made and shown. Only in a repeat that leaves them out"`
 }
 
-// Concealed returns the integration without the address of its webhooks.
+// Concealed returns the integration without the addresses.
 func (c Connecting) Concealed(made resource.Time) any {
-	c.HookURL, c.HookShownAt = nil, &made
+	c.HookURL, c.AuthorizationURL, c.HookShownAt = nil, nil, &made
 	return c
 }
 
@@ -76,6 +77,12 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if _, err := s.apply(ctx, o, &r, set); err != nil {
 		return out, err
 	}
+	// Who connects it answers for what it makes, also by the mapping that it had.
+	p := auth.FromContext(ctx)
+	if err := checkMapping(p, nil, r.Mapping); err != nil {
+		return out, err
+	}
+	answers(&r, p)
 	r.Base = httpapi.BaseURL(ctx)
 	secret, _, err := bearer.New(s.random)
 	if err != nil {
@@ -90,6 +97,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		return out, err
 	}
 	out.Integration = r.View(now)
+	out.AuthorizationURL = r.AuthorizationURL
 	if !adapter.Facts().Shared {
 		address := r.HookURL(secret)
 		out.HookURL = &address

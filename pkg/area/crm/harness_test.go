@@ -136,6 +136,7 @@ func newWorld(t *testing.T) *world {
 	w.handlers = synccrm.Handlers(e)
 	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{}, s, factory.NewService(w.db, now),
 		product.NewService(w.db, e.Media, e.HTTP, now), profile.NewService(w.db, e.Media, now))
+	w.test.Kept()
 	name := "Acme"
 	a, err := customer.NewService(w.db, now).Create(t.Context(), customer.Settings{Name: &name})
 	if err != nil {

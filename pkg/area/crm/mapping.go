@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -46,9 +47,14 @@ func (s *Service) apply(ctx context.Context, o tenant.Owner, r *integration.Reco
 		r.Imported = false
 	}
 	r.FactoryID, r.Mapping = set.FactoryID, set.Mapping
-	r.Maker = integration.Maker{Actor: p.Actor, Scopes: slices.DeleteFunc(slices.Clone(p.Scopes),
-		func(scope auth.Scope) bool { return scope != auth.ContentWrite && scope != auth.ContentPublish })}
+	answers(r, p)
 	return true, nil
+}
+
+// answers makes a caller the one on whose behalf the integration acts.
+func answers(r *integration.Record, p *auth.Principal) {
+	r.Authority = authority.Of(p, auth.AccountManage, auth.ProductsWrite, auth.ContentWrite, auth.ContentPublish)
+	r.CreatedBy = p.Actor.ID
 }
 
 // checkFactory refuses a factory that does not fit the mapping.

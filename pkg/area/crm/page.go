@@ -50,6 +50,9 @@ func (p page) as(code string) page {
 var linkInvalid = page{Status: http.StatusBadRequest, Title: "This link is not valid",
 	Text: "Nothing was connected: the link has expired or was used, or it is incomplete. Ask for a new link."}
 
+var linkEnded = page{Status: http.StatusForbidden, Title: "This link is not valid any more", code: failedEnded,
+	Text: "Nothing was connected: who asked for the access may not ask for it any more. Ask for a new link."}
+
 // nothing returns the page of an authorization that has connected nothing.
 func nothing(status int, code, text string) page {
 	return page{Status: status, Title: "Nothing was connected", Text: text, code: code}

@@ -218,13 +218,14 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 	if err != nil {
 		return out, err
 	}
-	resumed, published := f.State == StatePaused && set.State == StateActive, f.AutoPublish
-	approval := f.Approval
+	resumed := f.State == StatePaused && set.State == StateActive
+	published, accounts, approval := f.AutoPublish, f.SocialAccountIDs, f.Approval
 	if err := f.apply(set); err != nil {
 		return out, err
 	}
 	p := auth.FromContext(ctx)
-	if err := errs.All(f.PermitAutoPublish(p, published), f.permitApproval(p, approval)); err != nil {
+	err = errs.All(f.PermitAutoPublish(p, published), f.permitTargets(p, accounts), f.permitApproval(p, approval))
+	if err != nil {
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, it.Owner, &f, named); err != nil {

@@ -246,7 +246,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	for _, r := range d.recipe.Items {
-		r.Withheld = !p.Has(auth.ContentPublish)
+		r.PublishFor(p)
 	}
 	replaced, err := book(tx, now, o, d.plan, in.Body.Replace, beside[0])
 	if err != nil {

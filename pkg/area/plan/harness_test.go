@@ -112,6 +112,7 @@ func newWorld(t *testing.T) *world {
 		w.clock.Now),
 		content.NewService(w.db, factories, signer, offer, w.clock.Now), account.NewService(w.db, w.clock.Now),
 		account.NewEvents(w.db, signer))
+	w.Kept()
 	w.writer = &writer{Provider: sandbox.New(w.clock.Now)}
 	w.engine = generatetest.New(t, w.db, w.clock, w.writer,
 		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer), Repeats: true}})

@@ -98,6 +98,7 @@ func newWorld(t *testing.T) *world {
 	var log apitest.Log
 	w.service = publishing.NewService(w.db, items, factories, signer, &log, now, rand.Reader)
 	w.Caller = apitest.New(t, w.db, &log, now, factories, items, w.service)
+	w.Kept()
 	var f struct{ ID string }
 	w.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "en"}).
 		Into(t, http.StatusCreated, &f)

@@ -2,7 +2,9 @@ package publishing
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -39,7 +42,8 @@ type ReviewLink struct {
 	FactoryID   *string         `json:"factory_id" doc:"Factory whose generated and scheduled items the page shows. Null: content_item_ids"`
 	May         string          `json:"may" enum:"view,decide" doc:"What people may do on the page: view the items, or also approve them and request changes"`
 	ExpiresAt   resource.Time   `json:"expires_at" doc:"Time at which the page ends"`
-	State       string          `json:"state" enum:"active,expired" doc:"State of the link"`
+	CreatedBy   string          `json:"created_by" doc:"Id of the API key, or of the person, that created the link. The page ends with its access" example:"key_01h455vb4pex5vsknk084sn02q"`
+	State       string          `json:"state" enum:"active,expired" doc:"State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish content any more"`
 	URL         *string         `json:"url" format:"uri" doc:"Address of the page. It is in the response that creates the link only: null in all others"`
 	SecretShown *resource.Time  `json:"secret_shown_at" doc:"Time at which the address was shown, in late repeats of the creation. Null otherwise"`
 }
@@ -59,15 +63,37 @@ func (ReviewLink) Grants() []auth.Scope { return nil }
 type linkRecord struct {
 	ReviewLink
 	Hash string `json:"hash"`
+	// Authority is who has made the link: it shows and decides what they may.
+	Authority authority.Authority `json:"authority"`
 }
 
-// at returns the link as callers see it at a time.
-func (l linkRecord) at(now time.Time) ReviewLink {
+// The states of a link.
+const (
+	linkActive  = "active"
+	linkExpired = "expired"
+)
+
+// at returns the link as callers see it at a time. holder is the item of its authority.
+func (l linkRecord) at(now time.Time, owner tenant.Owner, holder store.Item) (ReviewLink, error) {
 	v := l.ReviewLink
-	if v.State = "active"; !now.Before(v.ExpiresAt.Time) {
-		v.State = "expired"
+	_, err := l.principal(holder, owner, now)
+	if v.State = linkActive; err != nil || !now.Before(v.ExpiresAt.Time) {
+		v.State = linkExpired
 	}
-	return v
+	if errors.As(err, new(*authority.EndedError)) {
+		err = nil
+	}
+	return v, err
+}
+
+// principal returns the principal of the link's page, with the present rights of who has made it. Its error is an
+// authority.EndedError if the page has ended with them.
+func (l linkRecord) principal(holder store.Item, owner tenant.Owner, now time.Time) (*auth.Principal, error) {
+	p, err := l.Authority.Principal(holder, owner, now)
+	if err == nil {
+		err = errors.Join(authority.Lacks(p, auth.ContentRead), authority.Lacks(p, auth.ContentPublish))
+	}
+	return p, err
 }
 
 type linkBody struct {
@@ -111,7 +137,8 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 		"Makes the address of a page for people without an account. It shows the finished media and texts of content "+
 			"items as each platform will show them; with `may: decide`, people approve items there or request changes. "+
 			"Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are "+
-			"in the audit log under the id of the link.")
+			"in the audit log under the id of the link. The scope content:read is needed too, and the page ends if the "+
+			"calling key, or the person, loses one of both or all access.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound}
 	httpapi.Write(r, create, s.createLink)
 
@@ -126,15 +153,44 @@ func (s *Service) links(ctx context.Context, in *linksInput) (httpapi.Page[Revie
 	if err != nil {
 		return httpapi.Page[ReviewLink]{}, err
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (ReviewLink, error) {
+	var all []linkRecord
+	var owners []tenant.Owner
+	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (ReviewLink, error) {
 		var l linkRecord
 		err := it.Decode(&l)
-		return l.at(s.now()), err
+		all, owners = append(all, l), append(owners, it.Owner)
+		return l.ReviewLink, err
 	})
+	if err != nil || len(all) == 0 {
+		return page, err
+	}
+	makers := map[store.Key]store.Item{}
+	for i, l := range all {
+		makers[l.Authority.Key(owners[i].Account)] = store.Item{}
+	}
+	keys := slices.Collect(maps.Keys(makers))
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return page, err
+	}
+	for i, key := range keys {
+		makers[key] = items[i]
+	}
+	for i := range page.Items {
+		page.Items[i], err = all[i].at(s.now(), owners[i], makers[all[i].Authority.Key(owners[i].Account)])
+		if err != nil {
+			return page, err
+		}
+	}
+	return page, nil
 }
 
 func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (out ReviewLink, err error) {
-	b, now := in.Body, s.now()
+	b, now, p := in.Body, s.now(), auth.FromContext(ctx)
+	// The page shows texts and media.
+	if err := p.Require(auth.ContentRead, ""); err != nil {
+		return out, err
+	}
 	if err := b.Rules(); err != nil {
 		return out, err
 	}
@@ -156,8 +212,8 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	l := linkRecord{Hash: hash, ReviewLink: ReviewLink{
 		Resource: resource.New(id.New(id.ReviewLink, now), now, b.Metadata), Name: b.Name,
 		ProfileID: o.ProfileID(), ItemIDs: append([]string{}, b.ItemIDs...), May: b.May,
-		ExpiresAt: resource.Instant(until), State: "active",
-	}}
+		ExpiresAt: resource.Instant(until), State: linkActive, CreatedBy: p.Actor.ID,
+	}, Authority: authority.Of(p, auth.ContentRead, auth.ContentPublish)}
 	if l.May == "" {
 		l.May = mayView
 	}
@@ -217,30 +273,39 @@ func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput
 	}
 	tx.Delete(it)
 	l.Touch(s.now())
-	out = l.at(s.now())
-	out.State = "expired"
+	out = l.ReviewLink
+	out.State = linkExpired
 	return out, nil
 }
 
-// opened returns the link of a token, or nil if there is none, it has ended or the token is wrong.
-func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.Item, error) {
+// opened returns the link of a token and the principal of its page, or nil if there is none, it has ended or the token
+// is wrong.
+func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.Item, *auth.Principal, error) {
 	suffix, secret, _ := strings.Cut(token, ".")
 	linkID := id.ReviewLink + "_" + suffix
 	if !id.Valid(id.ReviewLink, linkID) {
-		return nil, store.Item{}, nil
+		return nil, store.Item{}, nil, nil
 	}
 	items, err := s.db.GetAll(ctx, store.IDKey(linkID))
 	if err != nil || items[0].Kind != linkKind {
-		return nil, store.Item{}, err
+		return nil, store.Item{}, nil, err
 	}
 	var l linkRecord
 	if err := items[0].Decode(&l); err != nil {
-		return nil, store.Item{}, err
+		return nil, store.Item{}, nil, err
 	}
 	if !bearer.Matches(secret, l.Hash) || !s.now().Before(l.ExpiresAt.Time) {
-		return nil, store.Item{}, nil
+		return nil, store.Item{}, nil, nil
 	}
-	return &l, items[0], nil
+	holder, err := s.db.GetAll(ctx, l.Authority.Key(items[0].Owner.Account))
+	if err != nil {
+		return nil, store.Item{}, nil, err
+	}
+	p, err := l.principal(holder[0], items[0].Owner, s.now())
+	if errors.As(err, new(*authority.EndedError)) {
+		return nil, store.Item{}, nil, nil
+	}
+	return &l, items[0], p, err
 }
 
 // reviewed returns the items of a link, in their order.

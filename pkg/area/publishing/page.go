@@ -35,6 +35,8 @@ type pageItem struct {
 	ID, Title, Kind, StateText, Note string
 	PublishAt, PublishText           string
 	Posts                            []pagePost
+	// Version is that of the item as the page shows it: a decision is about this version alone.
+	Version int64
 	// Open reports whether the item can be decided about.
 	Open bool
 }

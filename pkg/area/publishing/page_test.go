@@ -143,7 +143,7 @@ func TestALinkShowsWhatIsThere(t *testing.T) {
 	if !strings.Contains(body, "Kept words") || strings.Contains(body, "<form") || !strings.Contains(body, "published") {
 		t.Errorf("%s", body)
 	}
-	form := url.Values{"item": {kept.ID}, "decision": {item.Approved}}
+	form := url.Values{"item": {kept.ID}, "version": {"1"}, "decision": {item.Approved}}
 	if status, _, _ := w.visit(http.MethodPost, at, form); status != http.StatusConflict {
 		t.Errorf("a decision about a published item: %d", status)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -97,7 +98,8 @@ func (s *Service) registerApprovals(r *httpapi.Router) {
 		if in.Body != nil {
 			note = in.Body.Note
 		}
-		return s.content.Decide(ctx, tx, in.ID, item.Approved, note, in.IfMatch)
+		return s.content.Decide(ctx, tx, in.ID, item.Approved, note,
+			authority.Of(auth.FromContext(ctx), auth.ContentPublish), in.IfMatch)
 	})
 	changes := op("requestChanges", http.MethodPost, "/v1/approvals/{content_item_id}/request-changes",
 		auth.ContentPublish, "Request changes of a content item",
@@ -105,6 +107,7 @@ func (s *Service) registerApprovals(r *httpapi.Router) {
 			"that requires an approval is not published before it is approved.")
 	changes.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, changes, func(ctx context.Context, tx *store.Tx, in *changesInput) (item.Item, error) {
-		return s.content.Decide(ctx, tx, in.ID, item.ChangesRequested, in.Body.Note, in.IfMatch)
+		return s.content.Decide(ctx, tx, in.ID, item.ChangesRequested, in.Body.Note,
+			authority.Of(auth.FromContext(ctx), auth.ContentPublish), in.IfMatch)
 	})
 }

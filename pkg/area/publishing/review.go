@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func (s *Service) With(operations http.Handler) http.Handler {
 // serve returns the page of a request.
 func (s *Service) serve(req *http.Request, token string) page {
 	ctx := req.Context()
-	l, it, err := s.opened(ctx, token)
+	l, it, p, err := s.opened(ctx, token)
 	switch {
 	case err != nil:
 		slog.Error("review link not read", "error", err)
@@ -59,9 +60,9 @@ func (s *Service) serve(req *http.Request, token string) page {
 	case l == nil:
 		return pageGone
 	}
-	// Whoever has the link acts with the permissions that it was given.
-	ctx = auth.NewContext(ctx, &auth.Principal{Owner: it.Owner, Actor: auth.Actor{Kind: auth.ReviewLink, ID: l.ID},
-		Scopes: []auth.Scope{auth.ContentRead, auth.ContentPublish}})
+	// Whoever has the link acts with the rights of who has made it.
+	p.Actor = auth.Actor{Kind: auth.ReviewLink, ID: l.ID}
+	ctx = auth.NewContext(ctx, p)
 	switch req.Method {
 	case http.MethodGet, http.MethodHead:
 		return s.view(ctx, l, it, notices[req.URL.Query().Get("done")])
@@ -86,6 +87,7 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 	}
 	itemID, decision, note := req.PostForm.Get("item"), req.PostForm.Get("decision"),
 		strings.TrimSpace(req.PostForm.Get("note"))
+	seen, malformed := strconv.ParseInt(req.PostForm.Get("version"), 10, 64)
 	shown, err := s.reviewed(ctx, l, it)
 	if err != nil {
 		slog.Error("review page not read", "link", l.ID, "error", err)
@@ -94,6 +96,8 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 	switch {
 	case l.May != mayDecide:
 		return s.failed(ctx, l, it, http.StatusForbidden, "This link does not permit decisions.")
+	case malformed != nil:
+		return s.failed(ctx, l, it, http.StatusBadRequest, "The form is incomplete. Nothing was changed.")
 	case notices[decision] == "" || !slices.ContainsFunc(shown, func(r *item.Record) bool { return r.ID == itemID }):
 		return s.failed(ctx, l, it, http.StatusBadRequest, "The post is not on this page any more. Nothing was changed.")
 	case len([]rune(note)) > mostNote:
@@ -101,11 +105,14 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 	case decision == item.ChangesRequested && note == "":
 		return s.failed(ctx, l, it, http.StatusUnprocessableEntity, "Write in the note what is to be changed.")
 	}
-	err = s.commit(ctx, itemID, decision, note)
+	err = s.commit(ctx, l, itemID, decision, note, httpapi.IfMatch{IfMatch: httpapi.ETag(seen)})
 	s.record(ctx, l, it, itemID, err, began)
 	switch code := errs.CodeOf(err); {
 	case err == nil:
 		return page{after: "?done=" + decision}
+	case code == errs.VersionMismatch:
+		return s.failed(ctx, l, it, http.StatusConflict, "The post has changed since you opened this page, so that nothing "+
+			"was decided. It is shown as it is now: read it, and decide again.")
 	case code == errs.InvalidState:
 		return s.failed(ctx, l, it, http.StatusConflict, errs.As(err).Message)
 	case code == errs.NotFound:
@@ -115,11 +122,12 @@ func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, 
 	return pageBroken
 }
 
-// commit writes a decision.
-func (s *Service) commit(ctx context.Context, itemID, decision, note string) (err error) {
+// commit writes a decision about the version of an item that was seen.
+func (s *Service) commit(ctx context.Context, l *linkRecord, itemID, decision, note string,
+	seen httpapi.IfMatch) (err error) {
 	for range maxTries {
 		tx := &store.Tx{}
-		if _, err = s.content.Decide(ctx, tx, itemID, decision, note); err != nil {
+		if _, err = s.content.Decide(ctx, tx, itemID, decision, note, l.Authority, seen); err != nil {
 			return err
 		}
 		if err = s.db.Commit(ctx, tx); !errors.Is(err, store.ErrConflict) {
@@ -187,7 +195,7 @@ func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it 
 		return err
 	}
 	for _, r := range records {
-		one := pageItem{ID: r.ID, Title: r.Title, Kind: strings.ReplaceAll(string(r.Kind), "_", " "),
+		one := pageItem{ID: r.ID, Version: r.Version, Title: r.Title, Kind: strings.ReplaceAll(string(r.Kind), "_", " "),
 			StateText: stateText(r), Open: r.Permit(item.Approve) == nil}
 		if r.Approval.Note != nil {
 			one.Note = *r.Approval.Note

@@ -12,6 +12,8 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -32,6 +34,7 @@ const (
 	failedUnavailable = "platform_unavailable"
 	failedAnother     = "another_account"
 	failedNone        = "no_channel"
+	failedEnded       = authority.Code
 )
 
 // The failures that only the audit log names.
@@ -81,6 +84,8 @@ type visit struct {
 	it      store.Item
 	record  account.Record
 	consent consent
+	// held is the authority of who asked, with its present rights.
+	held authority.Held
 }
 
 // visit returns the visit of a state. It returns errForged, errUsed or errExpired for a state that
@@ -96,7 +101,15 @@ func (s *Service) visit(ctx context.Context, text string) (*visit, error) {
 	} else if !open {
 		return v, errUsed
 	}
-	return v, late
+	if late != nil {
+		return v, late
+	}
+	var err error
+	v.held, err = v.consent.Authority.Find(ctx, s.db, v.it.Owner, s.now())
+	if err == nil {
+		err = authority.Lacks(v.held.Principal, auth.SocialManage)
+	}
+	return v, err
 }
 
 // callback carries out the decision of the account's owner at a platform. It logs neither the code
@@ -110,6 +123,8 @@ func (s *Service) callback(ctx context.Context, q url.Values, req *http.Request)
 		return v.used()
 	case errors.Is(err, errExpired):
 		return v.failed(failedExpired, http.StatusBadRequest, linkExpired.Title, linkExpired.Text)
+	case errors.As(err, new(*authority.EndedError)):
+		return v.failed(failedEnded, http.StatusForbidden, linkEnded.Title, linkEnded.Text)
 	case err != nil:
 		return broken("read the state", err)
 	case len(v.consent.Choices) > 0:
@@ -154,8 +169,9 @@ func (v *visit) read(ctx context.Context) (open bool, err error) {
 // claim uses the state up, and reports whether it was still unused.
 func (v *visit) claim(ctx context.Context) (bool, error) {
 	for range maxTries {
-		v.record.Consent, v.record.AuthorizationURL = nil, nil
+		v.record.Consent = nil
 		tx := &store.Tx{}
+		v.held.Hold(tx)
 		if err := v.record.Replace(tx, v.now(), v.it, ""); err != nil {
 			return false, err
 		}

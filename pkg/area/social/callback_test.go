@@ -46,7 +46,7 @@ func TestAForgedStateIsRefused(t *testing.T) {
 	if calls := w.tiktok.Calls(); calls != 0 {
 		t.Errorf("the platform was called %d times", calls)
 	}
-	if got := w.get(a.ID); got.State != account.Pending || got.AuthorizationURL == nil {
+	if got := w.get(a.ID); got.State != account.Pending || got.AuthorizationURL != nil {
 		t.Errorf("afterwards it is %+v", got)
 	}
 	w.shows(w.visit(good), http.StatusOK, "is connected")

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 
@@ -41,13 +42,32 @@ type consent struct {
 	Channel  string `json:"channel,omitempty"`
 	// Page reports whether the owner sees the page of the link first.
 	Page bool `json:"page,omitempty"`
+	// Authority is who asked for the access.
+	Authority authority.Authority `json:"authority"`
 	// Choices are the accounts of the platform from which the owner chooses one.
 	Choices []platform.Account `json:"choices,omitempty"`
 }
 
+// Connecting is an account with the address of the page that grants access, which is shown once.
+type Connecting struct {
+	account.Account
+	LinkShownAt *resource.Time `json:"link_shown_at,omitempty" doc:"Time at which authorization_url was made and shown. Only in a repeat that leaves it out"`
+}
+
+// Concealed implements httpapi.Confidential.
+func (c Connecting) Concealed(made resource.Time) any {
+	if c.AuthorizationURL != nil {
+		c.AuthorizationURL, c.LinkShownAt = nil, &made
+	}
+	return c
+}
+
+// Grants implements httpapi.Confidential.
+func (Connecting) Grants() []auth.Scope { return []auth.Scope{auth.SocialManage} }
+
 // connect connects an account. A token or a login connects it at once, and OAuth connects it as
 // soon as its owner has granted access. The calls at a platform may be repeated without harm.
-func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (out account.Account, err error) {
+func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (out Connecting, err error) {
 	b, now := in.Body, s.now()
 	r, it, settings, err := s.subject(ctx, b)
 	if err != nil {
@@ -98,7 +118,9 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		} else if it, err = r.Item(o); err == nil {
 			tx.Create(it, nil)
 		}
-		return r.View(now), err
+		out.Account = r.View()
+		out.AuthorizationURL = r.AuthorizationURL
+		return out, err
 	}
 	try := func() (platform.Account, error) {
 		return grant(ctx, adapter, platform.Grant{
@@ -119,7 +141,8 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if errors.Is(err, errAnother) {
 		return out, errs.Invalid(b.credential(), "belong to another account of the platform than %s", r.ID)
 	}
-	return r.View(now), err
+	out.Account = r.View()
+	return out, err
 }
 
 // subject returns the account to connect, which is a new one or one to connect again, and the
@@ -179,6 +202,7 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, ad
 	if _, err := io.ReadFull(s.random, verifier); err != nil {
 		return fmt.Errorf("social: read randomness: %w", err)
 	}
+	c.Authority = authority.Of(auth.FromContext(ctx), auth.SocialManage)
 	c.Verifier = base64.RawURLEncoding.EncodeToString(verifier)
 	c.Page = o.Mode == tenant.Live // the sandbox has no owner who could consent
 	text, err := s.await(ctx, o, r, c)

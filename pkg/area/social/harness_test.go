@@ -94,6 +94,7 @@ func newWorld(t *testing.T) *world {
 		now, rand.Reader)
 	w.callback = s.With(http.NotFoundHandler())
 	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{secret}, s, factory.NewService(w.db, now))
+	w.test.Kept()
 	pages := []string{back}
 	name := "Acme"
 	a, err := customer.NewService(w.db, now).Create(t.Context(), customer.Settings{Name: &name, ReturnURLs: &pages})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 
@@ -58,6 +59,8 @@ func (s *Service) link(ctx context.Context, state string) page {
 		return linkUsed
 	case errors.Is(err, errExpired):
 		return linkExpired
+	case errors.As(err, new(*authority.EndedError)):
+		return linkEnded
 	case err != nil:
 		return broken("read the state", err)
 	}

@@ -153,7 +153,7 @@ func TestABrowserThatWasNotShownWhoAsks(t *testing.T) {
 			t.Errorf("the page leads to %s, not to %s", to, *a.AuthorizationURL)
 		}
 	}
-	if got := w.get(a.ID); got.State != account.Pending || got.AuthorizationURL == nil || w.tiktok.Calls() != 0 {
+	if got := w.get(a.ID); got.State != account.Pending || got.AuthorizationURL != nil || w.tiktok.Calls() != 0 {
 		t.Errorf("afterwards it is %+v, with %d calls", got, w.tiktok.Calls())
 	}
 	// There, the link works still.

@@ -114,13 +114,13 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[account
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (account.Account, error) {
 		r, err := account.Decode(&it)
-		return r.View(s.now()), err
+		return r.View(), err
 	})
 }
 
 func (s *Service) get(ctx context.Context, in *Path) (account.Account, error) {
 	r, _, err := s.find(ctx, in.ID)
-	return r.View(s.now()), err
+	return r.View(), err
 }
 
 func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectInput) (out account.Account, err error) {
@@ -140,7 +140,7 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 		return out, err
 	}
 	if r.State == account.Disconnected {
-		return r.View(s.now()), nil
+		return r.View(), nil
 	}
 	scheduled := beside[0].Count()
 	if scheduled > 0 && !in.Force {
@@ -153,7 +153,7 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 	if err := r.Disconnect(tx, s.now(), it); err != nil {
 		return out, err
 	}
-	return r.View(s.now()), nil
+	return r.View(), nil
 }
 
 // both reads a factory and an account of the caller.
@@ -230,5 +230,5 @@ func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *account.R
 			return account.Account{}, err
 		}
 	}
-	return r.View(s.now()), nil
+	return r.View(), nil
 }

@@ -50,6 +50,8 @@ var (
 		Text: "Nothing was connected. Ask for a new link."}
 	linkUsed = page{Status: http.StatusBadRequest, Title: "This link was used already",
 		Text: "A link connects an account once. If it was not you who used it, ask for a new link."}
+	linkEnded = page{Status: http.StatusForbidden, Title: "This link is not valid any more",
+		Text: "Nothing was connected: who asked for the access may not ask for it any more. Ask for a new link."}
 )
 
 // broken returns the page of an internal failure.

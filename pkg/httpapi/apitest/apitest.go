@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,10 +17,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -75,7 +78,10 @@ type Area interface{ Register(r *httpapi.Router) }
 // Caller calls operations like one API key.
 type Caller struct {
 	t      testing.TB
+	db     *store.DB
 	router http.Handler
+	// known are the keys that the table has. It is nil unless they are kept.
+	known *sync.Map
 	// Principal is the principal that the authorizer returns for the key.
 	Principal auth.Principal
 	// Gateway is the gateway's data of each call.
@@ -90,7 +96,7 @@ func New(t testing.TB, db *store.DB, log httpapi.Recorder, now func() time.Time,
 		a.Register(r)
 	}
 	return &Caller{
-		t: t, router: r,
+		t: t, db: db, router: r,
 		Principal: auth.Principal{
 			Owner: tenant.Of(tenant.Account(id.New(id.Account, now())), tenant.Test),
 			Actor: auth.Key(id.New(id.APIKey, now())), Scopes: auth.AllScopes(),
@@ -105,6 +111,52 @@ func (c *Caller) As(change func(*auth.Principal)) *Caller {
 	other := *c
 	change(&other.Principal)
 	return &other
+}
+
+// Kept has the caller write its key to the table before its first call, as do the callers that are made of it: what a
+// call makes may act later, with the rights that the key has then. It returns the caller.
+func (c *Caller) Kept() *Caller {
+	c.known = &sync.Map{}
+	return c
+}
+
+// keep writes the key of the caller, unless there is one.
+func (c *Caller) keep() {
+	c.t.Helper()
+	if _, known := c.known.LoadOrStore(c.Principal.Account+"#"+tenant.Account(c.Principal.Actor.ID), true); !known &&
+		c.Principal.Actor.Kind == auth.APIKey {
+		c.ChangeKey(func(*keyrecord.Record) {})
+	}
+}
+
+// ChangeKey changes the key of the caller in the table. A key that the table does not have is active and has all
+// scopes.
+func (c *Caller) ChangeKey(change func(*keyrecord.Record)) {
+	c.t.Helper()
+	k := keyrecord.Record{Key: keyrecord.Key{Kind: c.Principal.Mode, Scopes: auth.AllScopes(), State: keyrecord.Active}}
+	k.ID = c.Principal.Actor.ID
+	at := credential.KeyOf(c.Principal.Account, k.ID)
+	it, err := c.db.Get(c.t.Context(), at)
+	if err == nil {
+		err = it.Decode(&k)
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		c.t.Fatal(err)
+	}
+	change(&k)
+	it.Key, it.Kind, it.Owner = at, "api_key", tenant.Of(c.Principal.Account, "")
+	if err := it.Encode(k); err != nil {
+		c.t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if it.Version == 0 {
+		tx.Create(it, nil)
+	} else {
+		tx.Replace(it)
+	}
+	if err := c.db.Commit(c.t.Context(), tx); err != nil && !errors.Is(err, store.ErrConflict) {
+		c.t.Fatal(err)
+	}
 }
 
 // Without returns a caller whose key lacks some of the scopes.
@@ -154,6 +206,9 @@ type Answer struct {
 // and a value.
 func (c *Caller) Call(method, path string, body any, headers ...string) Answer {
 	c.t.Helper()
+	if c.known != nil {
+		c.keep()
+	}
 	var sent []byte
 	switch b := body.(type) {
 	case nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/recheck"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -171,8 +172,18 @@ func (s *Service) Follow(tx *store.Tx, r *Record, account tenant.Account, role a
 	}
 }
 
-// Save adds the changed record to the transaction.
+// Save adds the changed record to the transaction. A person who has lost a role loses what acts on their behalf.
 func (s *Service) Save(tx *store.Tx, r *Record, it store.Item) error {
+	var before Record
+	if err := it.Decode(&before); err != nil {
+		return err
+	}
+	if before.State == Active && (r.State != before.State || r.Role != before.Role) {
+		err := recheck.Start(tx, s.now(), it.Account, r.ID, it.Version, tenant.Live, tenant.Test)
+		if err != nil {
+			return err
+		}
+	}
 	r.Touch(s.now())
 	if err := r.put(&it); err != nil {
 		return err

@@ -36,7 +36,7 @@ func Amo(now func() time.Time) *Fake {
 	})
 	api := http.NewServeMux()
 	api.HandleFunc("GET /api/v4/account", func(w http.ResponseWriter, _ *http.Request) {
-		id, _ := strconv.Atoi(AmoAccount) // a constant
+		id, _ := strconv.Atoi(f.account(AmoAccount)) // a number
 		control.JSON(w, http.StatusOK, object{"id": id, "name": "Acme", "subdomain": "acme", "currency": "RUB"})
 	})
 	api.HandleFunc("GET /api/v4/catalogs", func(w http.ResponseWriter, _ *http.Request) {

@@ -4,6 +4,7 @@
 package crms
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"html"
@@ -57,6 +58,21 @@ type Fake struct {
 	codes    map[string]bool
 	hooks    map[string]bool
 	page     int
+	another  string
+}
+
+// BecomeAccount makes the fake another account of amoCRM.
+func (f *Fake) BecomeAccount(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.another = id
+}
+
+// account returns the id of the account, which is usual unless the fake became another one.
+func (f *Fake) account(usual string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return cmp.Or(f.another, usual)
 }
 
 // Note is a note of a deal.

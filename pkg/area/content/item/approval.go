@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -81,9 +82,10 @@ func (r *Record) Decide(now time.Time, state, note, by string) error {
 	return nil
 }
 
-// PublishApproved adds to the transaction that an item that was approved is published as it was planned before.
-func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	r.Withheld = false // who approves may publish
+// PublishApproved adds to the transaction that an item that was approved is published as it was planned before, on
+// behalf of who has approved it.
+func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authority) error {
+	r.Authority = by
 	if r.State != Generated || !r.Automatic && r.Ordered == nil && r.ContentPlanID == nil {
 		return nil
 	}

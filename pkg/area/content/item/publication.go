@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -26,7 +27,7 @@ const AutoPublish task.Kind = "publish.auto"
 func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	// The factory of a plan may have turned automatic publishing on since.
 	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil
-	if !wanted || r.Withheld {
+	if !wanted || r.withheld() {
 		return nil
 	}
 	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID, r.Attempt))
@@ -35,7 +36,7 @@ func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error 
 // PublishPlanned adds the task to the transaction for an item of a content plan that is generated and whose time is
 // ahead. The argument once distinguishes the task from earlier ones.
 func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, once string) error {
-	if r.ContentPlanID == nil || r.State != Generated || r.Withheld || r.PublishAt == nil || !r.PublishAt.After(now) {
+	if r.ContentPlanID == nil || r.State != Generated || r.withheld() || r.PublishAt == nil || !r.PublishAt.After(now) {
 		return nil
 	}
 	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+once, r.Attempt))
@@ -59,12 +60,14 @@ const (
 // Codes of failed publications in addition to those of the platforms.
 const (
 	FailedTooLate = "too_late"
-	FailedTimeout = "timeout"
+	// FailedAuthority is that of a publication on behalf of a key or person who may not publish any more.
+	FailedAuthority = authority.Code
+	FailedTimeout   = "timeout"
 )
 
 // PublicationCodes returns the codes that a publication can fail with.
 func PublicationCodes() []string {
-	codes := []string{FailedTooLate, FailedTimeout}
+	codes := []string{FailedTooLate, FailedAuthority, FailedTimeout}
 	for _, c := range platform.Codes() {
 		codes = append(codes, string(c))
 	}

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -90,11 +92,26 @@ type Record struct {
 	Wanted []string `json:"-"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
-	// Withheld reports whether the caller of the current attempt lacks content:publish, so that
-	// its result is not published automatically.
-	Withheld bool `json:"withheld,omitempty"`
+	// Authority is on whose behalf the item is published: who has last requested its content, its schedule or its
+	// publication, or has approved it. If it lacks content:publish the item is not published by itself.
+	Authority authority.Authority `json:"authority,omitzero"`
 	// History has the results of the item's attempts, oldest first.
 	History []Past `json:"history,omitempty"`
+}
+
+// PublishFor makes the caller the authority of the item's publication.
+func (r *Record) PublishFor(p *auth.Principal) { r.Authority = authority.Of(p, auth.ContentPublish) }
+
+// withheld reports whether the item is not published by itself, because who requested it may not publish.
+func (r *Record) withheld() bool { return !r.Authority.Had(auth.ContentPublish) }
+
+// GoesOut reports whether the item is to be published without a further call.
+func (r *Record) GoesOut() bool {
+	if r.State == Scheduled {
+		return true
+	}
+	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil && r.PublishAt != nil
+	return wanted && !r.withheld() && (r.Runs() || r.State == Generated && r.Ordered != nil)
 }
 
 // Given marks the texts that the caller wrote.

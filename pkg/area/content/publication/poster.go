@@ -10,7 +10,9 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -137,6 +139,11 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 			"The options cannot be read. Publish again with options.").Because(err))
 	}
 	if progress.Stage == "" {
+		if ended, err := w.ended(ctx, s.Owner, r); err != nil {
+			return o, err
+		} else if ended != nil {
+			return w.ends(ctx, s, p, progress, ended)
+		}
 		// Limits may have changed since it was scheduled, and nothing was checked if its
 		// factory publishes automatically.
 		if found := Fit(r, pub, limits); len(found) > 0 {
@@ -203,6 +210,19 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	return o, &task.RetryError{Err: err, After: e.RetryAfter, Most: task.NoLimit}
 }
 
+// ended returns the failure of an item on whose behalf nobody may publish any more, or nil.
+func (w *Worker) ended(ctx context.Context, o tenant.Owner, r *item.Record) (*platform.Error, error) {
+	h, err := r.Authority.Find(ctx, w.DB, o, w.Now())
+	if err == nil {
+		err = authority.Lacks(h.Principal, auth.ContentPublish)
+	}
+	var ended *authority.EndedError
+	if errors.As(err, &ended) {
+		return platform.Reject(item.FailedAuthority, ended.Error()+" Publish it again with another key."), nil
+	}
+	return nil, err
+}
+
 // ends returns the outcome of a publication that fails. If it is in doubt whether a post
 // exists, the known facts are kept for another attempt.
 func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress platform.Progress,
@@ -210,7 +230,7 @@ func (w poster) ends(ctx context.Context, s *task.Step, p *posting, progress pla
 	if !progress.SentAt.IsZero() && e.Code != platform.CodeOutcomeUnknown {
 		e = platform.Lost(e)
 	}
-	retryable := e.Kind == platform.Reconnect || e.Kind == platform.Unknown
+	retryable := e.Kind == platform.Reconnect || e.Kind == platform.Unknown || e.Code == item.FailedAuthority
 	p.Failure, p.Sealed = failure(string(e.Code), e.Message, retryable), nil
 	if next := progress.Retry(); next != (platform.Progress{}) {
 		err = w.seal(ctx, s.Owner, p, next)

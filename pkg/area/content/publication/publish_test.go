@@ -27,9 +27,11 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -158,6 +160,10 @@ func (w *world) connect(id, name string, a platform.Account) (r account.Record) 
 // varied is the caption of the variant of each item.
 var varied = "It runs here"
 
+// operator is an authority that does not end.
+var operator = authority.Authority{Actor: auth.Actor{Kind: auth.Operator, ID: "operator"},
+	Scopes: []auth.Scope{auth.ContentPublish}}
+
 // makeItem makes an item, which is the one that is published next.
 func (w *world) makeItem(id string, files ...media.File) {
 	w.t.Helper()
@@ -165,7 +171,7 @@ func (w *world) makeItem(id string, files ...media.File) {
 	r := &item.Record{Item: item.Item{
 		Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Video, Title: "A shoe", Caption: "It runs",
 		State: item.Generated, Attempt: 1, Variants: map[string]item.Variant{w.account.Platform: {Caption: &varied}},
-	}, Files: []media.File{{ID: "cnt_1_1", Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Key: "video",
+	}, Authority: operator, Files: []media.File{{ID: "cnt_1_1", Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Key: "video",
 		Bytes: 9000, Width: 1080, Height: 1920, DurationSeconds: 20}}}
 	if len(files) > 0 {
 		r.Kind, r.Files = item.Carousel, files

@@ -41,7 +41,10 @@ type Identity struct {
 // identity, which names no other integration.
 func (r *Record) Connect(tx *store.Tx, now time.Time, o tenant.Owner, it, identity store.Item, a crm.Account) error {
 	r.State, r.Consent, r.AuthorizationURL = Connected, nil, nil
-	r.Remote, r.Name = a.ID, Line(a.Name, 200)
+	if r.Former != "" && r.Former != a.ID {
+		r.Mapping, r.Pipelines, r.Imported = Mapping{}, nil, false
+	}
+	r.Remote, r.Name, r.Former = a.ID, Line(a.Name, 200), ""
 	r.Connection++
 	r.stored(now, a.Token)
 	if identity.Version == 0 {
@@ -98,6 +101,9 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it, identity store.Item
 		tx.Delete(identity)
 	}
 	r.State, r.Sealed, r.Hook, r.Consent, r.AuthorizationURL = Disconnected, nil, "", nil, nil
+	if r.Remote != "" {
+		r.Former = r.Remote
+	}
 	r.ExpiresAt, r.Remote = time.Time{}, ""
 	r.Connection++
 	return r.Save(tx, now, it.Owner, it, "")

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -38,16 +38,17 @@ const HooksPath = "/integrations/hooks/"
 type Integration struct {
 	resource.Resource
 	Kind             string          `json:"kind" doc:"CRM" example:"hubspot"`
-	State            State           `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90 days"`
+	State            State           `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the integration again. disconnected: it was disconnected, and is deleted after 90 days"`
 	Name             string          `json:"name" doc:"Name of the account in the CRM. Empty until the integration is connected" example:"acme.amocrm.ru"`
 	ProfileID        *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
 	FactoryID        *string         `json:"factory_id" doc:"Id of the factory that gets the products and makes the content. Null: none" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	Mapping          Mapping         `json:"mapping" doc:"What the integration does with products and stages"`
 	Pipelines        []crm.Pipeline  `json:"pipelines" nullable:"false" doc:"Pipelines of the CRM with their stages, as of the last synchronization"`
 	LastSync         *Sync           `json:"last_sync" doc:"Last complete synchronization. Null: there was none"`
-	LastFailure      *Failure        `json:"last_failure" doc:"Last failure of a product, of content or of a note. Null: there was none"`
+	LastFailure      *Failure        `json:"last_failure" doc:"Last failure of the integration, of a product, of content or of a note. Null: there was none"`
 	Counts           Counts          `json:"counts" doc:"Numbers since the integration was created"`
-	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null unless the administrator is awaited"`
+	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It is in the response that asks for the access only: null in all others"`
+	CreatedBy        string          `json:"created_by" doc:"Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or connected it" example:"key_01h455vb4pex5vsknk084sn02q"`
 }
 
 // Pending returns the path of an integration that synchronizes, and the time to look at it.
@@ -127,18 +128,14 @@ type Record struct {
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
 	// FirstAt is when the integration was first connected: deals that were changed before make nothing.
 	FirstAt time.Time `json:"first_at,omitzero"`
+	// Former is the account of the CRM that a disconnected integration had. Its mapping is for that account alone.
+	Former string `json:"former,omitempty"`
 	// Imported reports whether all products were imported once, so that further ones are new.
 	Imported bool `json:"imported,omitempty"`
-	// Maker is the caller who has set the mapping, on whose behalf content is made.
-	Maker Maker `json:"maker,omitzero"`
+	// Authority is the principal who last set the mapping or connected the integration.
+	Authority authority.Authority `json:"authority,omitzero"`
 	// Consent is the pending authorization, or nil.
 	Consent *Consent `json:"consent,omitempty"`
-}
-
-// Maker is the caller on whose behalf content is made.
-type Maker struct {
-	Actor  auth.Actor   `json:"actor"`
-	Scopes []auth.Scope `json:"scopes"`
 }
 
 // Consent is an authorization that waits for an administrator of the CRM.
@@ -173,9 +170,7 @@ func NewID(now time.Time) string { return id.New(id.Integration, now) }
 // View returns the integration as callers see it.
 func (r *Record) View(now time.Time) Integration {
 	i := r.Integration
-	if !r.Consent.Open(now) {
-		i.AuthorizationURL = nil
-	}
+	i.AuthorizationURL = nil
 	if i.Pipelines == nil {
 		i.Pipelines = []crm.Pipeline{}
 	}
@@ -207,7 +202,9 @@ func (r *Record) writeTo(it *store.Item) error {
 	case Pending:
 		it.ExpireAt = r.UpdatedAt.Add(keepPending)
 	}
-	return it.Encode(r)
+	stored := *r
+	stored.AuthorizationURL = nil // it has the state in clear
+	return it.Encode(stored)
 }
 
 // Save adds the record to the transaction: a new one if the item has no version, and otherwise a changed one. It adds
@@ -215,7 +212,7 @@ func (r *Record) writeTo(it *store.Item) error {
 func (r *Record) Save(tx *store.Tx, now time.Time, o tenant.Owner, it store.Item, t event.Type) error {
 	if it.Version == 0 {
 		var err error
-		if it, err = store.NewItem(Kind, o, r.ID, r); err != nil {
+		if it, err = store.NewItem(Kind, o, r.ID, nil); err != nil {
 			return err
 		}
 		if err := r.writeTo(&it); err != nil {

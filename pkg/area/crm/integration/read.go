@@ -13,10 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -151,6 +149,7 @@ func (w *Worker) take(ctx context.Context, c *connection, p crm.Product, read ti
 		Source: c.r.ID, ID: p.ID, SKU: p.SKU, Fallback: c.r.Kind + "-" + p.ID, Name: p.Name,
 		Description: p.Description, URL: p.URL, Price: p.Price, Currency: p.Currency, Archived: p.Archived, Read: read,
 	}, func(tx *store.Tx, productID string) error {
+		c.held.Hold(tx)
 		count(tx, c.r.ID, countProducts)
 		if !c.r.Imported || !c.r.Mapping.Products.News() {
 			return nil
@@ -212,20 +211,20 @@ func madeKey(o tenant.Owner, integrationID, objectID, pipeline, stage string) st
 // make makes a content item once: one transaction writes the item with its price, the mark, and the task that writes
 // the note to the deal. If the mark exists it does nothing.
 func (w *Worker) make(ctx context.Context, c *connection, mark store.Key, piece Piece, dealID string) error {
-	made, err := w.DB.GetAll(ctx, mark, credential.KeyOf(c.it.Owner.Account, c.r.Maker.Actor.ID))
-	if err != nil || made[0].Kind != "" {
+	if _, err := w.DB.Get(ctx, mark); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	if c.r.FactoryID == nil {
 		return nil
 	}
 	piece.FactoryID = *c.r.FactoryID
-	p, err := c.r.principal(c.it.Owner, made[1])
-	if err != nil {
-		return err
-	}
 	tx, now := &store.Tx{}, w.Now()
-	itemID, err := w.Content.Make(ctx, tx, p, piece)
+	if !c.held.Has(auth.ContentWrite) {
+		return errs.New(errs.InsufficientScope, "%s does not have the scope %s any more. Set the mapping with another "+
+			"key.", c.held.Actor.ID, auth.ContentWrite)
+	}
+	c.held.Hold(tx)
+	itemID, err := w.Content.Make(ctx, tx, c.held.Principal, piece)
 	if err != nil {
 		return err
 	}
@@ -243,17 +242,4 @@ func (w *Worker) make(ctx context.Context, c *connection, mark store.Key, piece 
 		}
 	}
 	return w.DB.Commit(ctx, tx)
-}
-
-// principal returns the principal on whose behalf content is made. A key that has expired or was revoked counts with
-// its last limit, so that replacing a key stops no integration.
-func (r *Record) principal(o tenant.Owner, key store.Item) (*auth.Principal, error) {
-	p := &auth.Principal{Owner: o, Actor: r.Maker.Actor, Scopes: r.Maker.Scopes}
-	if key.Kind == "" || r.Maker.Actor.Kind != auth.APIKey {
-		return p, nil
-	}
-	var k keyrecord.Record
-	err := key.Decode(&k)
-	p.SpendLimit = k.SpendLimit
-	return p, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -65,9 +66,12 @@ type connection struct {
 	it      store.Item
 	r       Record
 	secrets Credentials
+	// held is the authority of the integration with its present rights.
+	held authority.Held
 }
 
-// open reads an integration and opens its secrets. It returns nil if the integration is not connected.
+// open reads an integration and opens its secrets. It returns nil if the integration is not connected. An integration
+// whose authority has ended is disconnected until it is connected again.
 func (w *Worker) open(ctx context.Context, o tenant.Owner, integrationID string) (*connection, error) {
 	it, r, err := w.read(ctx, integrationID)
 	if err != nil || !r.Usable() {
@@ -77,7 +81,56 @@ func (w *Worker) open(ctx context.Context, o tenant.Owner, integrationID string)
 	if c.Adapter = w.Systems.Of(o.Mode, r.Kind); c.Adapter == nil {
 		return nil, nil
 	}
+	if c.held, err = w.holds(ctx, it, &r); err != nil {
+		var ended *authority.EndedError
+		if errors.As(err, &ended) {
+			err = w.end(ctx, it, &r, c.held, ended)
+		}
+		return nil, err
+	}
 	return c, w.Vault.Open(ctx, o, r.ID, r.Sealed, &c.secrets)
+}
+
+// holds returns the authority of an integration with its present rights. Its error is an authority.EndedError if it has
+// none.
+func (w *Worker) holds(ctx context.Context, it store.Item, r *Record) (authority.Held, error) {
+	h, err := r.Authority.Find(ctx, w.DB, it.Owner, w.Now())
+	if err == nil {
+		err = authority.Lacks(h.Principal, auth.AccountManage)
+	}
+	return h, err
+}
+
+// end marks an integration whose authority has ended, with the event.
+func (w *Worker) end(ctx context.Context, it store.Item, r *Record, h authority.Held, why *authority.EndedError) error {
+	counts, err := w.DB.GetAll(ctx, CountKeys(r.ID)...)
+	if err != nil {
+		return err
+	}
+	r.State, r.Counts = NeedsReconnect, CountsOf(counts)
+	r.LastFailure = &Failure{At: resource.Instant(w.Now()), Code: authority.Code, Message: why.Error() +
+		" Connect the integration again with another key."}
+	tx := &store.Tx{}
+	h.Hold(tx)
+	if err := r.Save(tx, w.Now(), it.Owner, it, event.IntegrationNeedsReconnect); err != nil {
+		return err
+	}
+	return w.DB.Commit(ctx, tx)
+}
+
+// Recheck ends an integration of the owner if its authority has ended, and does nothing otherwise.
+func (w *Worker) Recheck(ctx context.Context, it store.Item) error {
+	r, err := Decode(&it)
+	if err != nil || !r.Usable() {
+		return err
+	}
+	var ended *authority.EndedError
+	if h, err := w.holds(ctx, it, &r); errors.As(err, &ended) {
+		return w.end(ctx, it, &r, h, ended)
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // account returns the account of the CRM.

@@ -26,7 +26,7 @@ func (w *world) account() account.Account {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return r.View(w.clock.Now())
+	return r.View()
 }
 
 // An account that was connected without its platform's permission for comments is told to connect again. It still

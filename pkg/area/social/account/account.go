@@ -48,7 +48,7 @@ type Account struct {
 	FactoryIDs       []string        `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
 	TokenExpiresAt   *resource.Time  `json:"token_expires_at" doc:"Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it does not end, or there is none"`
 	ReconnectBefore  *resource.Time  `json:"reconnect_before" doc:"Time before which its owner has to connect it again, because the platform ends the access then. The event social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still connected. Null: it does not end"`
-	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your account and continues to the platform. Null unless the owner is awaited"`
+	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your account and continues to the platform. It is in the response that asks for the access only: null in all others"`
 	LateAfter        *int            `json:"late_after" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published however late it is" example:"3600"`
 	Comments         Commenting      `json:"comments" doc:"What can be done with the comments on its posts"`
 	ConnectedAs      *string         `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
@@ -111,14 +111,12 @@ func (c *Consent) Open(now time.Time) bool {
 	return c != nil && len(c.Nonce) > 0 && now.Before(c.Until)
 }
 
-// View returns the account as callers see it at the given time.
-func (r *Record) View(now time.Time) Account {
+// View returns the account as callers see it.
+func (r *Record) View() Account {
 	a := r.Account
 	row, _ := registry.Find(r.Platform)
 	a.Comments = Commenting{AbilitiesOf(row.Capabilities), r.Barred}
-	if !r.Consent.Open(now) {
-		a.AuthorizationURL = nil
-	}
+	a.AuthorizationURL = nil
 	return a
 }
 
@@ -139,7 +137,7 @@ const (
 
 // Item returns the item of a new account.
 func (r *Record) Item(o tenant.Owner) (store.Item, error) {
-	it, err := store.NewItem(Kind, o, r.ID, r)
+	it, err := store.NewItem(Kind, o, r.ID, nil)
 	if err != nil {
 		return it, err
 	}
@@ -160,7 +158,9 @@ func (r *Record) WriteTo(it *store.Item) error {
 	default:
 		it.ExpireAt = time.Time{}
 	}
-	return it.Encode(r)
+	stored := *r
+	stored.AuthorizationURL = nil // it has the state in clear
+	return it.Encode(stored)
 }
 
 // FactoryFilter is the name of the filter that all accounts of a factory have.

@@ -46,7 +46,7 @@ func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Typ
 	if t == "" {
 		return nil
 	}
-	e, err := event.New(now, it.Owner, t, r.View(now), nil)
+	e, err := event.New(now, it.Owner, t, r.View(), nil)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 		return err
 	}
 	tx.Create(it, nil)
-	e, err := event.New(now, it.Owner, event.SocialAccountConnected, r.View(now), nil)
+	e, err := event.New(now, it.Owner, event.SocialAccountConnected, r.View(), nil)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 // Package settle connects the function that ends the calls that died during an external effect, which releases their
-// reservations, and that carries out automations: both do what a call does.
+// reservations, that carries out automations, which do what a call does, and that ends what has lost its authority.
 package settle
 
 import (
@@ -8,8 +8,10 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/automation"
+	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/craft/source/feed"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/recheck"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
@@ -19,6 +21,9 @@ func Handlers(e area.Env) worker.Handlers {
 	r.SealWith(e.Seal)
 	architect.Mount(r, e) // the only area whose operations have external effects
 	handlers := worker.Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
-	maps.Copy(handlers, automation.New(e).Handlers(feed.Parse))
+	automations, integrations := automation.New(e), integration.Worker{DB: e.DB, Now: e.Now}
+	maps.Copy(handlers, automations.Handlers(feed.Parse))
+	handlers[recheck.Kind] = recheck.Handler{DB: e.DB, Checks: map[string]recheck.Check{
+		automation.ItemKind: automations.Recheck, integration.Kind: integrations.Recheck}}
 	return handlers
 }

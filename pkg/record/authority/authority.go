@@ -1,0 +1,136 @@
+// Package authority records with whose rights something acts later, when nobody calls: an automation, the mapping of an
+// integration, a review link, a scheduled publication. The principal who last gave it its content is its authority.
+// What it does is checked against what that principal may do at that time: a key that has ended, a person who was
+// removed, and a scope that either has lost permit nothing any more.
+package authority
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Authority is the principal with whose rights something acts later. It is a member of the stored document of what
+// acts: package registry lists all such documents.
+type Authority struct {
+	Actor auth.Actor `json:"actor"`
+	// Scopes are those that the principal had when it gave the content. Scopes that it gets later do not count.
+	Scopes []auth.Scope `json:"scopes,omitempty"`
+}
+
+// Of returns the authority of a caller. If scopes are named, it keeps those alone, so that the document stays small.
+func Of(p *auth.Principal, only ...auth.Scope) Authority {
+	a := Authority{Actor: p.Actor, Scopes: slices.Clone(p.Scopes)}
+	if len(only) > 0 {
+		a.Scopes = slices.DeleteFunc(a.Scopes, func(s auth.Scope) bool { return !slices.Contains(only, s) })
+	}
+	return a
+}
+
+// Had reports whether the principal had a scope when it gave the content.
+func (a Authority) Had(s auth.Scope) bool { return slices.Contains(a.Scopes, s) }
+
+// Key returns the key of the item of the principal in an account, which Principal takes.
+func (a Authority) Key(account tenant.Account) store.Key {
+	return credential.KeyOf(account, a.Actor.ID)
+}
+
+// Code is the code of the failure of something whose authority has ended.
+const Code = "authority_ended"
+
+// EndedError reports that the principal may do nothing any more. It is a refusal, which callers see.
+type EndedError struct {
+	Actor auth.Actor
+	// Reason completes the sentence that begins with the id of the actor.
+	Reason string
+}
+
+// Error returns the public message, which says what to do.
+func (e *EndedError) Error() string {
+	return e.Actor.ID + " " + e.Reason + ", so that nothing is done on its behalf any more."
+}
+
+// Refusal returns the error as a refusal of a call, with advice.
+func (e *EndedError) Refusal(advice string) *errs.Error {
+	return errs.Wrap(e, errs.InsufficientScope, "%s %s", e.Error(), advice)
+}
+
+// Principal returns the principal as which something of an owner acts at a time, with the rights of that time. The
+// holder is the item of Key, which is the zero Item if there is none. Principal returns an EndedError if the principal
+// has no rights any more. A key's limit of spending is that of today.
+func (a Authority) Principal(holder store.Item, o tenant.Owner, now time.Time) (*auth.Principal, error) {
+	p := &auth.Principal{Owner: o, Actor: a.Actor}
+	var may []auth.Scope
+	switch ended := func(reason string) error { return &EndedError{a.Actor, reason} }; {
+	case a.Actor.Kind == auth.Operator:
+		may = a.Scopes
+	case holder.Kind == "":
+		return nil, ended("does not exist any more")
+	case a.Actor.Kind == auth.APIKey:
+		k, err := keyrecord.Read(&holder, now)
+		switch {
+		case err != nil:
+			return nil, err
+		case k.State == keyrecord.Expired:
+			return nil, ended("has expired")
+		case k.State != keyrecord.Active:
+			return nil, ended("was revoked")
+		case len(k.ProfileIDs) > 0 && !slices.Contains(k.ProfileIDs, o.Profile):
+			return nil, ended("is bound to other profiles")
+		}
+		may, p.SpendLimit = k.Scopes, k.SpendLimit
+	default:
+		r, err := person.Read(&holder, now)
+		switch {
+		case err != nil:
+			return nil, err
+		case r.State != person.Active:
+			return nil, ended("is not a person of the account any more")
+		}
+		may, p.Role = r.Role.Scopes(), r.Role
+	}
+	p.Scopes = slices.DeleteFunc(slices.Clone(a.Scopes), func(s auth.Scope) bool { return !slices.Contains(may, s) })
+	if o.Profile != "" {
+		p.Bind([]tenant.Profile{o.Profile})
+	}
+	return p, nil
+}
+
+// Held is the principal of an authority, with the item that its rights were read from.
+type Held struct {
+	*auth.Principal
+	holder store.Item
+}
+
+// Hold makes the transaction of the act fail with store.ErrConflict if the rights have changed since they were read.
+func (h Held) Hold(tx *store.Tx) {
+	if h.holder.Kind != "" {
+		tx.Unchanged(h.holder)
+	}
+}
+
+// Find reads the principal of an authority. It returns an EndedError as Principal does.
+func (a Authority) Find(ctx context.Context, db *store.DB, o tenant.Owner, now time.Time) (h Held, err error) {
+	if h.holder, err = db.Get(ctx, a.Key(o.Account)); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return h, err
+	}
+	h.Principal, err = a.Principal(h.holder, o, now)
+	return h, err
+}
+
+// Lacks returns an EndedError if the principal lacks a scope by now, and otherwise nil.
+func Lacks(p *auth.Principal, s auth.Scope) error {
+	if p.Has(s) {
+		return nil
+	}
+	return &EndedError{p.Actor, "does not have the scope " + string(s)}
+}
