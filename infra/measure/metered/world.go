@@ -84,7 +84,8 @@ type World struct {
 	recorder   *meteredRecorder
 	authorizer lambda.Handler
 	functions  map[string]lambda.Handler
-	key, live  string // secrets of a test key and a live one
+	key, live  string         // secrets of a test key and a live one
+	account    tenant.Account // of the test key
 	// issuer signs the access token of the owner of the test key's account.
 	issuer *signintest.Issuer
 	drops  []func(context.Context) error

@@ -1,0 +1,54 @@
+package authority
+
+import "github.com/content-automation/api/pkg/auth"
+
+// Kind describes one kind of thing that acts later.
+type Kind struct {
+	// Name is what callers call it.
+	Name string
+	// Document is the type that keeps its Authority, as the path of its package below the module and its name.
+	Document string
+	// Item is the kind of the item that holds the document. It is empty if the document is sealed inside of another.
+	Item string
+	// Acts says what it does when nobody calls.
+	Acts string
+	// Needs are the scopes that the authority must have when it acts.
+	Needs []auth.Scope
+	// Content are the members of the document that decide what it does. Who changes one becomes the authority.
+	Content []string
+	// Changes are the operations that change one.
+	Changes []string
+	// Ends says what becomes of it when the authority has ended.
+	Ends string
+}
+
+// Kinds lists all kinds of things that act later. Package verify/authority compares it with the code: each type that
+// keeps an Authority has a row.
+var Kinds = []Kind{
+	{Name: "automation", Document: "pkg/area/automation.Record", Item: "automation",
+		Acts: "makes content items, which may be published", Needs: []auth.Scope{auth.ContentWrite},
+		Content: []string{"trigger", "template", "utm", "max_per_day"},
+		Changes: []string{"createAutomation", "updateAutomation"},
+		Ends:    "`failed` with `authority_ended`, and the event `automation.failed`"},
+	{Name: "integration with a CRM", Document: "pkg/area/crm/integration.Record", Item: "integration",
+		Acts: "imports products and makes content items of deals", Needs: []auth.Scope{auth.AccountManage},
+		Content: []string{"mapping", "factory_id", "sealed", "hook"},
+		Changes: []string{"connectIntegration", "updateIntegration"},
+		Ends: "`needs_reconnect` with `authority_ended`, and the event `integration.needs_reconnect`; a pending link " +
+			"answers 403"},
+	{Name: "link to a social account", Document: "pkg/area/social.consent",
+		Acts: "connects the account of whoever opens it", Needs: []auth.Scope{auth.SocialManage},
+		Changes: []string{"connectSocialAccount"}, Ends: "the page answers 403, and nothing is connected"},
+	{Name: "review link", Document: "pkg/area/publishing.linkRecord", Item: "review_link",
+		Acts: "shows content, and decides about it", Needs: []auth.Scope{auth.ContentRead, auth.ContentPublish},
+		Content: []string{"content_item_ids", "factory_id", "may", "expires_at"},
+		Changes: []string{"createReviewLink"}, Ends: "`expired`; the page answers 404"},
+	{Name: "publication", Document: "pkg/area/content/item.Record", Item: "content_item",
+		Acts:  "is published at its time, after it is generated or after it is approved",
+		Needs: []auth.Scope{auth.ContentPublish},
+		Content: []string{"title", "caption", "hashtags", "variants", "slides", "script", "prompt", "social_account_ids",
+			"publish_at"},
+		Changes: []string{"createContentItem", "createContentItems", "createContentPlan", "updateContentItem",
+			"regenerateContentItem", "scheduleContentItem", "publishContentItem", "approveContentItem", "applyDraft"},
+		Ends: "its publications fail with `authority_ended`, and the event `content.failed` if all do"},
+}
