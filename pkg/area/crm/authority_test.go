@@ -86,8 +86,8 @@ func TestAnIntegrationEndsWithItsAuthority(t *testing.T) {
 			t.Errorf("%s: it made %+v", name, items)
 		}
 		got := w.get(c.ID)
-		if got.State != integration.NeedsReconnect || got.LastFailure == nil || got.LastFailure.Code != authority.Code ||
-			!strings.Contains(got.LastFailure.Message, "was revoked") {
+		if got.State != integration.NeedsReconnect || got.LastFailure == nil ||
+			got.LastFailure.Code != authority.Code || !strings.Contains(got.LastFailure.Message, "was revoked") {
 			t.Errorf("%s: %s, %+v", name, got.State, got.LastFailure)
 		}
 		if !strings.Contains(storetest.Snapshot(t, w.db), "integration.needs_reconnect") {

@@ -235,15 +235,6 @@ func (f *Factory) PermitAutoPublish(p *auth.Principal, was bool) error {
 	return p.Require(auth.ContentPublish, "/auto_publish")
 }
 
-// permitTargets refuses a change of the accounts of a factory that publishes automatically, unless the caller may
-// publish. was are the accounts before.
-func (f *Factory) permitTargets(p *auth.Principal, was []string) error {
-	if !f.AutoPublish || slices.Equal(was, f.SocialAccountIDs) {
-		return nil
-	}
-	return p.Require(auth.ContentPublish, "/social_account_ids")
-}
-
 // checkPlanned refuses settings that have no effect yet.
 func (f *Factory) checkPlanned(set Settings) error {
 	if set.Models["avatar"] != "" && f.Models["avatar"] == "" {

@@ -219,13 +219,12 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 		return out, err
 	}
 	resumed := f.State == StatePaused && set.State == StateActive
-	published, accounts, approval := f.AutoPublish, f.SocialAccountIDs, f.Approval
+	published, approval := f.AutoPublish, f.Approval
 	if err := f.apply(set); err != nil {
 		return out, err
 	}
 	p := auth.FromContext(ctx)
-	err = errs.All(f.PermitAutoPublish(p, published), f.permitTargets(p, accounts), f.permitApproval(p, approval))
-	if err != nil {
+	if err := errs.All(f.PermitAutoPublish(p, published), f.permitApproval(p, approval)); err != nil {
 		return out, err
 	}
 	if err := s.setFiles(ctx, tx, it.Owner, &f, named); err != nil {
