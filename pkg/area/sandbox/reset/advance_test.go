@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // adapters finds the platforms of the sandbox.
@@ -132,4 +133,15 @@ func TestTheClockOfTheSandboxMoves(t *testing.T) {
 			errs.ValidationFailed, "/advance")
 	}
 	w.Live().Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": 1}).Refused(t, 422, errs.ValidationFailed, "")
+}
+
+// Null is no number of seconds: whoever sends it means to move the clock, and not to delete everything.
+func TestAnAdvanceOfNullDeletesNothing(t *testing.T) {
+	w := newWorld(t)
+	before := len(storetest.Rows(t, w.db))
+	w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": nil}).Refused(t, 422, errs.ValidationFailed,
+		"/advance")
+	if after := len(storetest.Rows(t, w.db)); after != before {
+		t.Errorf("%d rows, before %d", after, before)
+	}
 }
