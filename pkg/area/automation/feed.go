@@ -17,7 +17,7 @@ import (
 
 // Parser returns the entries of a feed. The worker gives it: the function that answers calls does not link what reads
 // feeds.
-type Parser func(body []byte) ([]source.Entry, error)
+type Parser func(ctx context.Context, body []byte) ([]source.Entry, error)
 
 // fetcher fetches a feed.
 type fetcher interface {
@@ -70,9 +70,9 @@ func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modif
 	case err != nil:
 		return nil, "", "", unreadable("The feed could not be fetched. %s", safehttp.Describe(err))
 	}
-	entries, err := w.parse(body)
+	entries, err := w.parse(ctx, body)
 	if err != nil {
-		return nil, "", "", unreadable("The feed is neither RSS, nor Atom, nor a JSON feed.")
+		return nil, "", "", unreadable("The feed is neither RSS, nor Atom, nor a JSON feed, or has too many elements.")
 	}
 	for _, e := range entries[:min(len(entries), mostEntries)] {
 		if e.Key != "" {
