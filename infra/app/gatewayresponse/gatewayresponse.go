@@ -105,7 +105,16 @@ const (
 	// SessionCookie is the start of the cookie of a signed-in browser, in lower case. A page of the account area makes
 	// many requests.
 	SessionCookie = "__host-session="
+	// MostOfAddress is the number of calls that one address may make in FilterWindow, whatever they have.
+	MostOfAddress = 10_000
 )
+
+// KeylessPaths are parts of the paths that take no key: of review pages, the sign-in, set-up links and callbacks. What
+// looks like a key or a session means nothing there, so that their calls count as calls without one.
+var KeylessPaths = []string{"/review/", "/auth/", "/setup", "/callback"}
+
+// AllCalls returns the number of calls that one address may make in FilterWindow where it may make limit without a key.
+func AllCalls(limit int) int { return max(MostOfAddress, MostOfAddress/100*limit) }
 
 // CompressedFrom is the smallest size in bytes of a response that the gateway compresses,
 // for callers that accept it.
@@ -117,8 +126,8 @@ var (
 		"The body could not be read. Send JSON with the header `Content-Type: application/json`; where it has a " +
 			"`Content-Encoding`, that must be gzip or deflate, and the body must be in it."}
 	Filtered = Response{"WAF_FILTERED", errs.RateLimited,
-		"Too many requests without a valid API key came from this address. Send a valid key, or try again after five " +
-			"minutes."}
+		"Too many requests came from this address, in all or without a valid API key. Send a valid key, or try again " +
+			"after five minutes."}
 	TooLarge = Response{"REQUEST_TOO_LARGE", errs.BodyTooLarge,
 		"The body is larger than 256 KiB. Bring in larger files, such as photos, with POST /v1/media."}
 	TimedOut = Response{"INTEGRATION_TIMEOUT", errs.Timeout,

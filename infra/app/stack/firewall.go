@@ -9,9 +9,10 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// protect limits the calls without a key from one address, because each of them calls the
-// authorizer. The authorizer itself counts calls with a key. The gateway answers for the
-// firewall with gatewayresponse.Filtered. In the local system, the proxy counts the calls.
+// protect limits the calls from one address, which is that of its connection: all of them, those on paths that take no
+// key, and those on other paths without a key, because each of them calls the authorizer. The authorizer itself counts
+// calls with a key; the firewall cannot see which keys it refuses. The gateway answers for the firewall with
+// gatewayresponse.Filtered. In the local system, the proxy counts the calls.
 func (g *gateway) protect(s customer.Settings) {
 	if s.Local() {
 		return
@@ -39,24 +40,43 @@ func (g *gateway) protect(s customer.Settings) {
 			has("authorization", "STARTS_WITH", gatewayresponse.TokenPrefix),
 			has("cookie", "CONTAINS", gatewayresponse.SessionCookie),
 		}}}
-	acl := awswafv2.NewCfnWebACL(stack, jsii.String("Firewall"), &awswafv2.CfnWebACLProps{
-		Description:      jsii.String("Limits calls without a key by address"),
-		Scope:            jsii.String("REGIONAL"),
-		DefaultAction:    &awswafv2.CfnWebACL_DefaultActionProperty{Allow: map[string]any{}},
-		VisibilityConfig: seen("firewall"),
-		Rules: &[]any{&awswafv2.CfnWebACL_RuleProperty{
-			Name: jsii.String("keyless"), Priority: jsii.Number(0),
+	var paths []any
+	for _, path := range gatewayresponse.KeylessPaths {
+		paths = append(paths, &awswafv2.CfnWebACL_StatementProperty{
+			ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
+				FieldToMatch:         &awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}},
+				PositionalConstraint: jsii.String("CONTAINS"), // the path may begin with the stage
+				SearchString:         jsii.String(path),
+				TextTransformations: &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0),
+					Type: jsii.String("URL_DECODE")}},
+			}})
+	}
+	rule := func(name string, place, limit int, of *awswafv2.CfnWebACL_StatementProperty) any {
+		return &awswafv2.CfnWebACL_RuleProperty{
+			Name: jsii.String(name), Priority: jsii.Number(float64(place)),
 			Action:           &awswafv2.CfnWebACL_RuleActionProperty{Block: map[string]any{}},
-			VisibilityConfig: seen("keyless"),
+			VisibilityConfig: seen(name),
 			Statement: &awswafv2.CfnWebACL_StatementProperty{
 				RateBasedStatement: &awswafv2.CfnWebACL_RateBasedStatementProperty{
 					AggregateKeyType:    jsii.String("IP"),
 					EvaluationWindowSec: jsii.Number(gatewayresponse.FilterWindow.Seconds()),
-					Limit:               jsii.Number(float64(s.KeylessLimit)),
-					ScopeDownStatement: &awswafv2.CfnWebACL_StatementProperty{
-						NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: withKey}},
+					Limit:               jsii.Number(float64(limit)),
+					ScopeDownStatement:  of,
 				}},
-		}},
+		}
+	}
+	acl := awswafv2.NewCfnWebACL(stack, jsii.String("Firewall"), &awswafv2.CfnWebACLProps{
+		Description:      jsii.String("Limits calls by address"),
+		Scope:            jsii.String("REGIONAL"),
+		DefaultAction:    &awswafv2.CfnWebACL_DefaultActionProperty{Allow: map[string]any{}},
+		VisibilityConfig: seen("firewall"),
+		Rules: &[]any{
+			rule("keyless", 0, s.KeylessLimit,
+				&awswafv2.CfnWebACL_StatementProperty{NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: withKey}}),
+			rule("public", 1, s.KeylessLimit, &awswafv2.CfnWebACL_StatementProperty{
+				OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{Statements: &paths}}),
+			rule("address", 2, gatewayresponse.AllCalls(s.KeylessLimit), nil),
+		},
 	})
 	accept(acl, finding{"CKV_AWS_192", "Nothing here runs on Java, and so nothing logs by Log4j."})
 	awswafv2.NewCfnWebACLAssociation(stack, jsii.String("FirewallAssociation"), &awswafv2.CfnWebACLAssociationProps{

@@ -17,18 +17,48 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const want = `[{"Action":{"Block":{}},"Name":"keyless","Priority":0,` +
-				`"Statement":{"RateBasedStatement":{"AggregateKeyType":"IP","EvaluationWindowSec":300,"Limit":100,` +
-				`"ScopeDownStatement":{"NotStatement":{"Statement":{"OrStatement":{"Statements":[` +
-				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"authorization"}},"PositionalConstraint":"STARTS_WITH",` +
-				`"SearchString":"bearer svc_","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}},` +
-				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"authorization"}},"PositionalConstraint":"STARTS_WITH",` +
-				`"SearchString":"bearer eyj","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}},` +
-				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"cookie"}},"PositionalConstraint":"CONTAINS",` +
-				`"SearchString":"__host-session=","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}}]}}}}}},` +
-				`"VisibilityConfig":{"CloudWatchMetricsEnabled":true,"MetricName":"keyless","SampledRequestsEnabled":false}}]`
-			if string(text) != want {
-				t.Errorf("%s has the rules %s", id, text)
+			var rules []struct {
+				Name      string
+				Priority  int
+				Action    map[string]any
+				Statement struct {
+					RateBasedStatement struct {
+						AggregateKeyType           string
+						EvaluationWindowSec, Limit int
+						ScopeDownStatement         json.RawMessage
+					}
+				}
+			}
+			if err := json.Unmarshal(text, &rules); err != nil || len(rules) != 3 {
+				t.Fatalf("%s has the rules %s, %v", id, text, err)
+			}
+			header := func(name, where, text string) string {
+				return `{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"` + name + `"}},"PositionalConstraint":"` +
+					where + `","SearchString":"` + text + `","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}}`
+			}
+			path := func(part string) string {
+				return `{"ByteMatchStatement":{"FieldToMatch":{"UriPath":{}},"PositionalConstraint":"CONTAINS","SearchString":"` +
+					part + `","TextTransformations":[{"Priority":0,"Type":"URL_DECODE"}]}}`
+			}
+			for i, want := range []struct {
+				name  string
+				limit int
+				of    string
+			}{
+				{"keyless", 100, `{"NotStatement":{"Statement":{"OrStatement":{"Statements":[` +
+					header("authorization", "STARTS_WITH", "bearer svc_") + "," + header("authorization", "STARTS_WITH", "bearer eyj") +
+					"," + header("cookie", "CONTAINS", "__host-session=") + `]}}}}`},
+				// Headers mean nothing on these paths.
+				{"public", 100, `{"OrStatement":{"Statements":[` + path("/review/") + "," + path("/auth/") + "," + path("/setup") +
+					"," + path("/callback") + `]}}`},
+				{"address", 10_000, ""},
+			} {
+				r := rules[i]
+				rate := r.Statement.RateBasedStatement
+				if r.Name != want.name || r.Priority != i || r.Action["Block"] == nil || rate.AggregateKeyType != "IP" ||
+					rate.EvaluationWindowSec != 300 || rate.Limit != want.limit || string(rate.ScopeDownStatement) != want.of {
+					t.Errorf("%s: rule %d is %s", id, i, text)
+				}
 			}
 			// All other calls pass.
 			if action, err := json.Marshal(r.Properties["DefaultAction"]); err != nil ||

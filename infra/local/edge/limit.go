@@ -2,6 +2,7 @@ package edge
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -9,8 +10,9 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// keyless limits the calls without a valid key from each address, as the deployed firewall does.
-// The firewall cannot see which keys the gateway refuses; this limit also counts those calls.
+// keyless limits the calls from each address, as the deployed firewall does: all of them, or those without a valid key
+// and those on paths that take none. The firewall cannot see which keys the gateway refuses; this limit also counts
+// those calls.
 type keyless struct {
 	limit int
 	now   func() time.Time
@@ -33,6 +35,11 @@ func (k *keyless) allows(address string) bool {
 	}
 	k.calls[address]++
 	return k.calls[address] <= k.limit
+}
+
+// takesKey reports whether a path takes a key or a session.
+func takesKey(path string) bool {
+	return !slices.ContainsFunc(gatewayresponse.KeylessPaths, func(part string) bool { return strings.Contains(path, part) })
 }
 
 // hasKey reports whether a request has a header in the form of an API key, of a person's token, or of a session. Case

@@ -42,6 +42,8 @@ type Config struct {
 // do.
 func New(c Config) http.Handler {
 	host, stage, target, limit := c.Host, c.Stage, c.Gateway, newKeyless(c.Keyless, c.Now)
+	all := newKeyless(gatewayresponse.AllCalls(c.Keyless), c.Now)
+	public := newKeyless(c.Keyless, c.Now)
 	transport := c.Transport
 	if transport == nil {
 		transport = &http.Transport{
@@ -85,7 +87,8 @@ func New(c Config) http.Handler {
 		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !hasKey(r) && !limit.allows(peer(r)) {
+		if address := peer(r); !all.allows(address) || !takesKey(r.URL.Path) && !public.allows(address) ||
+			!hasKey(r) && !limit.allows(address) {
 			answer(w, gatewayresponse.Filtered, base)
 			return
 		}

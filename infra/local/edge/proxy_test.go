@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
 // face starts the proxy in front of a handler that replaces the emulated gateway.
@@ -269,5 +271,40 @@ func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
 	now = now.Add(5 * time.Minute)
 	if w := call(address, ""); w.Code != http.StatusUnauthorized {
 		t.Errorf("after five minutes it is answered %d", w.Code)
+	}
+}
+
+// What looks like a key or a session lifts no limit on paths that take none, and none lifts the limit of all calls.
+func TestNoHeaderLiftsTheLimitsOfAnAddress(t *testing.T) {
+	now := time.Unix(1_000_000_000, 0)
+	gateway := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(gateway.Close)
+	call := func(proxy http.Handler, path, header, value string) int {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.RemoteAddr = "192.0.2.1:1234"
+		r.Header.Set(header, value)
+		w := httptest.NewRecorder()
+		proxy.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, path := range []string{"/review/x", "/revie%77/x", "/auth/start", "/setup", "/v1/social/callback",
+		"/integrations/callback"} {
+		for header, value := range map[string]string{"Authorization": "Bearer svc_x", "Cookie": "__Host-session=x"} {
+			proxy := before(t, gateway.URL, func() time.Time { return now })
+			for n := range 7 {
+				if got := call(proxy, path, header, value); (got == http.StatusTooManyRequests) != (n >= 5) {
+					t.Errorf("call %d of %s with %s is answered %d", n+1, path, header, got)
+				}
+			}
+		}
+	}
+	proxy, refused := before(t, gateway.URL, func() time.Time { return now }), 0
+	for range gatewayresponse.MostOfAddress + 10 {
+		if call(proxy, "/v1/me", "Authorization", "Bearer svc_x") == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	if refused != 10 {
+		t.Errorf("%d calls are refused", refused)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -120,6 +121,18 @@ type Record struct {
 	Looked   bool   `json:"looked,omitempty"`
 	ETag     string `json:"etag,omitempty"`
 	Modified string `json:"modified,omitempty"`
+}
+
+// MaxPerOwner bounds the automations of an account and mode, and of each profile in it.
+const MaxPerOwner = 50
+
+// sandboxLife is the time after which an automation of a test key ends, as its other content does.
+const sandboxLife = 30 * 24 * time.Hour
+
+// end deletes an automation.
+func end(tx *store.Tx, it store.Item) {
+	quota.Free(tx, it)
+	tx.Delete(it)
 }
 
 // mostRuns is the number of runs that an automation shows, and mostFailures the number in a row that ends it.

@@ -231,6 +231,7 @@ func TestBadAutomationsAreRefused(t *testing.T) {
 		{object{"kind": "time", "cron": "0 0 30 2 *"}, good, "/trigger/cron"},
 		{object{"kind": "time", "cron": "@every 1s"}, good, "/trigger/cron"},
 		{object{"kind": "time", "cron": "TZ=UTC 0 9 * * *"}, good, "/trigger/cron"},
+		{object{"kind": "time", "cron": "TZ=0"}, good, "/trigger/cron"},
 		{object{"kind": "product"}, good, "/trigger/kind"},
 		{object{"kind": "feed", "url": feedURL}, object{"kind": "post"}, "/template/prompt"},
 		{object{"kind": "feed", "url": feedURL}, object{"kind": "post", "prompt": "x", "slides": []object{{}, {}}},

@@ -12,12 +12,13 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source"
+	"github.com/content-automation/api/pkg/record/attempts"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Parser returns the entries of a feed. The worker gives it: the function that answers calls does not link what reads
 // feeds.
-type Parser func(body []byte) ([]source.Entry, error)
+type Parser func(ctx context.Context, body []byte) ([]source.Entry, error)
 
 // fetcher fetches a feed.
 type fetcher interface {
@@ -70,9 +71,9 @@ func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modif
 	case err != nil:
 		return nil, "", "", unreadable("The feed could not be fetched. %s", safehttp.Describe(err))
 	}
-	entries, err := w.parse(body)
+	entries, err := w.parse(ctx, body)
 	if err != nil {
-		return nil, "", "", unreadable("The feed is neither RSS, nor Atom, nor a JSON feed.")
+		return nil, "", "", unreadable("The feed is neither RSS, nor Atom, nor a JSON feed, or has too many elements.")
 	}
 	for _, e := range entries[:min(len(entries), mostEntries)] {
 		if e.Key != "" {
@@ -89,6 +90,9 @@ func line(text string, most int) string {
 }
 
 func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
+	if permitted, err := attempts.OfHost(ctx, w.db, w.now, w.it.Owner, w.r.Trigger.URL); err != nil || !permitted {
+		return feedPeriod, err
+	}
 	found, etag, modified, err := w.feed(ctx, &w.r)
 	if err != nil {
 		return w.failed(ctx, w.r.Trigger.URL, err)

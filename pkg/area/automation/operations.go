@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -144,6 +145,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
+	quota.Take(tx, &it, MaxPerOwner, "automations")
 	tx.Create(it, nil)
 	return r.Details, task.Create(tx, now, task.Task{Message: message(r.ID, of.Owner), DueAt: now}, struct{}{})
 }
@@ -190,7 +192,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	tx.Delete(it)
+	end(tx, it)
 	return r.Automation, task.Reschedule(tx, work, s.now()) // the step finds nothing, and ends the task
 }
 

@@ -78,6 +78,10 @@ func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err 
 	if err := it.Decode(&r.r); err != nil {
 		return o, err
 	}
+	if it.Owner.Mode == tenant.Test && !r.now.Before(r.r.CreatedAt.Add(sandboxLife)) {
+		o.Done = true
+		return o, r.end(ctx)
+	}
 	if r.r.State != Active {
 		o.Wait = idle
 		return o, nil
@@ -90,16 +94,21 @@ func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err 
 	ctx = acting
 	r.factory, _, err = w.factories.Find(ctx, r.r.FactoryID)
 	if errs.CodeOf(err) == errs.NotFound { // it was deleted
-		tx := &store.Tx{}
-		tx.Delete(r.it)
 		o.Done = true
-		return o, w.db.Commit(ctx, tx)
+		return o, r.end(ctx)
 	}
 	if err != nil {
 		return o, err
 	}
 	o.Wait, err = r.look(ctx)
 	return o, err
+}
+
+// end deletes the automation.
+func (w *run) end(ctx context.Context) error {
+	tx := &store.Tx{}
+	end(tx, w.it)
+	return w.db.Commit(ctx, tx)
 }
 
 // run is one look of an automation.

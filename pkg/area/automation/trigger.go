@@ -44,11 +44,13 @@ func (t Trigger) check() error {
 
 // times reads the cron expression.
 func (t Trigger) times() (cron.Schedule, error) {
-	fields := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
-	times, err := fields.Parse(t.Cron)
-	if err != nil || strings.Contains(t.Cron, "TZ=") {
-		return nil, errs.Invalid("/trigger/cron", "is not a minute, hour, day of month, month and day of week, such as "+
-			"30 9 * * 1-5")
+	bad := errs.Invalid("/trigger/cron", "is not a minute, hour, day of month, month and day of week, such as 30 9 * * 1-5")
+	if strings.Contains(t.Cron, "=") { // the library takes TZ=, and panics if nothing follows it
+		return nil, bad
+	}
+	times, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(t.Cron)
+	if err != nil {
+		return nil, bad
 	}
 	return times, nil
 }

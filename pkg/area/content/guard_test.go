@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,6 +184,33 @@ func TestNewsWithoutASourceAreRefused(t *testing.T) {
 				t.Errorf("%+v, and there are %d credits", f, w.credits())
 			}
 		})
+	}
+}
+
+// down is a source that cannot be read.
+type down struct{ asked *atomic.Int64 }
+
+func (d down) Read(context.Context, source.Source, source.Cache) (source.Cache, error) {
+	d.asked.Add(1)
+	return source.Cache{}, errors.New("it is down")
+}
+
+// A source that could not be read is left alone for the same time as one that was read.
+func TestAFailedReadOfASourceIsRemembered(t *testing.T) {
+	w := guarded(t, news, "The bridge closes.")
+	var asked atomic.Int64
+	w.reader = down{&asked}
+	w.kernel = w.kernelAt(w.clock.Now)
+	const sources = 2
+	for _, c := range []struct {
+		wait time.Duration
+		want int64
+	}{{0, sources}, {source.Fresh - time.Minute, sources}, {2 * time.Minute, 2 * sources}} {
+		w.clock.Add(c.wait)
+		w.do(w.create("prompt", "The bridge").ID)
+		if n := asked.Load(); n != c.want {
+			t.Errorf("after %s more, there are %d reads, want %d", c.wait, n, c.want)
+		}
 	}
 }
 

@@ -85,6 +85,9 @@ func (s *Service) reset(ctx context.Context, tx *store.Tx, in *resetInput) (out 
 		return out, errs.Invalid("", "A live key cannot reset the sandbox. Use a test key of the account.")
 	}
 	out = Reset{State: resetting, RequestedAt: resource.Instant(now)}
+	if _, sent := httpapi.Patched(ctx)["advance"]; sent && in.Body.Advance == 0 { // null is taken for a missing member
+		return out, errs.Invalid("/advance", "must not be null. Send the seconds, or leave it out to empty the sandbox")
+	}
 	if in.Body != nil && in.Body.Advance > 0 {
 		out.State = advancing
 		return out, publication.StartAdvance(tx, now, p.Account, in.Body.Advance)

@@ -51,9 +51,11 @@ type Cache struct {
 	Modified string    `json:"last_modified,omitempty"`
 	At       time.Time `json:"at"`
 	Articles []Article `json:"articles"`
+	// Failed is the time of a read that failed since, or zero.
+	Failed time.Time `json:"failed,omitzero"`
 }
 
-// Fresh is the time for which a source is not read again, and Keep the time for which its articles can be used if it
+// Fresh is the time for which a source is not read again, even if it could not be read, and Keep the time for which its articles can be used if it
 // cannot be read.
 const (
 	Fresh = 15 * time.Minute

@@ -1,10 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -50,26 +51,13 @@ type Options struct {
 type handler struct {
 	Options
 	rpc http.Handler
-
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]known
-}
-
-// known are the scopes of a credential, as the API has named them.
-type known struct {
-	scopes []string
-	until  time.Time
 }
 
 const (
-	// knownFor is the time for which the scopes of a credential are used again. They decide which tools are listed; the
-	// API checks each call.
-	knownFor  = time.Minute
-	mostKnown = 1000
 	// identifyTime bounds the question for the scopes. Without them all tools are listed.
 	identifyTime = 1500 * time.Millisecond
-	// mostRequest is the size of the largest request: that of the largest body of the API, and some more.
-	mostRequest = 300 << 10
+	// mostRequest is the size of the largest request: that of the largest body of the API.
+	mostRequest = 256 << 10
 )
 
 // New returns the handler of the paths of the package.
@@ -77,7 +65,7 @@ func New(o Options) http.Handler {
 	if o.Public == nil {
 		o.Public = o.Base
 	}
-	h := &handler{Options: o, known: map[[sha256.Size]byte]known{}}
+	h := &handler{Options: o}
 	// The schemas of the tools take milliseconds to make, while the function waits for its first request.
 	tools := sync.OnceValue(func() *sdk.Server { return newServer(o.Now, nil).tools })
 	go tools()
@@ -115,12 +103,43 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuse(w, r, http.StatusMethodNotAllowed, errs.MethodNotAllowed, "Agents send POST requests here.")
 	default:
 		c, err := h.identify(r)
-		if err != nil {
+		var f *failure
+		switch {
+		case errors.As(err, &f) && f.status == http.StatusTooManyRequests:
+			if f.after != "" {
+				header.Set("Retry-After", f.after)
+			}
+			h.refuse(w, r, f.status, f.Code, f.Message)
+			return
+		case err != nil:
 			h.unauthorized(w, r, err)
+			return
+		}
+		if !h.single(w, r) {
 			return
 		}
 		h.rpc.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerContext{}, c)))
 	}
+}
+
+// single reports whether the body of a request is one message, and puts it back. Otherwise it refuses the request: the
+// protocol has no batches since its version 2025-06-18, and one request counts as one call.
+func (h *handler) single(w http.ResponseWriter, r *http.Request) bool {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostRequest))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		h.refuse(w, r, http.StatusRequestEntityTooLarge, errs.BodyTooLarge, "The request is larger than 256 KiB.")
+	case err != nil:
+		h.refuse(w, r, http.StatusBadRequest, errs.MalformedJSON, "The body could not be read.")
+	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
+		h.refuse(w, r, http.StatusBadRequest, errs.MalformedJSON, "Batches are not taken: send each message in a request "+
+			"of its own, as a JSON object.")
+	default:
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return true
+	}
+	return false
 }
 
 // newCaller returns a caller. It follows no redirect, because the credential is for the API alone.
@@ -135,7 +154,8 @@ func newCaller(client *http.Client, base, token, mode string) *caller {
 	return &caller{http: &own, base: strings.TrimRight(base, "/"), token: token, mode: mode}
 }
 
-// identify returns the caller of a request. It fails only if the API does not know the credential.
+// identify returns the caller of a request. It asks the API for each request, which so counts as a call of the key. It
+// fails only if the API does not know the credential, or takes no more calls of it.
 func (h *handler) identify(r *http.Request) (*caller, error) {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	token = strings.TrimSpace(token)
@@ -146,31 +166,17 @@ func (h *handler) identify(r *http.Request) (*caller, error) {
 		return nil, &failure{Code: errs.InvalidAPIKey, Message: "The API key is malformed."}
 	}
 	c := newCaller(h.HTTP, h.Base(r), token, r.Header.Get(auth.ModeHeader))
-	hash, now := sha256.Sum256([]byte(c.mode+"\n"+c.base+"\n"+token)), h.Now()
-	h.mu.Lock()
-	k, ok := h.known[hash]
-	h.mu.Unlock()
-	if ok && now.Before(k.until) {
-		c.scopes = k.scopes
-		return c, nil
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), identifyTime)
 	defer cancel()
 	me, err := into[struct{ Key struct{ Scopes []string } }](c.get(ctx, "/v1/me", nil))
 	var f *failure
 	switch {
-	case errors.As(err, &f) && f.status == http.StatusUnauthorized:
+	case errors.As(err, &f) && (f.status == http.StatusUnauthorized || f.status == http.StatusTooManyRequests):
 		return nil, err
 	case err != nil: // such as a key without the scope: the tools say what is wrong
 		return c, nil
 	}
 	c.scopes = append([]string{}, me.Key.Scopes...)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.known) >= mostKnown {
-		clear(h.known)
-	}
-	h.known[hash] = known{c.scopes, now.Add(knownFor)}
 	return c, nil
 }
 

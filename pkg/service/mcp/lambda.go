@@ -21,6 +21,8 @@ func Lambda(h http.Handler) func(context.Context,
 		// The gateway's id replaces the id that the caller sent.
 		gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
 		r.Header.Set(requestIDHeader, gateway.RequestID)
+		// The adapter knows no host, which the origin of a page is compared with.
+		r.Host = cmp.Or(r.Host, r.Header.Get("Host"))
 		h.ServeHTTP(w, r)
 	}))
 	return adapter.ProxyWithContext

@@ -34,6 +34,9 @@ func (f fake) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("the connection broke")
 	}
 	header := http.Header{"Location": {"https://elsewhere.example/"}}
+	if status == http.StatusTooManyRequests {
+		header.Set("Retry-After", "7")
+	}
 	content := io.NopCloser(strings.NewReader(answer))
 	return &http.Response{StatusCode: status, Header: header, Body: content, Request: r}, nil
 }
@@ -336,7 +339,7 @@ func TestPeopleSignInByTheIssuer(t *testing.T) {
 			t.Errorf("%q: %d, %s", mode, w.Code, w.Body)
 		}
 	}
-	if send("POST", Path, "eyJ.a.b"); !slices.Equal(modes, []string{"test", "live"}) {
+	if send("POST", Path, "eyJ.a.b"); !slices.Equal(modes, []string{"test", "live", "test"}) {
 		t.Errorf("the API was asked in the modes %v", modes)
 	}
 	if w := send("POST", Path, "eyJ.a.b", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"); w.Code != 403 ||

@@ -54,7 +54,7 @@ func Bitrix(now func() time.Time) *Fake {
 			control.JSON(w, http.StatusBadRequest, object{"error": "invalid_grant"})
 			return
 		}
-		granted["member_id"] = Member
+		granted["member_id"], granted["client_endpoint"] = Member, "https://acme.bitrix24.ru/rest/"
 		control.JSON(w, http.StatusOK, granted)
 	})
 	serve := func(w http.ResponseWriter, r *http.Request, method string, good func(bitrixCall) bool) {

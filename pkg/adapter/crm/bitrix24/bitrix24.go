@@ -77,6 +77,14 @@ func (a *Adapter) token(ctx context.Context, q url.Values, secret platform.Secre
 type issued struct {
 	wire.Issued
 	Member string `json:"member_id"`
+	// Endpoint is the address of the API of the portal that the token is for.
+	Endpoint string `json:"client_endpoint"`
+}
+
+// of reports whether the token is for the portal with a host. It is sent to no other one.
+func (i issued) of(host string) bool {
+	u, err := url.Parse(i.Endpoint)
+	return err == nil && u.Scheme == "https" && u.Port() == "" && host != "" && strings.EqualFold(u.Hostname(), host)
 }
 
 // tokenRefused classifies the refusals of the authorization server.
@@ -97,7 +105,8 @@ func (a *Adapter) Connect(ctx context.Context, g crm.Grant) (out crm.Account, er
 		}
 		out.Address, out.Domain, out.ID = g.Address, u.Hostname(), u.Hostname()
 	} else {
-		// The portal is that of the authorization: the callback cannot name a different one.
+		// The portal is that of the authorization: the callback cannot name a different one. Whoever began the
+		// authorization chose it, so that the answer with the token has to name it, too.
 		out.Domain = g.Query.Get("portal")
 		if g.Code == "" || out.Domain == "" {
 			return out, platform.Disconnected()
@@ -106,6 +115,9 @@ func (a *Adapter) Connect(ctx context.Context, g crm.Grant) (out crm.Account, er
 			platform.Secret(g.Code))
 		if err != nil {
 			return out, err
+		}
+		if !issued.of(out.Domain) {
+			return out, platform.Disconnected()
 		}
 		out.Token, out.ID = issued.As(a.client.Now(), platform.Token{}), issued.Member
 	}
@@ -137,7 +149,7 @@ func (a *Adapter) Refresh(ctx context.Context, acc crm.Account) (platform.Token,
 	if err != nil {
 		return platform.Token{}, err
 	}
-	if issued.Member != acc.ID {
+	if issued.Member != acc.ID || issued.Endpoint != "" && !issued.of(acc.Domain) {
 		return platform.Token{}, platform.Disconnected()
 	}
 	return issued.As(a.client.Now(), acc.Token), nil

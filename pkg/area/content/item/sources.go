@@ -3,6 +3,7 @@ package item
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/attempts"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -106,23 +108,38 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	if now.Sub(cached.At) < source.Fresh {
 		return cached
 	}
+	last := cached
+	if now.Sub(cached.At) >= source.Keep {
+		last = source.Cache{}
+	}
+	if now.Sub(cached.Failed) < source.Fresh {
+		return last
+	}
+	permitted, err := attempts.OfHost(ctx, db, now, w.item.Owner, s.URL)
+	if err != nil || !permitted {
+		slog.Info("source not read", "item", w.ID, "source", s.ID(), "permitted", permitted, "error", err)
+		return last
+	}
 	c, err := w.reader.Read(ctx, s, cached)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.Canceled): // not because of the source
+		return last
+	case err != nil:
 		slog.Info("source not read", "item", w.ID, "source", s.ID(), "error", err)
-		if now.Sub(cached.At) < source.Keep {
-			return cached
-		}
-		return source.Cache{}
+		c = cached
+		c.Source, c.Failed = s, now
+	default:
+		c.Failed, last = time.Time{}, c
 	}
 	doc, err := json.Marshal(c)
-	if err == nil {
-		err = db.Note(ctx, store.Item{Key: cacheKey(w.FactoryID, s), Kind: cacheKind, ExpireAt: now.Add(source.Keep),
-			Attributes: map[string]string{cacheAttribute: string(doc)}})
+	if err == nil { // also after the time for reading, so that a slow source is not read at once again
+		err = db.Note(context.WithoutCancel(ctx), store.Item{Key: cacheKey(w.FactoryID, s), Kind: cacheKind,
+			ExpireAt: now.Add(source.Keep), Attributes: map[string]string{cacheAttribute: string(doc)}})
 	}
 	if err != nil {
 		slog.Warn("source not kept", "item", w.ID, "source", s.ID(), "error", err)
 	}
-	return c
+	return last
 }
 
 // told returns the articles that the writer may quote. Before they are read, they are as long as they can be, so that

@@ -133,3 +133,15 @@ func TestTheClockOfTheSandboxMoves(t *testing.T) {
 	}
 	w.Live().Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": 1}).Refused(t, 422, errs.ValidationFailed, "")
 }
+
+// Null is no number of seconds: whoever sends it means to move the clock, and not to delete everything.
+func TestAnAdvanceOfNullDeletesNothing(t *testing.T) {
+	w := newWorld(t)
+	post := w.publish(w.Principal.Owner)
+	w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": nil}).Refused(t, 422, errs.ValidationFailed,
+		"/advance")
+	w.engine.Drain()
+	if _, err := w.db.Get(t.Context(), store.IDKey(post)); err != nil {
+		t.Error(err)
+	}
+}

@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -218,6 +219,7 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 	if it.Kind == job.ItemKind {
 		return job.Cleaner{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)
 	}
+	quota.Free(tx, it)
 	tx.Delete(it)
 	if it.Kind == item.ItemKind {
 		r, err := item.Decode(&it)

@@ -4,6 +4,7 @@ package feed
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,15 +14,19 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/content-automation/api/pkg/craft/source"
+	"github.com/content-automation/api/pkg/craft/source/bound"
 )
 
-// Parse returns the entries of a feed.
-func Parse(body []byte) (found []source.Entry, err error) {
+// Parse returns the entries of a feed. One with too much in it is an error.
+func Parse(ctx context.Context, body []byte) (found []source.Entry, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library reads what strangers have written
 			found, err = nil, fmt.Errorf("feed: %v", r)
 		}
 	}()
+	if body, err = bound.Feed(ctx, body); err != nil {
+		return nil, fmt.Errorf("feed: %w", err)
+	}
 	read, err := gofeed.NewParser().Parse(bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("feed: %w", err)

@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 			"title": "A <b>shoe</b> &amp; more", "url": "https://www.example.com/shoe", "summary": "Of nets",
 			"date_published": "2026-11-01T09:00:00Z"}]}`,
 	} {
-		got, err := feed.Parse([]byte(body))
+		got, err := feed.Parse(t.Context(), []byte(body))
 		if err != nil || len(got) != 1 {
 			t.Errorf("%s: %v, %v", name, got, err)
 			continue
@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestAnEntryWithoutAnIDIsKnownByItsLink(t *testing.T) {
-	got, err := feed.Parse([]byte(`<rss version="2.0"><channel><item><link>https://www.example.com/</link></item>` +
+	got, err := feed.Parse(t.Context(), []byte(`<rss version="2.0"><channel><item><link>https://www.example.com/</link></item>`+
 		`<item><title>Neither</title></item></channel></rss>`))
 	if err != nil || len(got) != 2 || got[0].Key != "https://www.example.com/" || got[1].Key != "" {
 		t.Errorf("%+v, %v", got, err)
@@ -52,7 +52,7 @@ func TestAnEntryWithoutAnIDIsKnownByItsLink(t *testing.T) {
 
 func TestWhatIsNoFeedIsAnError(t *testing.T) {
 	for _, body := range []string{"", "text", "<html></html>", "[]"} {
-		if got, err := feed.Parse([]byte(body)); err == nil {
+		if got, err := feed.Parse(t.Context(), []byte(body)); err == nil {
 			t.Errorf("%q: %+v", body, got)
 		}
 	}

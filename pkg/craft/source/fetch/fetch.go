@@ -22,6 +22,7 @@ import (
 
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source"
+	"github.com/content-automation/api/pkg/craft/source/bound"
 	"github.com/content-automation/api/pkg/craft/source/feed"
 )
 
@@ -127,7 +128,7 @@ func (f *Fetcher) read(ctx context.Context, s source.Source, cached source.Cache
 		}
 		c = source.Cache{Source: s, ETag: short(resp.Header.Get("ETag")), Modified: short(resp.Header.Get("Last-Modified")),
 			At: f.Now()}
-		c.Articles, err = extract(s.Kind, at, resp.Header.Get("Content-Type"), body)
+		c.Articles, err = extract(ctx, s.Kind, at, resp.Header.Get("Content-Type"), body)
 		return c, err
 	}
 	return c, fmt.Errorf("%w: more than %d redirects", errContent, maxRedirects)
@@ -155,7 +156,7 @@ func follow(from, to string) (string, error) {
 }
 
 // extract returns the articles of an answer.
-func extract(kind source.Kind, at, contentType string, body []byte) (found []source.Article, err error) {
+func extract(ctx context.Context, kind source.Kind, at, contentType string, body []byte) (found []source.Article, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the libraries read what strangers have written
 			found, err = nil, fmt.Errorf("%w: %v", errContent, r)
@@ -166,18 +167,18 @@ func extract(kind source.Kind, at, contentType string, body []byte) (found []sou
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
 	if kind == source.Feed {
-		return ofFeed(base, body)
+		return ofFeed(ctx, base, body)
 	}
 	if media, _, err := mime.ParseMediaType(contentType); err == nil && !strings.Contains(media, "html") &&
 		!strings.HasPrefix(media, "text/") {
 		return nil, fmt.Errorf("%w: it is %s", errContent, media)
 	}
-	return ofPage(base, contentType, body)
+	return ofPage(ctx, base, contentType, body)
 }
 
 // ofFeed returns the newest articles of a feed.
-func ofFeed(base *url.URL, body []byte) (found []source.Article, err error) {
-	entries, err := feed.Parse(body)
+func ofFeed(ctx context.Context, base *url.URL, body []byte) (found []source.Article, err error) {
+	entries, err := feed.Parse(ctx, body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
@@ -197,13 +198,17 @@ func ofFeed(base *url.URL, body []byte) (found []source.Article, err error) {
 	return found, nil
 }
 
-// ofPage returns the article of a page.
-func ofPage(base *url.URL, contentType string, body []byte) ([]source.Article, error) {
+// ofPage returns the article of a page. One with too much in it is an error.
+func ofPage(ctx context.Context, base *url.URL, contentType string, body []byte) ([]source.Article, error) {
 	decoded, err := charset.NewReader(bytes.NewReader(body), contentType)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
-	page, err := readability.FromReader(decoded, base)
+	small, err := bound.Page(ctx, decoded)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errContent, err)
+	}
+	page, err := readability.FromReader(bytes.NewReader(small), base)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}

@@ -1,0 +1,51 @@
+// Package bound limits what strangers have written before a library builds a tree of it. It reads pages and feeds token
+// by token, which takes little memory, refuses those with too much in them, and returns a text whose tree is small.
+package bound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrTooMuch is the error of a page or feed with more in it than is read.
+var ErrTooMuch = errors.New("bound: the text has too much in it")
+
+// The most that a page or a feed may have.
+const (
+	mostElements   = 20_000
+	mostDepth      = 100
+	mostAttributes = 50_000
+	mostSpaces     = 100
+	mostValues     = 50_000
+	// mostToken is the length of one tag, text or comment: the tokenizers hold one at a time.
+	mostToken = 512 << 10
+)
+
+func tooMany(n int, what string) error { return fmt.Errorf("%w: more than %d %s", ErrTooMuch, n, what) }
+
+// looks is the number of tokens after which the context is looked at.
+const looks = 256
+
+// window is a reader that fails when a token is too long or the context has ended.
+type window struct {
+	ctx  context.Context
+	from io.Reader
+	read int64
+	// end is the place at which the last token ended.
+	end int64
+}
+
+// Read implements io.Reader.
+func (w *window) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if w.read-w.end > mostToken {
+		return 0, tooMany(mostToken, "bytes in one part")
+	}
+	n, err := w.from.Read(p[:min(len(p), 4096)])
+	w.read += int64(n)
+	return n, err
+}
