@@ -175,11 +175,11 @@ func (r *Record) fail(tx *store.Tx, now time.Time, o tenant.Owner, entry string,
 	if r.Failures++; r.Failures < mostFailures {
 		return nil
 	}
-	return r.end(tx, now, o)
+	return r.stop(tx, now, o)
 }
 
-// end makes the automation failed, with an event.
-func (r *Record) end(tx *store.Tx, now time.Time, o tenant.Owner) error {
+// stop makes the automation failed, with an event.
+func (r *Record) stop(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	r.State = Failed
 	r.Touch(now)
 	it, err := event.New(now, o, event.AutomationFailed, r.Automation, nil)

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -137,7 +138,7 @@ func (w *run) enter(ctx context.Context) (context.Context, error) {
 		w.r.Failure = &Failure{Code: authority.Code, Message: ended.Error() + " Set the state to active with another key " +
 			"to go on.", At: resource.Instant(w.now)}
 		tx := &store.Tx{}
-		if err := w.r.end(tx, w.now, w.it.Owner); err != nil {
+		if err := w.r.stop(tx, w.now, w.it.Owner); err != nil {
 			return nil, err
 		}
 		w.held.Hold(tx)
