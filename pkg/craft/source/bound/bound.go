@@ -19,8 +19,8 @@ const (
 	mostAttributes = 50_000
 	mostSpaces     = 100
 	mostValues     = 50_000
-	// mostToken is the length of one tag, text or comment of a page, and mostPart that of a feed: the tokenizers hold one
-	// at a time. An attribute of a feed takes more memory.
+	// mostToken is the length of one tag, text or comment of a page, and mostPart that of one of a feed: the tokenizers
+	// hold one at a time. An attribute of a feed takes more memory.
 	mostToken = 512 << 10
 	mostPart  = 256 << 10
 )
