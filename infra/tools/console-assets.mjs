@@ -16,8 +16,8 @@ const stamp = join(dir, 'installed');
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(dir, { recursive: true });
-  for (const file of ['package.json', '.npmrc']) cpSync(join(pins, file), join(dir, file));
-  execFileSync('npm', ['install', '--ignore-scripts', '--loglevel=error'], { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
+  for (const file of ['package.json', 'package-lock.json', '.npmrc']) cpSync(join(pins, file), join(dir, file));
+  execFileSync('npm', ['ci', '--loglevel=error'], { cwd: dir, stdio: ['ignore', 'ignore', 'inherit'] });
   writeFileSync(stamp, wanted);
 }
 const modules = join(dir, 'node_modules');

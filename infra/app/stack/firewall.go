@@ -72,7 +72,8 @@ func (g *gateway) protect(s customer.Settings) {
 		VisibilityConfig: seen("firewall"),
 		Rules: &[]any{
 			rule("keyless", 0, s.KeylessLimit,
-				&awswafv2.CfnWebACL_StatementProperty{NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: withKey}}),
+				&awswafv2.CfnWebACL_StatementProperty{
+					NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: withKey}}),
 			rule("public", 1, s.KeylessLimit, &awswafv2.CfnWebACL_StatementProperty{
 				OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{Statements: &paths}}),
 			rule("address", 2, gatewayresponse.AllCalls(s.KeylessLimit), nil),

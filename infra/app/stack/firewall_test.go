@@ -56,7 +56,8 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				r := rules[i]
 				rate := r.Statement.RateBasedStatement
 				if r.Name != want.name || r.Priority != i || r.Action["Block"] == nil || rate.AggregateKeyType != "IP" ||
-					rate.EvaluationWindowSec != 300 || rate.Limit != want.limit || string(rate.ScopeDownStatement) != want.of {
+					rate.EvaluationWindowSec != 300 || rate.Limit != want.limit ||
+					string(rate.ScopeDownStatement) != want.of {
 					t.Errorf("%s: rule %d is %s", id, i, text)
 				}
 			}

@@ -39,7 +39,8 @@ func (k *keyless) allows(address string) bool {
 
 // takesKey reports whether a path takes a key or a session.
 func takesKey(path string) bool {
-	return !slices.ContainsFunc(gatewayresponse.KeylessPaths, func(part string) bool { return strings.Contains(path, part) })
+	return !slices.ContainsFunc(gatewayresponse.KeylessPaths,
+		func(part string) bool { return strings.Contains(path, part) })
 }
 
 // hasKey reports whether a request has a header in the form of an API key, of a person's token, or of a session. Case

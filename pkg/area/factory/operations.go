@@ -10,9 +10,11 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -122,7 +124,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	create := op("createFactory", http.MethodPost, "/v1/factories", auth.FactoriesWrite, "Create a factory",
 		"Creates a factory of one of the seven types. `settings` depends on the type.")
 	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel}
+	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 
 	httpapi.Read(r, op("getFactory", http.MethodGet, "/v1/factories/{factory_id}", auth.FactoriesRead,
@@ -189,6 +191,9 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	it, err := f.item(o)
 	if err != nil {
 		return out, err
+	}
+	if o.Mode == tenant.Test {
+		quota.Take(tx, &it, quota.MostInSandbox, "factories")
 	}
 	tx.Create(it, nil)
 	return f, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -47,6 +48,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (ou
 		return out, err
 	}
 	f.State = StateDeleted
+	quota.Free(tx, it)
 	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepDeleted)
 	if err := s.replace(tx, it, &f); err != nil {
 		return out, err

@@ -55,8 +55,8 @@ type Cache struct {
 	Failed time.Time `json:"failed,omitzero"`
 }
 
-// Fresh is the time for which a source is not read again, even if it could not be read, and Keep the time for which its articles can be used if it
-// cannot be read.
+// Fresh is the time for which a source is not read again, even if it could not be read, and Keep the time for which its
+// articles can be used if it cannot be read.
 const (
 	Fresh = 15 * time.Minute
 	Keep  = 24 * time.Hour

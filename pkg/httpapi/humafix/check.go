@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/hidden"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -37,6 +38,9 @@ func newChecker(schemas huma.Registry, schema *huma.Schema, patch bool, known Kn
 	c.takeOver(schema, map[*huma.Schema]bool{})
 	return c
 }
+
+// oneLine is the part of a pattern by which a text has no control characters. Such a text has no hidden ones either.
+const oneLine = `\x00-\x1F`
 
 // check returns the faults of the body of a call.
 func (c *checker) check(tree any) []error { return c.within(tree, tree, "body", "") }
@@ -126,6 +130,9 @@ func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []p
 		required := schema.MinLength != nil && *schema.MinLength > 0
 		if (required || schema.Format == NotBlank && v != "") && resource.IsBlank(v) {
 			return append(found, problem{Param: pointer, Message: "must not be blank"})
+		}
+		if strings.Contains(schema.Pattern, oneLine) && strings.ContainsFunc(v, hidden.Is) {
+			return append(found, problem{Param: pointer, Message: "must not have characters that hide text or turn it round"})
 		}
 	case []any:
 		for i, item := range v {

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
@@ -196,7 +197,13 @@ func memberOf(objects []string, name string) bool {
 	return found && closed && member != "" && !strings.ContainsAny(member, "[]") && slices.Contains(objects, object)
 }
 
-// parameters returns the faults in the names of the parameters of a query, repeated parameters, and empty ones.
+// The faults of parameters that are reported, and the length of a name in them: a query may have thousands.
+const (
+	mostParameters = 20
+	mostName       = 64
+)
+
+// parameters returns the first faults in the names of the parameters of a query, repeated parameters, and empty ones.
 func parameters(query url.Values, o *huma.Operation) []error {
 	var names, objects []string
 	for _, p := range o.Parameters {
@@ -209,12 +216,15 @@ func parameters(query url.Values, o *huma.Operation) []error {
 	}
 	var found []error
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		p := problem{Param: name}
+		if len(found) == mostParameters {
+			break
+		}
+		p := problem{Param: clip.Text(name, mostName)}
 		switch values := query[name]; {
 		case slices.Contains(objects, name):
 			p.Message = "takes the name of a pair in brackets: " + name + "[order]=4711"
 		case !slices.Contains(names, name) && !memberOf(objects, name):
-			p.Message = unknown("is not a parameter of this operation", name, "It takes ", names)
+			p.Message = unknown("is not a parameter of this operation", p.Param, "It takes ", names)
 		case len(values) > 1:
 			p.Message = "is sent more than once"
 		case values[0] == "":

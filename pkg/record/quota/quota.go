@@ -3,6 +3,8 @@
 package quota
 
 import (
+	"math"
+
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
@@ -20,6 +22,9 @@ func key(kind string, o tenant.Owner) store.Key {
 	return store.IDKey(name)
 }
 
+// MostInSandbox bounds the resources of a kind in a sandbox, which is free.
+const MostInSandbox = 500
+
 // Take counts a new item, which the caller creates afterwards in the same transaction. If its owner has the most
 // already, the commit is refused. Name is the plural of the kind.
 func Take(tx *store.Tx, it *store.Item, most int64, name string) {
@@ -31,9 +36,10 @@ func Take(tx *store.Tx, it *store.Item, most int64, name string) {
 		"profile, which is the maximum. Delete one first.", most, name))
 }
 
-// Free counts an item no more. The caller deletes it in the same transaction.
+// Free counts an item no more. The caller deletes it in the same transaction, or replaces it by what is left of it.
 func Free(tx *store.Tx, it store.Item) {
 	if it.Attributes[counted] != "" {
-		tx.Count(key(it.Kind, it.Owner), -1, 1<<40, store.ErrConflict)
+		tx.Count(key(it.Kind, it.Owner), -1, math.MaxInt64, store.ErrConflict)
+		delete(it.Attributes, counted)
 	}
 }

@@ -17,8 +17,8 @@ const (
 )
 
 type orderIn struct {
-	Repeat  int  `json:"repeat,omitempty" jsonschema:"2, 3 and so on to do the same again on purpose"`
-	Confirm bool `json:"confirm,omitempty" jsonschema:"true only after the user has seen price and text and agreed; needed with a live key"`
+	Repeat       int    `json:"repeat,omitempty" jsonschema:"2, 3 and so on to do the same again on purpose"`
+	Confirmation string `json:"confirmation,omitempty" jsonschema:"with a live key: the confirmation that the answer to the same call without it has, once the user has seen that answer and agreed"`
 }
 
 type waitIn struct {
@@ -84,7 +84,11 @@ func create(ctx context.Context, c call, in createIn) (said, error) {
 	if err != nil {
 		return said{}, err
 	}
-	if c.live() && !in.Confirm {
+	ask, err := c.asks(in.Confirmation)
+	if err != nil {
+		return said{}, err
+	}
+	if ask {
 		at, _ := body["publish_at"].(string)
 		text, err := c.outlook(ctx, in.FactoryID, at)
 		if err != nil {
@@ -198,7 +202,11 @@ func revise(ctx context.Context, c call, in reviseIn) (said, error) {
 	}
 	path := pathOf("content-items", in.ContentItemID)
 	body := pick(in, "prompt")
-	if c.live() && !in.Confirm {
+	ask, err := c.asks(in.Confirmation)
+	if err != nil {
+		return said{}, err
+	}
+	if ask {
 		item, err := into[object](c.get(ctx, path, nil))
 		switch {
 		case err != nil:
@@ -213,9 +221,10 @@ func revise(ctx context.Context, c call, in reviseIn) (said, error) {
 			return c.price(ctx, "regenerateContentItem", object{"content_item_id": in.ContentItemID, "body": body},
 				"Another attempt for "+in.ContentItemID+"."+text)
 		case item["state"] == "scheduled":
-			return asked("The item is scheduled: the new texts will be published.", object{"new_texts": texts,
+			return c.asked("The item is scheduled: the new texts will be published.", object{"new_texts": texts,
 				"publish_at": item["publish_at"]}), nil
 		}
+		return c.asked("This changes the texts of the item.", object{"new_texts": texts, "state": item["state"]}), nil
 	}
 	began := c.now()
 	var a *answer
@@ -239,11 +248,5 @@ func (c call) price(ctx context.Context, operation string, order object, text st
 	if err != nil {
 		return said{}, err
 	}
-	return asked(text+" Price: "+strconv.FormatInt(e.Credits, 10)+" credits.", object{"credits": e.Credits, "order": order}), nil
-}
-
-// asked is the answer to a call with a live key that is not confirmed.
-func asked(text string, data any) said {
-	return said{"Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the call with " +
-		"confirm: true.", data}
+	return c.asked(text+" Price: "+strconv.FormatInt(e.Credits, 10)+" credits.", object{"credits": e.Credits, "order": order}), nil
 }

@@ -39,8 +39,8 @@ const listTools = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 // Many calls in one request would count as one.
 func TestBatchesAreRefused(t *testing.T) {
 	h, token := door(100), newKey(t, tenant.Test)
-	for _, body := range []string{"[" + listTools + "," + listTools + "]", " \n[" + strings.Repeat(listTools+",", 1000) + listTools + "]",
-		"[]"} {
+	for _, body := range []string{"[" + listTools + "," + listTools + "]",
+		" \n[" + strings.Repeat(listTools+",", 1000) + listTools + "]", "[]"} {
 		w := post(t, h, token, body)
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "Batches are not taken") || w.Body.Len() > 1000 {
 			t.Errorf("%.50s: %d %.200s", body, w.Code, w.Body)

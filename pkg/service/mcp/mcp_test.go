@@ -144,7 +144,7 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 		{"call_operation", object{"operation_id": "getContentItem", "path": object{"id": "x"}}, "path.id"},
 		{"call_operation", object{"operation_id": "getContentItem"}, "content_item_id"},
 		{"call_operation", object{"operation_id": "invitePerson"}, "operation_id"},
-		{"call_operation", object{"operation_id": "rotateApiKey", "path": object{"api_key_id": "x"}, "confirm": true}, "API keys"},
+		{"call_operation", object{"operation_id": "rotateApiKey", "path": object{"api_key_id": "x"}}, "API keys"},
 		{"explain_error", object{"code": "invalid_stat"}, "invalid_state"},
 	} {
 		text, failed := use(t, none, newKey(t, tenant.Test), one.tool, one.arguments)
@@ -237,12 +237,13 @@ func TestNewTextsOfAScheduledItemAreConfirmed(t *testing.T) {
 		return 200, ok(`{"id":"cnt_1","state":"scheduled"}`)
 	})
 	arguments := object{"content_item_id": "cnt_1", "caption": "Other words"}
-	text, _ := use(t, f, newKey(t, tenant.Live), "revise_content", arguments)
-	if changed || !strings.Contains(text, "confirm: true") || !strings.Contains(text, "Other words") {
+	token := newKey(t, tenant.Live)
+	text, _ := use(t, f, token, "revise_content", arguments)
+	if changed || confirmationIn(text) == "" || !strings.Contains(text, "Other words") {
 		t.Errorf("%v: %s", changed, text)
 	}
-	arguments["confirm"] = true
-	if text, _ = use(t, f, newKey(t, tenant.Live), "revise_content", arguments); !changed {
+	arguments["confirmation"] = confirmationIn(text)
+	if text, _ = use(t, f, token, "revise_content", arguments); !changed {
 		t.Errorf("nothing changed: %s", text)
 	}
 }
@@ -250,7 +251,7 @@ func TestNewTextsOfAScheduledItemAreConfirmed(t *testing.T) {
 func TestTheKeyFollowsTheArguments(t *testing.T) {
 	key := func(arguments string) string { return keyOf("create_content", json.RawMessage(arguments)) }
 	first := key(`{"a":1,"b":"x"}`)
-	for arguments, same := range map[string]bool{`{"b":"x","a":1,"confirm":true,"wait_seconds":3}`: true, `{"a":1,"b":"y"}`: false,
+	for arguments, same := range map[string]bool{`{"b":"x","a":1,"confirmation":"x","wait_seconds":3}`: true, `{"a":1,"b":"y"}`: false,
 		`{"a":1,"b":"x","repeat":2}`: false} {
 		if (key(arguments) == first) != same {
 			t.Errorf("%s", arguments)

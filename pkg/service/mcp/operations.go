@@ -71,7 +71,7 @@ func (s *server) addOperations() {
 		doc: "Find operations of the API that no other tool has, such as webhooks, promotions, training and the architect.",
 		run: search})
 	add(s, tool[operationIn]{name: "call_operation", title: "Call an operation", effect: publishes,
-		doc: "Call an operation that search_operations found. With a live key, each change needs confirm: true.", run: callOperation})
+		doc: "Call an operation that search_operations found. With a live key, each change needs the confirmation of the first answer.", run: callOperation})
 }
 
 // search returns the operations that match best.
@@ -155,8 +155,13 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 	if o.Method == http.MethodGet && in.Body != nil {
 		return said{}, invalid("body", "%s takes no body.", o.ID)
 	}
-	if c.live() && !in.Confirm && o.Method != http.MethodGet && !free[o.ID] {
-		return c.askFor(ctx, o, path, in)
+	if o.Method != http.MethodGet && !free[o.ID] {
+		switch ask, err := c.asks(in.Confirmation); {
+		case err != nil:
+			return said{}, err
+		case ask:
+			return c.askFor(ctx, o, path, in)
+		}
 	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -187,7 +192,7 @@ func (c call) askFor(ctx context.Context, o operation, path string, in operation
 	if priced[o.ID] || o.ID == "updateComment" && in.Body["suggest_reply"] == true {
 		return c.price(ctx, o.ID, order, text)
 	}
-	return asked(text, object{"method": o.Method, "path": path, "body": in.Body}), nil
+	return c.asked(text, object{"method": o.Method, "path": path, "body": in.Body}), nil
 }
 
 // priced are the operations with an estimate.

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ type planIn struct {
 }
 
 type productIn struct {
+	orderIn
 	FactoryID   string `json:"factory_id" jsonschema:"factory of type seller"`
 	SKU         string `json:"sku" jsonschema:"number of the product, unique in its factory"`
 	Name        string `json:"name,omitempty"`
@@ -25,7 +27,6 @@ type productIn struct {
 	Amount      *int64 `json:"amount,omitempty" jsonschema:"price in minor units, such as cents; needs currency"`
 	Currency    string `json:"currency,omitempty" jsonschema:"ISO 4217"`
 	URL         string `json:"url,omitempty" jsonschema:"page where it is sold"`
-	Repeat      int    `json:"repeat,omitempty" jsonschema:"2, 3 and so on to do the same again on purpose"`
 }
 
 type estimateIn struct {
@@ -84,7 +85,11 @@ func plan(ctx context.Context, c call, in planIn) (said, error) {
 	if in.PostsPerDay == 0 {
 		body["posts_per_day"] = 1
 	}
-	if c.live() && !in.Confirm {
+	ask, err := c.asks(in.Confirmation)
+	if err != nil {
+		return said{}, err
+	}
+	if ask {
 		text, err := c.outlook(ctx, in.FactoryID, "")
 		if err != nil {
 			return said{}, err
@@ -114,6 +119,12 @@ func saveProduct(ctx context.Context, c call, in productIn) (said, error) {
 	} else {
 		body["factory_id"], body["sku"] = in.FactoryID, in.SKU
 	}
+	switch ask, err := c.asks(in.Confirmation); {
+	case err != nil:
+		return said{}, err
+	case ask:
+		return c.asked("This creates or changes the product "+strconv.Quote(in.SKU)+".", body), nil
+	}
 	a, err = c.caller.call(ctx, method, path, body, c.key+"-"+strings.ToLower(method))
 	data, err := into[any](a, err)
 	return said{a.note() + text, data}, err
@@ -132,7 +143,11 @@ func studio(ctx context.Context, c call, in studioIn) (said, error) {
 	}
 	of := studioOperations[in.Kind]
 	body := pick(in, "prompt", "text", "model", "aspect_ratio", "seconds", "language", "voice", "image_url")
-	if c.live() && !in.Confirm {
+	ask, err := c.asks(in.Confirmation)
+	if err != nil {
+		return said{}, err
+	}
+	if ask {
 		return c.price(ctx, of[1], object{"body": body}, "A new generation in the studio: "+in.Kind+".")
 	}
 	began := c.now()

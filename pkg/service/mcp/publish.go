@@ -12,7 +12,7 @@ type publishIn struct {
 	ContentItemID    string   `json:"content_item_id"`
 	When             string   `json:"when" jsonschema:"now, never (off the schedule), 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone"`
 	SocialAccountIDs []string `json:"social_account_ids,omitempty" jsonschema:"default: the accounts of the earlier schedule, or of the factory"`
-	Confirm          bool     `json:"confirm,omitempty" jsonschema:"true only after the user has seen the text and agreed; needed with a live key"`
+	Confirmation     string   `json:"confirmation,omitempty" jsonschema:"with a live key: the confirmation that the answer to the same call without it has, once the user has seen that answer and agreed"`
 }
 
 // publish schedules or publishes an item. Its idempotency keys have the version of the item, because the same change
@@ -57,7 +57,13 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 		}
 		body["publish_at"] = when
 	}
-	if c.live() && !in.Confirm && in.When != "never" {
+	ask, err := c.asks(in.Confirmation)
+	switch {
+	case err != nil:
+		return said{}, err
+	case ask && in.When == "never":
+		return c.asked("This takes the item off the schedule.", object{"title": item.Title, "publish_at": item.PublishAt}), nil
+	case ask:
 		accounts := any(in.SocialAccountIDs)
 		if len(in.SocialAccountIDs) == 0 {
 			accounts = item.Accounts
@@ -65,7 +71,7 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 		if list, _ := accounts.([]string); len(list) == 0 {
 			accounts = "those of the factory"
 		}
-		return asked("This publishes the item publicly: "+when+". It costs no credits.", object{"title": item.Title,
+		return c.asked("This publishes the item publicly: "+when+". It costs no credits.", object{"title": item.Title,
 			"caption": item.Caption, "hashtags": item.Hashtags, "social_accounts": accounts, "publish_at": when}), nil
 	}
 	key := c.key + "-" + strconv.FormatInt(item.Version, 10)

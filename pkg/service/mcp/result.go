@@ -13,6 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/hidden"
 )
 
 // mostBytes is the greatest size of a result.
@@ -56,7 +57,8 @@ func (s said) write() *sdk.CallToolResult {
 	if cut {
 		head = s.text + " Texts or elements were left out for their size.\n" + dataNotice + "\n" + dataBegins + "\n"
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: head + encoded + "\n" + dataEnds}}}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{
+		Text: hidden.Remove(head + encoded + "\n" + dataEnds)}}}
 }
 
 func encode(v any) string {

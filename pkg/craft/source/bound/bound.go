@@ -19,8 +19,10 @@ const (
 	mostAttributes = 50_000
 	mostSpaces     = 100
 	mostValues     = 50_000
-	// mostToken is the length of one tag, text or comment: the tokenizers hold one at a time.
+	// mostToken is the length of one tag, text or comment of a page, and mostPart that of one of a feed: the tokenizers
+	// hold one at a time. An attribute of a feed takes more memory.
 	mostToken = 512 << 10
+	mostPart  = 256 << 10
 )
 
 func tooMany(n int, what string) error { return fmt.Errorf("%w: more than %d %s", ErrTooMuch, n, what) }
@@ -42,8 +44,8 @@ func (w *window) Read(p []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if w.read-w.end > mostToken {
-		return 0, tooMany(mostToken, "bytes in one part")
+	if w.read-w.end > mostPart {
+		return 0, tooMany(mostPart, "bytes in one part")
 	}
 	n, err := w.from.Read(p[:min(len(p), 4096)])
 	w.read += int64(n)

@@ -16,8 +16,8 @@ import (
 // Elements of a page by what becomes of them. A parser repeats open formatting elements in every paragraph, so that a
 // small page becomes a huge tree. Their text is all that is wanted; of links, a parser has one open at a time.
 var (
-	formatting = set(atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike,
-		atom.Strong, atom.Tt, atom.U, atom.Marquee, atom.Object, atom.Applet, atom.Frameset)
+	formatting = set(atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small,
+		atom.Strike, atom.Strong, atom.Tt, atom.U, atom.Marquee, atom.Object, atom.Applet, atom.Frameset)
 	// dropped are left out with all that they have. HTML in pictures and formulas has rules of its own.
 	dropped = set(atom.Svg, atom.Math, atom.Template, atom.Select)
 	// raw have text alone, which no reader sees.

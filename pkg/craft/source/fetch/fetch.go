@@ -156,7 +156,8 @@ func follow(from, to string) (string, error) {
 }
 
 // extract returns the articles of an answer.
-func extract(ctx context.Context, kind source.Kind, at, contentType string, body []byte) (found []source.Article, err error) {
+func extract(ctx context.Context, kind source.Kind, at, contentType string,
+	body []byte) (found []source.Article, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the libraries read what strangers have written
 			found, err = nil, fmt.Errorf("%w: %v", errContent, r)

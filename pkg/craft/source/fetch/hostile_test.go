@@ -141,7 +141,8 @@ var hostile = map[string]func() string{
 type answers string
 
 func (a answers) Do(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(strings.NewReader(string(a))),
+	return &http.Response{StatusCode: http.StatusOK, ContentLength: -1,
+		Body:   io.NopCloser(strings.NewReader(string(a))),
 		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}}, nil
 }
 

@@ -1,0 +1,159 @@
+// Command suite runs the checks of this repository in stages, and prints what ran, for how long, and what did not run
+// for want of which tool. Without arguments it runs the stages of make test, and with -all those of make test-all too.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	all := flag.Bool("all", false, "run the long stages too")
+	only := flag.String("only", "", "run the stages with names that match this pattern alone, as path.Match does")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Stdout, chosen(*all, *only))
+	stop()
+	os.Exit(code)
+}
+
+// chosen returns the stages to run.
+func chosen(all bool, only string) []stage {
+	return slices.DeleteFunc(slices.Clone(stages), func(s stage) bool {
+		if only != "" {
+			match, _ := filepath.Match(only, s.name)
+			return !match
+		}
+		return s.long && !all
+	})
+}
+
+// outcome is what became of a stage.
+type outcome struct {
+	stage
+	// missing is the tool for want of which the stage did not run, or empty.
+	missing        string
+	err            error
+	wall, cpu      time.Duration
+	passed, failed int
+}
+
+// run runs stages in their order, as many at a time as their lanes, and returns the exit status.
+func run(ctx context.Context, out io.Writer, list []stage) int {
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		fmt.Fprintln(out, err)
+		return 2
+	}
+	results := make([]outcome, len(list))
+	var lanes sync.WaitGroup
+	var said sync.Mutex
+	for lane := range lanesOf(list) {
+		lanes.Go(func() {
+			for i, s := range list {
+				if s.lane != lane {
+					continue
+				}
+				results[i] = s.run(ctx)
+				said.Lock()
+				results[i].say(out)
+				said.Unlock()
+			}
+		})
+	}
+	lanes.Wait()
+	return closing(out, results)
+}
+
+func lanesOf(list []stage) map[int]bool {
+	lanes := map[int]bool{}
+	for _, s := range list {
+		lanes[s.lane] = true
+	}
+	return lanes
+}
+
+// logs is the folder of the full output of the stages.
+const logs = "build/test"
+
+// run runs one stage. A stage that is not a test counts as one.
+func (s stage) run(ctx context.Context) (o outcome) {
+	o.stage = s
+	if s.needs != "" {
+		if _, err := exec.LookPath(s.needs); err != nil {
+			o.missing = s.needs
+			return o
+		}
+	}
+	log, err := os.Create(filepath.Join(logs, s.name+".log"))
+	if err != nil {
+		o.err = err
+		return o
+	}
+	defer log.Close()
+	began := time.Now()
+	c := &counter{log: log}
+	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), s.env...), c, c
+	o.err = cmd.Run()
+	c.end()
+	o.wall = time.Since(began)
+	if cmd.ProcessState != nil {
+		o.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	if o.passed, o.failed = c.passed, c.failed; o.passed+o.failed == 0 && o.err == nil {
+		o.passed = 1
+	}
+	if o.err != nil && o.failed == 0 {
+		o.failed = 1
+	}
+	return o
+}
+
+// say prints the end of a stage, and its output if it has failed.
+func (o outcome) say(out io.Writer) {
+	switch {
+	case o.missing != "":
+		fmt.Fprintf(out, "%-14s not run: %s is not installed\n", o.name, o.missing)
+	case o.err == nil:
+		fmt.Fprintf(out, "%-14s ok, %.0f s\n", o.name, o.wall.Seconds())
+	default:
+		fmt.Fprintf(out, "%-14s FAILED after %.0f s: %v. The whole output is in %s/%[1]s.log\n", o.name, o.wall.Seconds(),
+			o.err, logs)
+		if err := failures(out, filepath.Join(logs, o.name+".log")); err != nil {
+			fmt.Fprintln(out, err)
+		}
+	}
+}
+
+// closing prints the table of all stages and the sum, and returns the exit status.
+func closing(out io.Writer, results []outcome) (code int) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nstage\twall s\tCPU s\tpassed\tfailed\t")
+	var sum outcome
+	for _, o := range results {
+		sum.passed, sum.failed, sum.cpu = sum.passed+o.passed, sum.failed+o.failed, sum.cpu+o.cpu
+		if o.missing != "" {
+			fmt.Fprintf(table, "%s\tnot run: %s is not installed\t\t\t\t\n", o.name, o.missing)
+			continue
+		}
+		if o.err != nil {
+			code = 1
+		}
+		fmt.Fprintf(table, "%s\t%.0f\t%.0f\t%d\t%d\t\n", o.name, o.wall.Seconds(), o.cpu.Seconds(), o.passed, o.failed)
+	}
+	fmt.Fprintf(table, "all\t\t%.0f\t%d\t%d\t\n", sum.cpu.Seconds(), sum.passed, sum.failed)
+	_ = table.Flush()
+	fmt.Fprintf(out, "\n%d passed, %d failed\n", sum.passed, sum.failed)
+	return cmp.Or(code, min(1, sum.failed))
+}

@@ -1,0 +1,55 @@
+package main
+
+// stage is one command of the suite.
+type stage struct {
+	name string
+	// lane is the row of stages that it belongs to: the stages of a lane run one after the other, and the lanes at the
+	// same time.
+	lane int
+	// needs is a program without which the stage does not run, or empty.
+	needs string
+	// long stages are those of make test-all alone.
+	long    bool
+	command []string
+	env     []string
+}
+
+// packages lists the packages of the unit tests. The wildcard ./... leaves out testdata; the end-to-end tests are a
+// stage of their own.
+const packages = `$(go list ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ` +
+	`./testdata/receiver ./testdata/importer | grep -v '/infra/verify/\(e2e\|chaos\)$')`
+
+func shell(script string) []string { return []string{"sh", "-c", script} }
+
+func target(name string) []string { return []string{"make", "--no-print-directory", name} }
+
+// stages are all stages. The short ones tell a right change from a wrong one on their own; docs/tests.md says what each
+// of the long ones adds.
+var stages = []stage{
+	{name: "generated", command: target("generate-check")},
+	{name: "vet", command: target("vet")},
+	{name: "staticcheck", command: target("staticcheck")},
+	{name: "document", command: target("lint-document")},
+	{name: "units", command: shell("go test -json -vet=off -p 2 -timeout 25m " + packages),
+		env: []string{"SEEDS=20", "FUZZ_REQUESTS=10000"}},
+	{name: "e2e", lane: 1, command: shell("go test -json -vet=off -count=1 -parallel 8 -timeout 25m ./infra/verify/e2e")},
+	{name: "engine", needs: "java", command: target("test-engine")},
+
+	{name: "stacks", long: true, command: target("lint-stacks")},
+	{name: "vulnerabilities", long: true, command: target("vuln")},
+	{name: "long", long: true, command: shell("go test -json -tags long -vet=off -count=1 -parallel 4 -timeout 40m " +
+		"./infra/verify/e2e ./infra/local/system ./pkg/media/compose")},
+	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
+		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
+	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),
+		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
+	{name: "clients", long: true, command: target("test-clients")},
+	{name: "n8n", long: true, command: target("test-n8n")},
+	{name: "race", long: true, needs: "cc", command: target("test-race")},
+	{name: "engine-all", long: true, needs: "java", command: append(target("test-engine"), "ENGINE=all")},
+	{name: "deployed", long: true, command: target("test-deployed")},
+	{name: "sam", long: true, needs: "docker", command: target("test-sam")},
+	{name: "console", long: true, needs: "chromium", command: target("test-console")},
+	{name: "explorer", long: true, needs: "chromium", command: target("test-explorer")},
+	{name: "agents", long: true, command: target("test-mcp")},
+}
