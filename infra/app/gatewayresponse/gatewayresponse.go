@@ -105,8 +105,9 @@ const (
 	// SessionCookie is the start of the cookie of a signed-in browser, in lower case. A page of the account area makes
 	// many requests.
 	SessionCookie = "__host-session="
-	// MostOfAddress is the number of calls that one address may make in FilterWindow, whatever they have.
-	MostOfAddress = 10_000
+	// MostOfAddress is the number of calls that one address may make in FilterWindow, whatever they have. An account
+	// may make 6,000 calls a minute, all from one address.
+	MostOfAddress = 40_000
 )
 
 // KeylessPaths are parts of the paths that take no key: of review pages, the sign-in, set-up links and callbacks. What

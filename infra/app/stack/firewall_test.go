@@ -51,7 +51,7 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				// Headers mean nothing on these paths.
 				{"public", 100, `{"OrStatement":{"Statements":[` + path("/review/") + "," + path("/auth/") + "," + path("/setup") +
 					"," + path("/callback") + `]}}`},
-				{"address", 10_000, ""},
+				{"address", 40_000, ""},
 			} {
 				r := rules[i]
 				rate := r.Statement.RateBasedStatement

@@ -137,7 +137,14 @@ func (c call) await(ctx context.Context, collection string, a *answer, began tim
 	}
 	id, _ := item["id"].(string)
 	note := a.note()
-	for pause := time.Second; item["state"] == "queued" || item["state"] == "generating"; pause += time.Second {
+	looked := false
+	for pause := time.Second; ; pause += time.Second {
+		works := item["state"] == "queued" || item["state"] == "generating"
+		// An item with a time is scheduled a moment after it is generated.
+		if ordered := item["state"] == "generated" && item["publish_at"] != nil; !works && (looked || !ordered) {
+			break
+		}
+		looked = !works
 		left := wait - c.now().Sub(began)
 		if left <= 0 {
 			break
