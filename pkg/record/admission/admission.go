@@ -30,6 +30,8 @@ const (
 	Uninvited Reason = "uninvited"
 	// Elsewhere: the person has to sign in by the connection of the refusal.
 	Elsewhere Reason = "elsewhere"
+	// Unconfirmed: the person is an owner, and no owner has confirmed the provider of the connection.
+	Unconfirmed Reason = "unconfirmed"
 	// Conflict: a person with the address exists, and signs in otherwise.
 	Conflict Reason = "conflict"
 )
@@ -121,6 +123,8 @@ func (s *Service) admit(ctx context.Context, who signin.Identity) (a Admitted, e
 		return a, elsewhere(to).of(it.Account, r.ID)
 	}
 	switch {
+	case f.connection != nil && !f.connection.Admits(&r):
+		return a, f.refuse(Unconfirmed).of(it.Account, r.ID)
 	case r.State == person.Invited && !r.Open() && f.connection == nil:
 		return a, f.refuse(Uninvited).of(it.Account, r.ID)
 	case r.State == person.Active && f.connection == nil && len(r.Subjects) > 0:
@@ -209,6 +213,9 @@ func (s *Service) known(ctx context.Context, f *found, c *credential.Credential)
 	}
 	if f.connection != nil && !f.connection.Speaks(person.Domain(r.Email)) {
 		return a, f.refuse(Unverified).of(c.Account, r.ID)
+	}
+	if f.connection != nil && !f.connection.Admits(&r) {
+		return a, f.refuse(Unconfirmed).of(c.Account, r.ID)
 	}
 	tx := &store.Tx{}
 	if s.follow(tx, f, &r, c.Account); tx.Len() > 0 {

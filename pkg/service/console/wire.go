@@ -78,6 +78,8 @@ var refusals = map[admission.Reason]string{
 	admission.Uninvited: "You are not a person of any account, or your invitation has expired. Ask the owner of your " +
 		"account for an invitation.",
 	admission.Elsewhere: "Your company requires single sign-on. Continue with its provider.",
+	admission.Unconfirmed: "The provider of your company has been set up or replaced. An owner of the account confirms it " +
+		"first, signed in another way.",
 	admission.Conflict: "You have signed in to this account in another way before. Sign in that way, or ask the owner of " +
 		"your account.",
 }

@@ -42,6 +42,12 @@ type world struct {
 	txt         []string
 }
 
+// SetProvider implements connection.Pool.
+func (w *world) SetProvider(context.Context, string, connection.Provider) error { return nil }
+
+// RemoveProvider implements connection.Pool.
+func (w *world) RemoveProvider(context.Context, string) error { return nil }
+
 // LookupTXT implements connection.Resolver.
 func (w *world) LookupTXT(context.Context, string) ([]string, error) { return w.txt, nil }
 
@@ -53,9 +59,12 @@ func newWorld(t *testing.T) *world {
 	w.ok(err)
 	w.account = tenant.Account(a.ID)
 	w.people = person.NewService(w.db, w.clock.Now, rand.Reader)
-	w.connections = connection.NewService(w.db, w.clock.Now, rand.Reader, w, nil)
+	w.connections = connection.NewService(w.db, w.clock.Now, rand.Reader, w, w)
 	c, err := w.connections.Create(t.Context(), w.account, connection.Settings{Name: new("Directory"),
 		GroupRoles: map[string]auth.Role{"Admins": auth.Admin, "Audit": auth.Auditor}})
+	w.ok(err)
+	_, err = w.connections.SetProvider(t.Context(), w.account, c.ID, connection.Provider{Kind: connection.SAML,
+		MetadataURL: "https://idp.example/metadata"})
 	w.ok(err)
 	c, err = w.connections.AddDomain(t.Context(), w.account, c.ID, "acme.example")
 	w.ok(err)
@@ -286,6 +295,29 @@ func TestPages(t *testing.T) {
 		if [3]float64{got["totalResults"].(float64), got["startIndex"].(float64),
 			got["itemsPerPage"].(float64)} != want {
 			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
+}
+
+// A group that an admin has mapped, or somebody whom nobody knows, makes no owner.
+func TestADirectoryMakesOwnersOnlyAsAnOwnerSays(t *testing.T) {
+	w := newWorld(t)
+	_, u := w.call(w.token, "POST", "/Users", []byte(`{"userName":"boss@acme.example"}`))
+	_, g := w.call(w.token, "POST", "/Groups", fmt.Appendf(nil, `{"displayName":"x","members":[{"value":"%s"}]}`, u["id"]))
+	for _, x := range []struct{ by, want auth.Role }{{auth.Admin, auth.Admin}, {auth.Owner, auth.Owner}} {
+		by := connection.Authority{By: "usr_1", Role: x.by}
+		_, err := w.connections.Update(t.Context(), w.account, w.connection.ID, connection.Settings{By: by,
+			GroupRoles: map[string]auth.Role{"x": auth.Owner}})
+		if (err == nil) != (x.by == auth.Owner) {
+			t.Errorf("an %s maps a group to owner: %v", x.by, err)
+		}
+		for _, members := range []string{`[]`, fmt.Sprintf(`[{"value":"%s"}]`, u["id"])} {
+			w.call(w.token, "PUT", fmt.Sprint("/Groups/", g["id"]), []byte(`{"displayName":"x","members":`+members+`}`))
+		}
+		r, _, err := w.people.Find(t.Context(), w.account, fmt.Sprint(u["id"]))
+		w.ok(err)
+		if (r.Role == auth.Owner) != (x.want == auth.Owner) {
+			t.Errorf("the group of an %s makes an %s", x.by, r.Role)
 		}
 	}
 }
