@@ -111,7 +111,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	r := keyrecord.Record{Key: Key{
 		Resource: resource.New(id.New(id.APIKey, now), now, set.Metadata),
 		Kind:     kind, State: keyrecord.Active, CreatedBy: by, ProfileIDs: set.ProfileIDs,
-	}}
+	}, Root: h.root}
 	apply(&r, set, now)
 	show(&r, secret)
 	r.Show(now)
@@ -120,7 +120,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 		return NewKey{}, err
 	}
 	it.Key, it.Listed = credential.KeyOf(accountID, r.ID), store.Key{}
-	it.Filters = map[string]string{"kind": string(kind), byFilter: by}
+	it.Filters = map[string]string{"kind": string(kind), rootFilter: h.root}
 	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
 	it.Due = expiry.Due(&r)
 	tx.Create(it, nil)
