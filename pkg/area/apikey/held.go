@@ -48,6 +48,7 @@ type held struct {
 	account account.Account
 	owner   store.Item // of the account
 	grantor
+	lineage
 }
 
 // grantor is the actor that grants rights to a key. The rights of a key are read, not taken
@@ -110,6 +111,9 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 			return h, err
 		}
 	}
+	if h.lineage, err = s.lineageOf(ctx, accountID, h.Makers, items[len(items)-1]); err != nil {
+		return h, err
+	}
 	if p != nil {
 		if h.manager, err = s.managerBy(ctx, p, items[len(items)-1]); err != nil {
 			return h, err
@@ -144,7 +148,17 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	case err != nil:
 		return h, err
 	}
-	return h, h.mayManage()
+	if err := h.mayManage(); err != nil || keyID != "" {
+		return h, err
+	}
+	if len(r.Makers) >= keyrecord.MostMakers {
+		return h, errs.New(errs.InvalidState, "The calling key was made through %d other keys, which is the maximum. "+
+			"Create the key with one of those, or in the account area.", keyrecord.MostMakers)
+	}
+	h.lineage, err = s.lineageOf(ctx, accountID, r.Makers)
+	h.makers = append([]string{caller}, r.Makers...)
+	h.limits = append([]auth.KeyLimit{{Key: caller, Limit: r.SpendLimit}}, h.limits...)
+	return h, err
 }
 
 func settingsOf(r *keyrecord.Record) Settings {

@@ -293,7 +293,7 @@ func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (
 	if err := k.mayChange(&set); err != nil {
 		return out, err
 	}
-	return s.update(tx, k, set)
+	return s.update(ctx, tx, k, set)
 }
 
 func (s *Service) revokeKey(ctx context.Context, tx *store.Tx, in *deleteInput) (out Ended, err error) {

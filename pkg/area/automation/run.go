@@ -132,6 +132,9 @@ func (w *run) enter(ctx context.Context) (context.Context, error) {
 			if p.SpendLimit = k.SpendLimit; k.State == keyrecord.Active {
 				p.Scopes = k.Scopes
 			}
+			if p.Makers, _, err = keyrecord.MakersOf(ctx, w.db, w.it.Account, k.Makers); err != nil {
+				return ctx, err
+			}
 		}
 	}
 	return auth.NewContext(ctx, p), nil

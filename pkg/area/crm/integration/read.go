@@ -220,7 +220,7 @@ func (w *Worker) make(ctx context.Context, c *connection, mark store.Key, piece 
 		return nil
 	}
 	piece.FactoryID = *c.r.FactoryID
-	p, err := c.r.principal(c.it.Owner, made[1])
+	p, err := w.principal(ctx, c, made[1])
 	if err != nil {
 		return err
 	}
@@ -247,13 +247,16 @@ func (w *Worker) make(ctx context.Context, c *connection, mark store.Key, piece 
 
 // principal returns the principal on whose behalf content is made. A key that has expired or was revoked counts with
 // its last limit, so that replacing a key stops no integration.
-func (r *Record) principal(o tenant.Owner, key store.Item) (*auth.Principal, error) {
+func (w *Worker) principal(ctx context.Context, c *connection, key store.Item) (*auth.Principal, error) {
+	o, r := c.it.Owner, c.r
 	p := &auth.Principal{Owner: o, Actor: r.Maker.Actor, Scopes: r.Maker.Scopes}
 	if key.Kind == "" || r.Maker.Actor.Kind != auth.APIKey {
 		return p, nil
 	}
 	var k keyrecord.Record
 	err := key.Decode(&k)
-	p.SpendLimit = k.SpendLimit
+	if p.SpendLimit = k.SpendLimit; err == nil {
+		p.Makers, _, err = keyrecord.MakersOf(ctx, w.DB, o.Account, k.Makers)
+	}
 	return p, err
 }
