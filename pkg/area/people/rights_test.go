@@ -8,11 +8,14 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/admission"
+	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 func asRefusal(err error, to **admission.Refusal) bool { return errors.As(err, to) }
@@ -148,5 +151,47 @@ func TestAKeyManagesNoMoreThanItsMakerMayNow(t *testing.T) {
 	}
 	if a := by.Call(http.MethodDelete, "/v1/api-keys/"+own.ID, nil); a.Status != http.StatusOK {
 		t.Errorf("the key does not revoke itself: %s", a.Raw)
+	}
+}
+
+// An invitation gives what who sent it may give when it is accepted.
+func TestAnInvitationIsThatOfWhoMayInviteNow(t *testing.T) {
+	w := newWorld(t)
+	boss, admin := w.join("boss@example.com", auth.Owner), w.join("admin@example.com", auth.Admin)
+	from := func(by people.Person, email string, role auth.Role) {
+		t.Helper()
+		if a := w.as(by).Call(http.MethodPost, "/v1/people", object{"email": email, "role": role}); a.Status !=
+			http.StatusCreated {
+			t.Fatal(a.Raw)
+		}
+	}
+	from(boss, "owner@new.example", auth.Owner)
+	from(boss, "dev@new.example", auth.Developer)
+	from(admin, "admin@new.example", auth.Admin)
+	from(admin, "second@new.example", auth.Admin)
+	w.role(boss.ID, auth.Admin)
+	w.role(admin.ID, auth.Developer)
+	refused := func(email string) {
+		t.Helper()
+		before := storetest.Snapshot(t, w.db)
+		var refusal *admission.Refusal
+		_, err := w.admit.Admit(t.Context(), signin.Identity{Issuer: issuer, Subject: email, Email: email,
+			EmailVerified: true})
+		if !asRefusal(err, &refusal) || refusal.Reason != admission.Uninvited || storetest.Snapshot(t, w.db) != before {
+			t.Errorf("%s: %v", email, err)
+		}
+	}
+	refused("owner@new.example")
+	refused("admin@new.example")
+	if p := w.signIn("dev@new.example"); p.Role != auth.Developer {
+		t.Errorf("%+v", p)
+	}
+	if a := w.Call(http.MethodDelete, "/v1/people/"+admin.ID, nil); a.Status != http.StatusOK {
+		t.Fatal(a.Raw)
+	}
+	refused("second@new.example")
+	// By the connection of its domain the person comes without the invitation, and with the role of the connection.
+	if a, err := w.by(w.verified("new.example"), "second@new.example"); err != nil || a.Role != auth.Developer {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
