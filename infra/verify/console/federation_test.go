@@ -62,10 +62,26 @@ func (s *system) connected(t *testing.T, c *customer) string {
 	return id
 }
 
+var leadsTo = regexp.MustCompile(`<meta http-equiv="refresh" content="0;url=([^"]*)">`)
+
+// startBy starts a sign-in by a connection, with a click on the page that names it.
+func (b *browser) startBy(id string) page {
+	b.t.Helper()
+	provider := strings.TrimPrefix(id, "con_")
+	if asked := b.get("/auth/start?connection=" + provider); !strings.Contains(asked.body, `value="`+provider+`"`) {
+		b.t.Fatalf("%d: %s", asked.status, asked.body)
+	}
+	found := leadsTo.FindStringSubmatch(b.post("/auth/start", url.Values{"connection": {provider}}).body)
+	if found == nil {
+		b.t.Fatal("the form leads nowhere")
+	}
+	return b.get(html.UnescapeString(found[1]))
+}
+
 // answerOf signs in at the provider of the customer, and returns its answer without sending it.
 func (b *browser) answerOf(id, email string) url.Values {
 	b.t.Helper()
-	form := b.get("/auth/start?connection=" + strings.TrimPrefix(id, "con_"))
+	form := b.startBy(id)
 	answer := b.send(http.MethodGet, form.at+"&email="+url.QueryEscape(email), nil)
 	response, state := samlAnswer.FindStringSubmatch(answer.body), relayState.FindStringSubmatch(answer.body)
 	if response == nil || state == nil {
@@ -154,7 +170,7 @@ func TestAnAssertionThatIsRefused(t *testing.T) {
 			if p := other.hand(answer); p.status != http.StatusOK {
 				t.Errorf("the first time: %d %s", p.status, p.body)
 			}
-			b.get("/auth/start?connection=" + strings.TrimPrefix(id, "con_"))
+			b.startBy(id)
 			return answer
 		},
 		"without a request": func(b *browser) url.Values {

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -72,6 +73,30 @@ func (s *Service) Confirm(ctx context.Context, account tenant.Account, connectio
 		c.ConfirmedBy = &by
 		return nil
 	})
+}
+
+// NamesOf returns the names of the account and of the connection with a provider's name, for people who have not signed
+// in. It returns store.ErrNotFound if there is none.
+func (s *Service) NamesOf(ctx context.Context, provider string) (account, name string, err error) {
+	if !id.Valid(id.Connection, IDOf(provider)) {
+		return "", "", store.ErrNotFound
+	}
+	it, err := s.db.Get(ctx, store.IDKey(IDOf(provider)))
+	if err != nil || it.Kind != ItemKind {
+		return "", "", cmp.Or(err, store.ErrNotFound)
+	}
+	of, err := s.db.Get(ctx, store.IDKey(string(it.Account)))
+	if err != nil {
+		return "", "", err
+	}
+	var c Connection
+	var a struct {
+		Name string `json:"name"`
+	}
+	if err = it.Decode(&c); err == nil {
+		err = of.Decode(&a)
+	}
+	return a.Name, c.Name, err
 }
 
 // ProviderID returns the name by which Confirm knows the present provider.
