@@ -24,6 +24,8 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				`"SearchString":"bearer svc_","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}},` +
 				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"authorization"}},"PositionalConstraint":"STARTS_WITH",` +
 				`"SearchString":"bearer eyj","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}},` +
+				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"authorization"}},"PositionalConstraint":"STARTS_WITH",` +
+				`"SearchString":"bearer scim_","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}},` +
 				`{"ByteMatchStatement":{"FieldToMatch":{"SingleHeader":{"Name":"cookie"}},"PositionalConstraint":"CONTAINS",` +
 				`"SearchString":"__host-session=","TextTransformations":[{"Priority":0,"Type":"LOWERCASE"}]}}]}}}}}},` +
 				`"VisibilityConfig":{"CloudWatchMetricsEnabled":true,"MetricName":"keyless","SampledRequestsEnabled":false}}]`

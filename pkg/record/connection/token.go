@@ -20,6 +20,10 @@ const (
 	directories = "directory#"
 )
 
+// DirectoryPrefix begins the token of a directory. The firewall knows its calls by it, which are not limited as those
+// without a key.
+const DirectoryPrefix = "scim_"
+
 // Setups is the partition of the item of a set-up link.
 func Setups(hash string) string { return setups + hash }
 
@@ -31,6 +35,10 @@ func (s *Service) putToken(tx *store.Tx, c *Connection, account tenant.Account, 
 	end time.Time) (token, hash string, err error) {
 	if token, hash, err = bearer.New(s.random); err != nil {
 		return "", "", err
+	}
+	if prefix == directories {
+		token = DirectoryPrefix + token
+		hash = bearer.Hash(token)
 	}
 	s.endToken(tx, prefix, earlier)
 	tx.Create(store.Item{Key: store.IDKey(prefix + hash), Kind: "token", Owner: tenant.Of(account, ""), ExpireAt: end,
