@@ -335,3 +335,27 @@ func TestALinkSignsNobodyInWithoutAClick(t *testing.T) {
 		t.Error("the session has ended")
 	}
 }
+
+// What gives others access, or sends data away, is made within 15 minutes of a sign-in only.
+func TestWhatGivesAccessNeedsARecentSignIn(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "owner")
+	keys := strings.Count(b.get("/settings/api-keys").body, "/settings/api-keys/key_")
+	s.clock.advance(16 * time.Minute)
+	for path, form := range map[string]url.Values{
+		"/settings/explorer":     nil,
+		"/settings/webhooks":     forms["/settings/webhooks"],
+		"/settings/integrations": {"provider": {"hubspot"}},
+		"/settings/integrations/int_01h455vb4pex5vsknk084sn02q": {"stage": {"x"}},
+		"/settings/social-accounts":                             forms["/settings/social-accounts"],
+		"/settings/review-links":                                {"may": {"decide"}},
+	} {
+		p := b.post(path, form)
+		if p.status != http.StatusForbidden || !strings.Contains(p.body, "Confirm that it is you") {
+			t.Errorf("%s: %d %s", path, p.status, p.at)
+		}
+	}
+	if now := strings.Count(b.get("/settings/api-keys").body, "/settings/api-keys/key_"); now != keys {
+		t.Error("a key was made")
+	}
+}

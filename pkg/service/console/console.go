@@ -76,7 +76,7 @@ func New(o Options) (http.Handler, error) {
 	open("GET /settings", func(r *request) error { return r.redirect("/settings/api-keys") })
 	open("POST /settings/mode", chooseMode)
 	open("POST /settings/language", chooseLanguage)
-	open("POST /settings/explorer", openExplorer)
+	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))
 	addKeys(open)
 	addWebhooks(open)
 	addEvents(open)
