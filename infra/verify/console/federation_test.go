@@ -173,6 +173,12 @@ func TestAnAssertionThatIsRefused(t *testing.T) {
 			b.startBy(id)
 			return answer
 		},
+		"100,000 deep": func(b *browser) url.Values {
+			answer := b.answerOf(id, "eve@acme.example")
+			answer.Set("SAMLResponse", base64.StdEncoding.EncodeToString([]byte(strings.Repeat("<a>", 100_000)+
+				strings.Repeat("</a>", 100_000))))
+			return answer
+		},
 		"without a request": func(b *browser) url.Values {
 			answer := b.answerOf(id, "eve@acme.example")
 			answer.Del("RelayState")
