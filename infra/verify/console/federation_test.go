@@ -218,3 +218,30 @@ func edited(t *testing.T, answer url.Values, change func(string) string) url.Val
 	answer.Set("SAMLResponse", base64.StdEncoding.EncodeToString([]byte(after)))
 	return answer
 }
+
+// A connection whose domain has lost its record for a week admits nobody of it any more, and the audit log tells.
+func TestADomainThatIsGoneAdmitsNobody(t *testing.T) {
+	s := start(t)
+	id := s.connected(t, newCustomer(t, s))
+	signIn := func() page {
+		b := s.browser(t)
+		return b.hand(b.answerOf(id, "ada@acme.example"))
+	}
+	s.dns.set("_content-automation.acme.example", "another text")
+	for range 2 { // at once, and when the record is found missing
+		if p := signIn(); p.status != http.StatusOK {
+			t.Fatalf("%d: %s", p.status, p.body)
+		}
+		s.clock.advance(25 * time.Hour)
+	}
+	if p := signIn(); p.status != http.StatusOK {
+		t.Fatalf("within the week: %d", p.status)
+	}
+	s.clock.advance(7 * 24 * time.Hour)
+	if p := signIn(); p.status != http.StatusForbidden {
+		t.Errorf("after the week: %d", p.status)
+	}
+	if p := s.signedIn(t, "owner").get("/settings/audit-log"); !strings.Contains(p.body, "sign_on.lose_domain") {
+		t.Error("the audit log does not tell of it")
+	}
+}

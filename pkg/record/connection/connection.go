@@ -37,6 +37,10 @@ type Domain struct {
 	// Record is the text that the TXT record of the domain must have.
 	Record     string         `json:"record"`
 	VerifiedAt *resource.Time `json:"verified_at"`
+	// CheckedAt is the time of the last look-up since, and MissingSince that of the first one that has not found the
+	// record.
+	CheckedAt    *resource.Time `json:"checked_at,omitempty"`
+	MissingSince *resource.Time `json:"missing_since,omitempty"`
 }
 
 // Connection is a sign-on connection.

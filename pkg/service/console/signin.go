@@ -304,6 +304,7 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	if p.Again && now.Sub(identity.AuthTime) >= session.Recent {
 		return "", signin.ErrInvalid
 	}
+	s.recheck(r, identity)
 	person, err := s.Admit(ctx, identity)
 	if err != nil {
 		return "", err
@@ -330,6 +331,21 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 		}
 	}
 	return token, nil
+}
+
+// recheck looks the domains of the connection up that a person comes by, once a day. A failure locks nobody out.
+func (s *site) recheck(r *http.Request, identity signin.Identity) {
+	if identity.Connection == "" {
+		return
+	}
+	account, c, lost, err := s.Connections.Recheck(r.Context(), identity.Connection)
+	if err != nil {
+		slog.Error("the domains of a connection were not looked up", "error", err)
+	}
+	for _, domain := range lost {
+		slog.Warn("a connection has lost a domain", "connection_id", c.ID, "domain", domain)
+		s.noteSignOn(r, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.lose_domain", c.ID+" "+domain, nil)
+	}
 }
 
 // signOut ends the session here and at the issuer, and revokes what was made for it.
