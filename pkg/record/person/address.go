@@ -74,7 +74,7 @@ func (s *Service) Claim(ctx context.Context, tx *store.Tx, r *Record, account te
 	if err != nil {
 		return err
 	}
-	if h.Taken() {
+	if h.Taken() || at.Kind != "" && at.Account == account && h.record.ID != r.ID {
 		return ErrDuplicate
 	}
 	return s.take(tx, h, r, account)

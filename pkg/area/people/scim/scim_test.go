@@ -321,3 +321,37 @@ func TestADirectoryMakesOwnersOnlyAsAnOwnerSays(t *testing.T) {
 		}
 	}
 }
+
+// An open invitation of another account gives way to the directory. One of the account itself does not.
+func TestADirectoryAndInvitations(t *testing.T) {
+	w := newWorld(t)
+	invite := func(account tenant.Account, email string) person.Record {
+		t.Helper()
+		tx := &store.Tx{}
+		r, _, err := w.people.Invite(tx, person.New{Account: account, Email: email, Role: auth.Admin, By: "operator"})
+		w.ok(err)
+		w.ok(w.db.Commit(t.Context(), tx))
+		return r
+	}
+	invite("acc_other", "newhire@acme.example")
+	status, u := w.call(w.token, "POST", "/Users", []byte(`{"userName":"newhire@acme.example"}`))
+	if status != http.StatusCreated {
+		t.Fatalf("%d: %v", status, u)
+	}
+	if a := w.admit("newhire@acme.example"); a.ID != u["id"] || a.Account != w.account || a.Role != auth.Developer {
+		t.Errorf("%+v", a)
+	}
+	_, u = w.call(w.token, "POST", "/Users", []byte(`{"userName":"back@acme.example"}`))
+	one := fmt.Sprint("/Users/", u["id"])
+	if status, _ := w.call(w.token, "DELETE", one, nil); status != http.StatusNoContent {
+		t.Fatal(status)
+	}
+	again := invite(w.account, "back@acme.example")
+	enable := []byte(`{"Operations":[{"op":"replace","value":{"active":true}}]}`)
+	if status, _ := w.call(w.token, "PATCH", one, enable); status != http.StatusConflict {
+		t.Errorf("two people of an account have an address: %d", status)
+	}
+	if a := w.admit("back@acme.example"); a.ID != again.ID {
+		t.Errorf("%+v", a)
+	}
+}
