@@ -261,7 +261,7 @@ func TestTheKeysOfAKeySpendUpToItsLimitTogether(t *testing.T) {
 	}
 	// A higher limit counts at once. What is released is given back to all.
 	root.Limit = aws.Int64(9)
-	h, err := w.buy("key_child7", limit, 4, root)
+	h, err := w.buy("key_child7", limit, 4, auth.KeyLimit{Key: "key_between"}, root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +272,9 @@ func TestTheKeysOfAKeySpendUpToItsLimitTogether(t *testing.T) {
 	if err := w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h, 1) }); err != nil {
 		t.Fatal(err)
 	}
-	if n, _ := w.spent("key_root"); n != 6 {
-		t.Errorf("%d are counted after a release", n)
+	for key, want := range map[string]int64{"key_root": 6, "key_between": 1, "key_child7": 1} {
+		if n, _ := w.spent(key); n != want {
+			t.Errorf("%d are counted for %s after a release", n, key)
+		}
 	}
 }
