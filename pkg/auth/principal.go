@@ -100,8 +100,16 @@ type Principal struct {
 	// OldSecret reports that the call used a secret that a rotation has replaced, and that still works for a while.
 	OldSecret bool `json:"old_secret,omitempty"`
 	// SpendLimit is the number of credits that the key may spend in a calendar month (UTC). Nil means no limit.
-	SpendLimit *int64  `json:"spend_limit,omitempty"`
-	Denial     *Denial `json:"refusal,omitempty"`
+	SpendLimit *int64 `json:"spend_limit,omitempty"`
+	// Makers are the keys that have made the key, from its maker on. What the key spends counts for their limits.
+	Makers []KeyLimit `json:"makers,omitempty"`
+	Denial *Denial    `json:"refusal,omitempty"`
+}
+
+// KeyLimit is the number of credits that a key may spend in a calendar month (UTC). Nil means no limit.
+type KeyLimit struct {
+	Key   string `json:"key"`
+	Limit *int64 `json:"limit,omitempty"`
 }
 
 // Bind binds the principal to the profiles.

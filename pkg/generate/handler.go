@@ -121,7 +121,7 @@ func (w handler) covered(ctx context.Context, a attempt, extra int64) error {
 	if err != nil {
 		return err
 	}
-	if err := payer.Covers(ledger.BalanceOf(items[2]), items, extra); err != nil {
+	if err := payer.Covers(ledger.BalanceOf(items[len(items)-1]), items, extra); err != nil {
 		e := errs.As(err)
 		return task.Permanent(&failed{Failure{
 			Code: provider.FailureCode(e.Code),

@@ -177,6 +177,14 @@ func (e *methodError) Unwrap() error { return e.error }
 func (c *call) write(w http.ResponseWriter, err error) {
 	r := c.fail(err)
 	h := w.Header()
+	if c.code == errs.InvalidAPIKey {
+		// The gateway, which answers for unknown keys, has ids without the time. An id with it would tell that a key
+		// was known once.
+		if _, ok := RequestTime(c.RequestID); ok {
+			_, r.RequestID, _ = strings.Cut(c.RequestID, "-")
+			h.Set("X-Request-Id", r.RequestID)
+		}
+	}
 	for name, values := range errorHeaders(errs.As(err)) {
 		h[name] = values
 	}

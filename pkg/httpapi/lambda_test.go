@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -142,5 +146,32 @@ func TestACallEndsBeforeTheFunctionDoes(t *testing.T) {
 	}
 	if left := end.Sub(got); left <= 0 || left > 5*time.Second {
 		t.Errorf("%v are left for the answer", left)
+	}
+}
+
+// The id of a request does not tell a revoked key from an unknown one, for which the gateway answers. The audit log has
+// the whole id.
+func TestARefusedKeyHasTheIDOfTheGateway(t *testing.T) {
+	f := newFixture(t)
+	p := &auth.Principal{Owner: tenant.Of("acc_1", tenant.Live), Actor: auth.Key("key_1"),
+		Denial: &auth.Denial{Code: errs.InvalidAPIKey, Message: auth.MessageInvalidKey}}
+	values, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole, want = "1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21", "6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"
+	req := httptest.NewRequest(http.MethodGet, "/v1/me", nil)
+	w := httptest.NewRecorder()
+	f.router.ServeHTTP(w, req.WithContext(httpapi.WithGateway(req.Context(), httpapi.Gateway{RequestID: whole,
+		Authorizer: values})))
+	var body struct {
+		RequestID string `json:"request_id"`
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != http.StatusUnauthorized ||
+		body.RequestID != want || w.Header().Get("X-Request-Id") != want {
+		t.Errorf("%d, %v: %s", w.Code, w.Header(), w.Body)
+	}
+	if calls := f.log.calls; len(calls) != 1 || calls[0].RequestID != whole {
+		t.Errorf("%+v", calls)
 	}
 }

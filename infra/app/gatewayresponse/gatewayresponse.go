@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/headers"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/connection"
 )
 
 // Response is one of the gateway's own responses.
@@ -102,6 +103,8 @@ const (
 	KeyPrefix = "bearer svc_"
 	// TokenPrefix is that of a call with a person's access token: of a JSON object in base64.
 	TokenPrefix = "bearer eyj"
+	// DirectoryPrefix is that of a call of a directory by SCIM.
+	DirectoryPrefix = "bearer " + connection.DirectoryPrefix
 	// SessionCookie is the start of the cookie of a signed-in browser, in lower case. A page of the account area makes
 	// many requests.
 	SessionCookie = "__host-session="

@@ -38,6 +38,7 @@ func (g *gateway) protect(s customer.Settings) {
 		Statements: &[]any{
 			has("authorization", "STARTS_WITH", gatewayresponse.KeyPrefix),
 			has("authorization", "STARTS_WITH", gatewayresponse.TokenPrefix),
+			has("authorization", "STARTS_WITH", gatewayresponse.DirectoryPrefix),
 			has("cookie", "CONTAINS", gatewayresponse.SessionCookie),
 		}}}
 	var paths []any

@@ -47,7 +47,7 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 			}{
 				{"keyless", 100, `{"NotStatement":{"Statement":{"OrStatement":{"Statements":[` +
 					header("authorization", "STARTS_WITH", "bearer svc_") + "," + header("authorization", "STARTS_WITH", "bearer eyj") +
-					"," + header("cookie", "CONTAINS", "__host-session=") + `]}}}}`},
+					"," + header("authorization", "STARTS_WITH", "bearer scim_") + "," + header("cookie", "CONTAINS", "__host-session=") + `]}}}}`},
 				// Headers mean nothing on these paths.
 				{"public", 100, `{"OrStatement":{"Statements":[` + path("/review/") + "," + path("/auth/") + "," + path("/setup") +
 					"," + path("/callback") + `]}}`},

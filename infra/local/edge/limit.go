@@ -43,12 +43,13 @@ func takesKey(path string) bool {
 		func(part string) bool { return strings.Contains(path, part) })
 }
 
-// hasKey reports whether a request has a header in the form of an API key, of a person's token, or of a session. Case
-// does not matter.
+// hasKey reports whether a request has a header in the form of an API key, of the token of a person or directory, or of
+// a session. Case does not matter.
 func hasKey(r *http.Request) bool {
 	header := strings.ToLower(r.Header.Get("Authorization"))
 	cookies := strings.ToLower(r.Header.Get("Cookie"))
 	return strings.HasPrefix(header, gatewayresponse.KeyPrefix) ||
 		strings.HasPrefix(header, gatewayresponse.TokenPrefix) ||
+		strings.HasPrefix(header, gatewayresponse.DirectoryPrefix) ||
 		strings.Contains(cookies, gatewayresponse.SessionCookie)
 }

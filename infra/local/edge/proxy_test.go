@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/app/gatewayresponse"
+	"github.com/content-automation/api/pkg/record/connection"
 )
 
 // face starts the proxy in front of a handler that replaces the emulated gateway.
@@ -306,5 +307,36 @@ func TestNoHeaderLiftsTheLimitsOfAnAddress(t *testing.T) {
 	}
 	if refused != 10 {
 		t.Errorf("%d calls are refused", refused)
+	}
+}
+
+// A directory that brings 500 people in is not limited as somebody without a key. One that guesses tokens is.
+func TestADirectoryIsNotLimitedAsACallWithoutAKey(t *testing.T) {
+	now := time.Unix(1_000_000_000, 0)
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+connection.DirectoryPrefix+"valid" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(gateway.Close)
+	proxy := before(t, gateway.URL, func() time.Time { return now })
+	call := func(address, token string) int {
+		r := httptest.NewRequest(http.MethodPost, "/scim/v2/Users", nil)
+		r.RemoteAddr = address + ":1234"
+		r.Header.Set("Authorization", "Bearer "+connection.DirectoryPrefix+token)
+		w := httptest.NewRecorder()
+		proxy.ServeHTTP(w, r)
+		return w.Code
+	}
+	for i := range 500 {
+		if code := call("192.0.2.1", "valid"); code != http.StatusOK {
+			t.Fatalf("call %d is answered %d", i+1, code)
+		}
+	}
+	for range 5 {
+		call("192.0.2.2", "guessed")
+	}
+	if code := call("192.0.2.2", "guessed"); code != http.StatusTooManyRequests {
+		t.Errorf("a guess is answered %d", code)
 	}
 }

@@ -48,6 +48,9 @@ func (p *Provider) describe(ctx context.Context, of connection.Provider) (*saml.
 			return nil, err
 		}
 	}
+	if err := shallow(text); err != nil {
+		return nil, err
+	}
 	metadata, err := samlsp.ParseMetadata(text)
 	if err != nil {
 		return nil, err
@@ -88,6 +91,10 @@ func (p *Provider) samlRequest(ctx context.Context, of connection.Provider, stat
 // that the answer is the one to the request, which counts once.
 func (p *Provider) samlResponse(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxMetadata)
+	if err := shallowAnswer(r.PostFormValue("SAMLResponse")); err != nil {
+		http.Error(w, "The answer of the provider cannot be read.", http.StatusBadRequest)
+		return
+	}
 	a, of, ok := p.returned(r.PostFormValue("RelayState"))
 	if !ok || of.Kind != connection.SAML {
 		http.Error(w, "This sign-in was not started here, has ended or was used.", http.StatusBadRequest)

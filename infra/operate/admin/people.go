@@ -148,7 +148,7 @@ func connectionCommand(out io.Writer, s *services,
 				set.DefaultRole = &given
 			}
 			if update.Flags().Changed("group") {
-				set.GroupRoles = connection.ParseGroupRoles(slices.Values(groups))
+				set.GroupRoles, set.By = connection.ParseGroupRoles(slices.Values(groups)), connection.Operator()
 			}
 			return service().Update(ctx, account, args[0], set)
 		})
@@ -170,7 +170,7 @@ func connectionCommand(out io.Writer, s *services,
 		})
 	add("setup-link ACCOUNT CONNECTION", "Make a link for the customer's IT, which works once within 7 days", 2,
 		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
-			set, err := service().OpenSetup(ctx, account, args[0])
+			set, err := service().OpenSetup(ctx, account, args[0], connection.Operator())
 			return map[string]any{"path": "/setup#" + set.Token, "ends": set.Ends}, err
 		})
 	add("scim-token ACCOUNT CONNECTION", "Make the token by which the directory calls SCIM; it is printed only now", 2,

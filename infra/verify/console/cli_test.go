@@ -259,3 +259,30 @@ func TestTheCommandLineSignsIn(t *testing.T) {
 		t.Errorf("the key of the login gets %d", status)
 	}
 }
+
+// A key is handed to nobody if the person who has confirmed it may not create keys any more.
+func TestACodeOfAPersonWhoMayNotCreateKeysAnyMore(t *testing.T) {
+	s := start(t)
+	owner := s.signedIn(t, "owner")
+	for user, form := range map[string]url.Values{"developer": {"role": {"auditor"}}, "admin": nil} {
+		code := s.confirm(s.signedIn(t, user), cliForm())
+		found := regexp.MustCompile(user + `@demo\.example(?s:.*?)/settings/people/(usr_[a-z0-9]+)/`).FindStringSubmatch(
+			owner.get("/settings/people").body)
+		if found == nil {
+			t.Fatalf("the page of people lacks the %s", user)
+		}
+		path := "/settings/people/" + found[1]
+		if form == nil {
+			path += "/remove"
+		} else {
+			path += "/role"
+		}
+		if p := owner.post(path, form); p.status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, p.status, p.body)
+		}
+		if status, answer := s.redeemed(t, code, verifier); status != http.StatusBadRequest ||
+			answer["error"] != "invalid_grant" || answer["access_token"] != nil {
+			t.Errorf("%s: %d %v", user, status, answer)
+		}
+	}
+}

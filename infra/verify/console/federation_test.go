@@ -62,10 +62,26 @@ func (s *system) connected(t *testing.T, c *customer) string {
 	return id
 }
 
+var leadsTo = regexp.MustCompile(`<meta http-equiv="refresh" content="0;url=([^"]*)">`)
+
+// startBy starts a sign-in by a connection, with a click on the page that names it.
+func (b *browser) startBy(id string) page {
+	b.t.Helper()
+	provider := strings.TrimPrefix(id, "con_")
+	if asked := b.get("/auth/start?connection=" + provider); !strings.Contains(asked.body, `value="`+provider+`"`) {
+		b.t.Fatalf("%d: %s", asked.status, asked.body)
+	}
+	found := leadsTo.FindStringSubmatch(b.post("/auth/start", url.Values{"connection": {provider}}).body)
+	if found == nil {
+		b.t.Fatal("the form leads nowhere")
+	}
+	return b.get(html.UnescapeString(found[1]))
+}
+
 // answerOf signs in at the provider of the customer, and returns its answer without sending it.
 func (b *browser) answerOf(id, email string) url.Values {
 	b.t.Helper()
-	form := b.get("/auth/start?connection=" + strings.TrimPrefix(id, "con_"))
+	form := b.startBy(id)
 	answer := b.send(http.MethodGet, form.at+"&email="+url.QueryEscape(email), nil)
 	response, state := samlAnswer.FindStringSubmatch(answer.body), relayState.FindStringSubmatch(answer.body)
 	if response == nil || state == nil {
@@ -154,7 +170,13 @@ func TestAnAssertionThatIsRefused(t *testing.T) {
 			if p := other.hand(answer); p.status != http.StatusOK {
 				t.Errorf("the first time: %d %s", p.status, p.body)
 			}
-			b.get("/auth/start?connection=" + strings.TrimPrefix(id, "con_"))
+			b.startBy(id)
+			return answer
+		},
+		"100,000 deep": func(b *browser) url.Values {
+			answer := b.answerOf(id, "eve@acme.example")
+			answer.Set("SAMLResponse", base64.StdEncoding.EncodeToString([]byte(strings.Repeat("<a>", 100_000)+
+				strings.Repeat("</a>", 100_000))))
 			return answer
 		},
 		"without a request": func(b *browser) url.Values {
@@ -195,4 +217,31 @@ func edited(t *testing.T, answer url.Values, change func(string) string) url.Val
 	}
 	answer.Set("SAMLResponse", base64.StdEncoding.EncodeToString([]byte(after)))
 	return answer
+}
+
+// A connection whose domain has lost its record for a week admits nobody of it any more, and the audit log tells.
+func TestADomainThatIsGoneAdmitsNobody(t *testing.T) {
+	s := start(t)
+	id := s.connected(t, newCustomer(t, s))
+	signIn := func() page {
+		b := s.browser(t)
+		return b.hand(b.answerOf(id, "ada@acme.example"))
+	}
+	s.dns.set("_content-automation.acme.example", "another text")
+	for range 2 { // at once, and when the record is found missing
+		if p := signIn(); p.status != http.StatusOK {
+			t.Fatalf("%d: %s", p.status, p.body)
+		}
+		s.clock.advance(25 * time.Hour)
+	}
+	if p := signIn(); p.status != http.StatusOK {
+		t.Fatalf("within the week: %d", p.status)
+	}
+	s.clock.advance(7 * 24 * time.Hour)
+	if p := signIn(); p.status != http.StatusForbidden {
+		t.Errorf("after the week: %d", p.status)
+	}
+	if p := s.signedIn(t, "owner").get("/settings/audit-log"); !strings.Contains(p.body, "sign_on.lose_domain") {
+		t.Error("the audit log does not tell of it")
+	}
 }

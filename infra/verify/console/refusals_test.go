@@ -302,3 +302,60 @@ func TestSignOutEndsTheSession(t *testing.T) {
 		t.Errorf("the earlier session leads to %s", p.at)
 	}
 }
+
+// A link of another site neither signs a browser in by a provider that somebody else has chosen, nor ends its session.
+func TestALinkSignsNobodyInWithoutAClick(t *testing.T) {
+	s := start(t)
+	id := strings.TrimPrefix(s.connected(t, newCustomer(t, s)), "con_")
+	b := s.signedIn(t, "auditor")
+	before := b.cookies["__Host-session"].Value
+	for _, link := range []string{"/auth/start?connection=" + id, "/auth/start"} {
+		p := b.send(http.MethodGet, link, nil)
+		if p.status != http.StatusOK || p.header.Get("Location") != "" || b.cookies["__Host-sign-in"] != nil {
+			t.Errorf("%s: %d, %s", link, p.status, p.header.Get("Location"))
+		}
+		p.shows(t, "auditor@demo.example", `action="/auth/start"`)
+	}
+	b.send(http.MethodGet, "/auth/start?connection="+id, nil).shows(t, "Acme")
+	for name, change := range map[string]func(*http.Request){
+		"another site":        func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"another origin":      func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") },
+		"a script":            func(r *http.Request) { r.Header.Set("Sec-Fetch-Mode", "cors") },
+		"a frame of the site": func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "iframe") },
+	} {
+		if p := b.send(http.MethodPost, "/auth/start", url.Values{"connection": {id}}, change); p.status !=
+			http.StatusForbidden || b.cookies["__Host-sign-in"] != nil {
+			t.Errorf("a form of %s: %d", name, p.status)
+		}
+	}
+	if p := b.get("/auth/start?connection=unknown"); p.status != http.StatusNotFound {
+		t.Errorf("an unknown provider: %d", p.status)
+	}
+	if b.cookies["__Host-session"].Value != before || b.get("/settings/usage").at != s.BaseURL+"/settings/usage" {
+		t.Error("the session has ended")
+	}
+}
+
+// What gives others access, or sends data away, is made within 15 minutes of a sign-in only.
+func TestWhatGivesAccessNeedsARecentSignIn(t *testing.T) {
+	s := start(t)
+	b := s.signedIn(t, "owner")
+	keys := strings.Count(b.get("/settings/api-keys").body, "/settings/api-keys/key_")
+	s.clock.advance(16 * time.Minute)
+	for path, form := range map[string]url.Values{
+		"/settings/explorer":     nil,
+		"/settings/webhooks":     forms["/settings/webhooks"],
+		"/settings/integrations": {"provider": {"hubspot"}},
+		"/settings/integrations/int_01h455vb4pex5vsknk084sn02q": {"stage": {"x"}},
+		"/settings/social-accounts":                             forms["/settings/social-accounts"],
+		"/settings/review-links":                                {"may": {"decide"}},
+	} {
+		p := b.post(path, form)
+		if p.status != http.StatusForbidden || !strings.Contains(p.body, "Confirm that it is you") {
+			t.Errorf("%s: %d %s", path, p.status, p.at)
+		}
+	}
+	if now := strings.Count(b.get("/settings/api-keys").body, "/settings/api-keys/key_"); now != keys {
+		t.Error("a key was made")
+	}
+}

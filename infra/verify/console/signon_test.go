@@ -57,3 +57,29 @@ func TestASetUpLink(t *testing.T) {
 		t.Errorf("the earlier link: %d", p.status)
 	}
 }
+
+// An admin neither becomes an owner by a group, nor replaces a provider. Owners come by a provider that an owner has
+// confirmed.
+func TestAnAdminDoesNotBecomeAnOwnerBySignOn(t *testing.T) {
+	s := start(t)
+	id := s.connected(t, newCustomer(t, s))
+	of := "/settings/sign-on/" + id
+	owner, admin := s.signedIn(t, "owner"), s.signedIn(t, "admin")
+	for path, form := range map[string]url.Values{of + "/groups": {"groups": {"x = owner"}}, of + "/setup": nil,
+		of + "/confirm": {"provider": {"any"}}} {
+		if p := admin.post(path, form); p.status != http.StatusForbidden {
+			t.Errorf("%s of an admin: %d", path, p.status)
+		}
+	}
+	if p := admin.get("/settings/sign-on"); strings.Contains(p.body, "/setup\"") || strings.Contains(p.body, "/confirm\"") {
+		t.Error("the page offers an admin what only an owner may do")
+	}
+	found := regexp.MustCompile(`name="provider" value="([^"]+)"`).FindStringSubmatch(owner.get("/settings/sign-on").body)
+	if found == nil {
+		t.Fatal("the owner is not told that the provider is new")
+	}
+	p := owner.post(of+"/confirm", url.Values{"provider": {found[1]}})
+	if p.status != http.StatusOK || strings.Contains(p.body, "/confirm\"") {
+		t.Errorf("%d: %s", p.status, p.body)
+	}
+}

@@ -5,6 +5,7 @@ package apikey
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"math"
 	"slices"
@@ -70,7 +71,7 @@ type Details struct {
 	Key
 	Usage Usage            `json:"usage" doc:"How often the key was used. Counted by whole hours and days (UTC)"`
 	Days  []credential.Day `json:"usage_by_day" doc:"The calls of each of the last 30 days (UTC), the earliest first"`
-	Spent int64            `json:"spent_credits_this_month" doc:"Credits that the key has spent and reserved in this calendar month (UTC)"`
+	Spent int64            `json:"spent_credits_this_month" doc:"Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC)"`
 }
 
 // Usage counts the uses of a key.
@@ -112,7 +113,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	r := keyrecord.Record{Key: Key{
 		Resource: resource.New(id.New(id.APIKey, now), now, set.Metadata),
 		Kind:     kind, State: keyrecord.Active, CreatedBy: by, ProfileIDs: set.ProfileIDs,
-	}}
+	}, Root: h.root, Makers: h.makers}
 	apply(&r, set, now)
 	show(&r, secret)
 	r.Show(now)
@@ -121,7 +122,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 		return NewKey{}, err
 	}
 	it.Key, it.Listed = credential.KeyOf(accountID, r.ID), store.Key{}
-	it.Filters = map[string]string{"kind": string(kind), byFilter: by}
+	it.Filters = map[string]string{"kind": string(kind), rootFilter: h.root}
 	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
 	it.Due = expiry.Due(&r)
 	tx.Create(it, nil)
@@ -133,11 +134,14 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 		}
 		ledger.Use(tx, now, tenant.Of(accountID, kind).Of(bound), missing)
 	}
-	addSecret(tx, credentialOf(&r, h.account, auth.HashKey(secret)), h.owner)
+	fresh := credentialOf(&r, h.account, auth.HashKey(secret))
+	fresh.Makers = h.limits
+	addSecret(tx, fresh, h.owner)
 	tx.Count(keyrecord.CountKey(accountID), 1, maxKeys,
 		errs.New(errs.InvalidState, "The account has %d keys that are not revoked, which is the maximum. Revoke one "+
 			"first.", maxKeys))
 	h.bind(tx)
+	h.unchanged(tx)
 	if err := s.announce(tx, event.APIKeyCreated, accountID, &r); err != nil {
 		return NewKey{}, err
 	}
@@ -163,8 +167,13 @@ func (s *Service) announce(tx *store.Tx, t event.Type, accountID tenant.Account,
 }
 
 // update changes a key's settings, which are valid.
-func (s *Service) update(tx *store.Tx, k held, set Settings) (Key, error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, k held, set Settings) (Key, error) {
 	r, it := k.Record, k.item
+	if !same(r.SpendLimit, set.SpendLimit) {
+		if err := s.limitMade(ctx, tx, it.Account, r.ID, set.SpendLimit); err != nil {
+			return Key{}, err
+		}
+	}
 	apply(&r, set, s.now())
 	if r.State == keyrecord.Expired && (r.ExpiresAt == nil || s.now().Before(r.ExpiresAt.Time)) {
 		r.State = keyrecord.Active

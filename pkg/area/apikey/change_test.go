@@ -371,7 +371,7 @@ func TestChangesTakeOneReadAndOneTransaction(t *testing.T) {
 	}
 	w.faults.Reset()
 	w.Call(http.MethodDelete, path(k), nil)
-	if got := w.faults.Operations(); got != "GetItem TransactWriteItems" {
+	if got := w.faults.Operations(); got != "BatchGetItem TransactWriteItems" {
 		t.Errorf("revoke took %s", got)
 	}
 }

@@ -168,7 +168,7 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 func (w *world) family() []apikey.NewKey {
 	keys := []apikey.NewKey{w.create("kind", "live", "scopes", manager)}
 	for i := range 78 {
-		keys = append(keys, w.child(keys[i/3]))
+		keys = append(keys, w.child(keys[i/5]))
 	}
 	for _, k := range keys[:8] {
 		for range 3 {

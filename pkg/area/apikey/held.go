@@ -48,12 +48,14 @@ type held struct {
 	account account.Account
 	owner   store.Item // of the account
 	grantor
+	lineage
 }
 
 // grantor is the actor that grants rights to a key. The rights of a key are read, not taken
 // from the authorizer: it may have been narrowed or revoked since. A person or the operator
 // has no key, and no limits but scopes.
 type grantor struct {
+	manager
 	rights Settings
 	by     *store.Item // of the key; nil if there is none, or if it is the key that is changed
 	self   bool
@@ -65,10 +67,11 @@ func (g *grantor) bind(tx *store.Tx) {
 	if g.by != nil {
 		tx.Unchanged(*g.by)
 	}
+	g.manager.bind(tx)
 }
 
 // operated are the rights of the operator.
-var operated = grantor{rights: Settings{Scopes: auth.AllScopes()}}
+var operated = grantor{manager: manager{root: operator, role: auth.Owner}, rights: Settings{Scopes: auth.AllScopes()}}
 
 // FindHeld is Find for a change that the operator makes: it returns the account too, of
 // which a secret carries a copy.
@@ -104,10 +107,20 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	h.owner = items[0]
 	if keyID != "" {
 		h.item = items[1]
-		if h.Record, err = s.see(&h.item, mode, keyID); err == nil && p != nil {
-			err = own(p, &h.Record)
+		if h.Record, err = s.see(&h.item, mode, keyID); err != nil {
+			return h, err
 		}
-		if err != nil {
+	}
+	if h.lineage, err = s.lineageOf(ctx, accountID, h.Makers, items[len(items)-1]); err != nil {
+		return h, err
+	}
+	if p != nil {
+		if h.manager, err = s.managerBy(ctx, p, items[len(items)-1]); err != nil {
+			return h, err
+		}
+	}
+	if p != nil && keyID != "" {
+		if err := s.own(ctx, p, h.manager, &h.Record); err != nil {
 			return h, err
 		}
 	}
@@ -119,7 +132,7 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 	}
 	if h.self {
 		h.rights = settingsOf(&h.Record)
-		return h, nil
+		return h, h.mayManage()
 	}
 	h.by = &items[len(items)-1]
 	r, err := s.see(h.by, tenant.Live, caller)
@@ -132,9 +145,20 @@ func (s *Service) hold(ctx context.Context, accountID tenant.Account, mode tenan
 		return h, errs.New(errs.InvalidAPIKey, auth.MessageInvalidKey)
 	case err == nil && !slices.Contains(r.Scopes, auth.AccountManage):
 		return h, errs.New(errs.InsufficientScope, "%s", auth.MessageScope(auth.AccountManage))
-	default:
+	case err != nil:
 		return h, err
 	}
+	if err := h.mayManage(); err != nil || keyID != "" {
+		return h, err
+	}
+	if len(r.Makers) >= keyrecord.MostMakers {
+		return h, errs.New(errs.InvalidState, "The calling key was made through %d other keys, which is the maximum. "+
+			"Create the key with one of those, or in the account area.", keyrecord.MostMakers)
+	}
+	h.lineage, err = s.lineageOf(ctx, accountID, r.Makers)
+	h.makers = append([]string{caller}, r.Makers...)
+	h.limits = append([]auth.KeyLimit{{Key: caller, Limit: r.SpendLimit}}, h.limits...)
+	return h, err
 }
 
 func settingsOf(r *keyrecord.Record) Settings {

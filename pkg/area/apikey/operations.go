@@ -140,8 +140,12 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 	if p.Mode == tenant.Test {
 		q.Filters["kind"] = string(tenant.Test)
 	}
-	if p.Role == auth.Developer {
-		q.Filters[byFilter] = p.Actor.ID
+	m, err := s.manager(ctx, p)
+	if err != nil {
+		return httpapi.Page[Key]{}, err
+	}
+	if !m.all(p) {
+		q.Filters[rootFilter] = m.root
 	}
 	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Key, error) {
 		r, err := keyrecord.Read(&it, s.now())
@@ -184,29 +188,37 @@ func mayManage(p *auth.Principal) error {
 	return nil
 }
 
-// byFilter is the filter of lists by who has created a key.
-const byFilter = "by"
-
-// own refuses a developer another's key, as if there were none.
-func own(p *auth.Principal, r *keyrecord.Record) error {
-	if p.Role == auth.Developer && r.CreatedBy != p.Actor.ID {
-		return errs.Missing("API key", r.ID)
-	}
-	return nil
-}
+// rootFilter is the filter of lists by who has created a key, directly or through other keys. It has the name that it
+// had when it was only about those who had created keys directly.
+const rootFilter = "by"
 
 // find reads the key in the path of the call.
 func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (keyrecord.Record,
 	store.Item, error) {
 	p := auth.FromContext(ctx)
-	r, it, err := s.Find(ctx, p.Account, p.Mode, in.ID)
+	if !id.Valid(id.APIKey, in.ID) {
+		return keyrecord.Record{}, store.Item{}, errs.Missing("API key", in.ID)
+	}
+	keys := []store.Key{credential.KeyOf(p.Account, in.ID)}
+	if p.KeyID() != "" && p.KeyID() != in.ID {
+		keys = append(keys, credential.KeyOf(p.Account, p.KeyID()))
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return keyrecord.Record{}, store.Item{}, err
+	}
+	r, err := s.see(&items[0], p.Mode, in.ID)
+	if err != nil {
+		return r, items[0], err
+	}
+	m, err := s.managerBy(ctx, p, items[len(items)-1])
 	if err == nil {
-		err = own(p, &r)
+		err = s.own(ctx, p, m, &r)
 	}
 	if err == nil {
 		err = httpapi.Matches(r.Version, match)
 	}
-	return r, it, err
+	return r, items[0], err
 }
 
 // holdOf reads the key in the path of a call that changes it, with all that the change
@@ -230,15 +242,23 @@ func (s *Service) getKey(ctx context.Context, in *KeyPath) (out Details, err err
 	if !id.Valid(id.APIKey, in.ID) {
 		return out, errs.Missing("API key", in.ID)
 	}
-	items, err := s.db.GetAll(ctx, append(credential.UsageKeys(in.ID, now), credential.KeyOf(p.Account, in.ID),
-		ledger.SpendKey(p.Account, in.ID, now))...)
+	keys := append(credential.UsageKeys(in.ID, now), credential.KeyOf(p.Account, in.ID),
+		ledger.SpendKey(p.Account, in.ID, now))
+	days, caller := len(keys)-2, len(keys)-2
+	if p.KeyID() != "" && p.KeyID() != in.ID {
+		keys, caller = append(keys, credential.KeyOf(p.Account, p.KeyID())), len(keys)
+	}
+	items, err := s.db.GetAll(ctx, keys...)
 	if err != nil {
 		return out, err
 	}
-	days := len(items) - 2
 	r, err := s.see(&items[days], p.Mode, in.ID)
+	var m manager
 	if err == nil {
-		err = own(p, &r)
+		m, err = s.managerBy(ctx, p, items[caller])
+	}
+	if err == nil {
+		err = s.own(ctx, p, m, &r)
 	}
 	if err != nil {
 		return out, err
@@ -273,7 +293,7 @@ func (s *Service) updateKey(ctx context.Context, tx *store.Tx, in *patchInput) (
 	if err := k.mayChange(&set); err != nil {
 		return out, err
 	}
-	return s.update(tx, k, set)
+	return s.update(ctx, tx, k, set)
 }
 
 func (s *Service) revokeKey(ctx context.Context, tx *store.Tx, in *deleteInput) (out Ended, err error) {

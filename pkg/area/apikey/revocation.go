@@ -44,9 +44,10 @@ func (s *Service) Rotate(tx *store.Tx, k held, overlap time.Duration) (NewKey, e
 	now := s.now()
 	hash, current := auth.HashKey(secret), it.Attributes[account.SecretAttribute]
 	fresh := credentialOf(&r, k.account, hash)
-	fresh.From = current
+	fresh.From, fresh.Makers = current, k.limits
 	addSecret(tx, fresh, k.owner)
 	k.bind(tx)
+	k.unchanged(tx)
 	r.Old = slices.DeleteFunc(r.Old, func(o keyrecord.Replaced) bool { return !now.Before(o.Until.Time) })
 	if len(r.Old) >= maxOldSecrets && overlap > 0 {
 		return NewKey{}, errs.New(errs.InvalidState, "%d earlier secrets of this key are still valid. Rotate with "+

@@ -181,8 +181,9 @@ func TestAUseOfTheMakerIsNoConflict(t *testing.T) {
 	w.faults.Reset()
 	w.faults.Before("TransactWriteItems", func() { w.secret(maker.Secret) })
 	w.with(maker, auth.AccountManage, auth.ContentRead).Call("POST", "/v1/api-keys", body())
-	// The two of the call, and between them those of the use, which begins the minute.
-	if got := w.faults.Operations(); got != "BatchGetItem TransactWriteItems UpdateItem TransactWriteItems UpdateItem" {
+	// The three of the call, which reads the limit of the maker's maker, too, and between them those of the use, which
+	// begins the minute.
+	if got := w.faults.Operations(); got != "BatchGetItem BatchGetItem TransactWriteItems UpdateItem TransactWriteItems UpdateItem" {
 		t.Errorf("it took %s", got)
 	}
 }

@@ -154,7 +154,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	if p.Mode == tenant.Live {
 		q.Hold, err = ledger.Reserve(tx, now, ledger.Reservation{
 			Account: p.Account, Profile: it.Profile, Subject: message.ID, About: r.About(), Credits: credits,
-			Payer: ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+			Payer: ledger.PayerOf(now, p),
 		}, ledger.FundsOf(beside))
 		if err != nil {
 			return q, err

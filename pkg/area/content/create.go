@@ -108,7 +108,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	} else {
 		order := r.Order(refs.owner)
 		r.Usual = order.Usual()
-		if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+		if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
 			refs.balance); err != nil {
 			return out, err
 		}
@@ -170,7 +170,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	}
 	var ticket generate.Ticket
 	if len(works) > 0 {
-		if ticket, err = generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+		if ticket, err = generate.AcceptBatch(tx, now, works, ledger.PayerOf(now, p),
 			refs.balance); err != nil {
 			return out, err
 		}

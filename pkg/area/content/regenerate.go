@@ -180,7 +180,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	}
 	order := r.Order(it.Owner)
 	r.Usual = order.Usual()
-	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
 		balance); err != nil {
 		return out, err
 	}

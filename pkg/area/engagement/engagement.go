@@ -327,7 +327,7 @@ func (s *Service) suggest(ctx context.Context, tx *store.Tx, r *comment.Record, 
 		hold, err = ledger.Reserve(tx, now, ledger.Reservation{
 			Account: p.Account, Profile: o.Profile, Subject: fmt.Sprint(r.ID, "-", r.Suggestions+1),
 			About: ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}, Credits: credits,
-			Payer: ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+			Payer: ledger.PayerOf(now, p),
 		}, ledger.FundsOf(funds))
 		if err != nil {
 			return err

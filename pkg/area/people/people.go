@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -195,9 +196,14 @@ func (s *Service) invite(ctx context.Context, tx *store.Tx, in *inviteInput) (ou
 	if err != nil {
 		return out, err
 	}
-	by, items, err := s.caller(ctx, tx, "", store.IDKey(person.Emails(email)))
+	by, items, err := s.caller(ctx, tx, "", store.IDKey(person.Emails(email)),
+		connection.DomainKey(person.Domain(email)))
 	if err != nil {
 		return out, err
+	}
+	if domain := items[2]; domain.Kind != "" && domain.Account != p.Account {
+		return out, errs.Invalid("/email", "the domain %s is verified by the sign-on of another account, which alone "+
+			"invites its people", person.Domain(email))
 	}
 	if b.Role == auth.Owner && by != auth.Owner {
 		return out, errOwners
@@ -211,14 +217,18 @@ func (s *Service) invite(ctx context.Context, tx *store.Tx, in *inviteInput) (ou
 // invited makes an invitation, again for a person who has not accepted the earlier one. At is the item of the address.
 func (s *Service) invited(ctx context.Context, tx *store.Tx, n person.New, at store.Item, by auth.Role) (person.Record,
 	string, error) {
-	if at.Kind == "" {
-		return s.people.Invite(tx, n)
+	var r person.Record
+	var it store.Item
+	var err error
+	if at.Kind != "" && at.Account == n.Account {
+		r, it, err = s.people.Of(ctx, at)
+	} else if n.Holder, err = s.people.HolderOf(ctx, at); err == nil {
+		// Whether a person of another account has the address is told to nobody.
+		r, it, err = s.people.Elsewhere(ctx, n.Account, n.Email)
 	}
-	if at.Account != n.Account {
-		return person.Record{}, "", person.ErrDuplicate
-	}
-	r, it, err := s.people.Of(ctx, at)
 	switch {
+	case err == nil && it.Kind == "":
+		return s.people.Invite(tx, n)
 	case err != nil:
 		return r, "", err
 	case r.State != person.Invited:

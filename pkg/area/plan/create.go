@@ -264,7 +264,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			return out, err
 		}
 	}
-	if err := planjob.Accept(tx, now, o, d.plan, d.recipe, credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+	if err := planjob.Accept(tx, now, o, d.plan, d.recipe, credits, ledger.PayerOf(now, p),
 		funds, replaced); err != nil {
 		return out, err
 	}

@@ -246,7 +246,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 		a.Parts[0].Credits = o.credits
 		balance = ledger.FundsOf(o.files.Beside)
 	}
-	if r.Ticket, err = generate.Accept(tx, now, a, ledger.PayerOf(now, p.KeyID(), p.SpendLimit), balance); err != nil {
+	if r.Ticket, err = generate.Accept(tx, now, a, ledger.PayerOf(now, p), balance); err != nil {
 		return out, err
 	}
 	it, err := r.Entry(owner)

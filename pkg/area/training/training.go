@@ -138,7 +138,7 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 	}
 	if live {
 		r.Usual = usualLive
-		if err := r.Reserve(tx, now, f.In(p.Owner), chosen.credits, ledger.PayerOf(now, p.KeyID(), p.SpendLimit),
+		if err := r.Reserve(tx, now, f.In(p.Owner), chosen.credits, ledger.PayerOf(now, p),
 			ledger.FundsOf(beside[1:])); err != nil {
 			return out, err
 		}

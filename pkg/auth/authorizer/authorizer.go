@@ -227,7 +227,7 @@ func principal(s *credential.Credential, c caller, now time.Time) *auth.Principa
 			Limit: s.Limit, Window: window, Remaining: max(s.Limit-s.Count, 0),
 			Reset: window - int(now.Unix()%window),
 		},
-		SpendLimit: s.SpendLimit, OldSecret: !s.UntilAt.IsZero(),
+		SpendLimit: s.SpendLimit, Makers: s.Makers, OldSecret: !s.UntilAt.IsZero(),
 	}
 	p.Bind(s.Profiles)
 	if p.Role != "" {

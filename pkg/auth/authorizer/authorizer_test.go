@@ -59,6 +59,7 @@ func good() credential.Credential {
 		KeyID: "key_1", Owner: tenant.Of("acc_1", ""), Plan: "enterprise",
 		Scopes: []string{"content:read", "factories:write"}, Limit: 60, Count: 1,
 		SpendLimit: new(int64(5000)),
+		Makers:     []auth.KeyLimit{{Key: "key_0", Limit: new(int64(7))}, {Key: "key_00"}},
 	}
 }
 
@@ -226,6 +227,7 @@ func TestAGoodKeyIsAllowed(t *testing.T) {
 			Owner: tenant.Of("acc_1", mode), Actor: auth.Key("key_1"),
 			Scopes: []auth.Scope{auth.ContentRead, auth.FactoriesWrite},
 			Rate:   auth.Rate{Limit: 60, Window: 60, Remaining: 59, Reset: 17}, SpendLimit: new(int64(5000)),
+			Makers: []auth.KeyLimit{{Key: "key_0", Limit: new(int64(7))}, {Key: "key_00"}},
 		}
 		if !reflect.DeepEqual(p, want) {
 			t.Errorf("got  %+v\nwant %+v", p, want)

@@ -4,6 +4,7 @@ package credential
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +34,8 @@ type Credential struct {
 	Limit int
 	// SpendLimit is the number of credits per calendar month. Nil means no limit.
 	SpendLimit *int64
+	// Makers are the keys that have made the key, from its maker on, with their limits. ChangeMakers changes them.
+	Makers []auth.KeyLimit
 	// ExpiresAt is the time at which the key ends. The zero time means never.
 	ExpiresAt time.Time
 	// Revoked keys are kept, so that calls with them are known and audited.
@@ -67,6 +70,7 @@ const (
 	keyIPs     = "key_ips"
 	accountIPs = "account_ips"
 	profiles   = "profiles"
+	makers     = "makers"
 	revoked    = "revoked"
 	movedTo    = "moved_to"
 	from       = "from"
@@ -180,10 +184,43 @@ func (c *Credential) item() store.Item {
 	if c.From != "" {
 		it.Attributes[from] = c.From
 	}
+	if len(c.Makers) > 0 {
+		it.Attributes[makers] = formatMakers(c.Makers)
+	}
 	return it
 }
 
-// Change writes all fields of a credential, except its counts and their origin.
+// ChangeMakers rewrites the limits of the keys that have made the key of a credential.
+func ChangeMakers(tx *store.Tx, hash string, all []auth.KeyLimit) {
+	u := expression.Set(store.Attribute(makers), expression.Value(formatMakers(all)))
+	tx.Update(key(hash), u, store.Exists, store.Conflict)
+}
+
+// formatMakers writes the makers as words such as key_1=5, or key_1= without a limit.
+func formatMakers(all []auth.KeyLimit) string {
+	words := make([]string, len(all))
+	for i, maker := range all {
+		words[i] = maker.Key + "="
+		if maker.Limit != nil {
+			words[i] += strconv.FormatInt(*maker.Limit, 10)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func parseMakers(words string) (all []auth.KeyLimit) {
+	for word := range strings.FieldsSeq(words) {
+		id, limit, _ := strings.Cut(word, "=")
+		maker := auth.KeyLimit{Key: id}
+		if n, err := strconv.ParseInt(limit, 10, 64); err == nil {
+			maker.Limit = &n
+		}
+		all = append(all, maker)
+	}
+	return all
+}
+
+// Change writes all fields of a credential, except its counts and their origin, and its makers.
 func Change(tx *store.Tx, c Credential) {
 	var u expression.UpdateBuilder
 	for name, value := range c.texts() {
@@ -285,7 +322,7 @@ func read(hash string, it store.Item) *Credential {
 		SpendLimit: spendLimit,
 		ExpiresAt:  at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until),
 		Count: int(it.Numbers[calls]),
-		From:  a[from],
+		From:  a[from], Makers: parseMakers(a[makers]),
 	}
 	for _, name := range strings.Fields(a[profiles]) {
 		c.Profiles = append(c.Profiles, tenant.Profile(name))

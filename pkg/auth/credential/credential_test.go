@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -93,6 +94,7 @@ func secret(hash string) credential.Credential {
 		Scopes: []string{"content:read", "content:write"}, KeyIPs: []string{"10.0.0.0/8"},
 		AccountIPs: []string{"10.1.0.0/16", "2001:db8::/32"},
 		Limit:      60, SpendLimit: &spendLimit,
+		Makers: []auth.KeyLimit{{Key: "key_0", Limit: &spendLimit}, {Key: "key_00"}},
 	}
 }
 
@@ -444,7 +446,7 @@ func TestAChangeOfASecretKeepsItsCount(t *testing.T) {
 		ExpiresAt: w.clock.Now().Add(time.Hour),
 	}
 	w.commit(func(tx *store.Tx) { credential.Change(tx, want) })
-	want.Count = 2
+	want.Count, want.Makers = 2, secret("hash").Makers // which only ChangeMakers changes
 	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
 		t.Errorf("got  %+v\nwant %+v", *got, want)
 	}
@@ -457,6 +459,11 @@ func TestAChangeOfASecretKeepsItsCount(t *testing.T) {
 	}
 	w.commit(func(tx *store.Tx) { credential.ChangeAccount(tx, "hash", "starter", nil, 9) })
 	want.AccountIPs, want.Count = []string{}, 4
+	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
+		t.Errorf("got  %+v\nwant %+v", *got, want)
+	}
+	want.Makers, want.Count = []auth.KeyLimit{{Key: "key_0"}, {Key: "key_00", Limit: new(int64)}}, 5
+	w.commit(func(tx *store.Tx) { credential.ChangeMakers(tx, "hash", want.Makers) })
 	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
 		t.Errorf("got  %+v\nwant %+v", *got, want)
 	}

@@ -31,6 +31,9 @@ type Handover struct {
 	Secret    string      `json:"secret"`
 	Mode      tenant.Mode `json:"mode"`
 	ExpiresAt time.Time   `json:"expires_at"`
+	// By is the id of the person who has made the key, and Account the account. Offer sets them.
+	By      string         `json:"by"`
+	Account tenant.Account `json:"account"`
 }
 
 // sealedHandover is the stored form of a handover.
@@ -58,6 +61,7 @@ func (s *Store) Offer(ctx context.Context, of Person, h Handover, challenge stri
 	if err != nil {
 		return "", err
 	}
+	h.By, h.Account = of.ID, of.Account
 	text, err := json.Marshal(h)
 	if err != nil {
 		return "", fmt.Errorf("session: encode handover: %w", err)

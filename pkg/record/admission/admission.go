@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
@@ -30,6 +31,8 @@ const (
 	Uninvited Reason = "uninvited"
 	// Elsewhere: the person has to sign in by the connection of the refusal.
 	Elsewhere Reason = "elsewhere"
+	// Unconfirmed: the person is an owner, and no owner has confirmed the provider of the connection.
+	Unconfirmed Reason = "unconfirmed"
 	// Conflict: a person with the address exists, and signs in otherwise.
 	Conflict Reason = "conflict"
 )
@@ -108,10 +111,18 @@ func (s *Service) admit(ctx context.Context, who signin.Identity) (a Admitted, e
 	}
 	personID := f.byEmail.Attributes["person"]
 	if personID == "" {
-		return s.join(ctx, f)
+		return s.join(ctx, f, person.Holder{})
 	}
 	if f.connection != nil && f.account != f.byEmail.Account {
-		return a, f.refuse(Conflict)
+		// An open invitation of another account gives way to the account that has verified the domain.
+		h, err := s.people.HolderOf(ctx, f.byEmail)
+		if err == nil && h.Taken() {
+			err = f.refuse(Conflict)
+		}
+		if err != nil {
+			return a, err
+		}
+		return s.join(ctx, f, h)
 	}
 	r, it, err := s.people.Find(ctx, f.byEmail.Account, personID)
 	if err != nil {
@@ -121,7 +132,10 @@ func (s *Service) admit(ctx context.Context, who signin.Identity) (a Admitted, e
 		return a, elsewhere(to).of(it.Account, r.ID)
 	}
 	switch {
-	case r.State == person.Invited && !r.Open() && f.connection == nil:
+	case f.connection != nil && !f.connection.Admits(&r):
+		return a, f.refuse(Unconfirmed).of(it.Account, r.ID)
+	case r.State == person.Invited && f.connection == nil && (!r.Open() || f.domain.Kind != "" &&
+		f.domain.Account != it.Account): // the domain is another account's by now
 		return a, f.refuse(Uninvited).of(it.Account, r.ID)
 	case r.State == person.Active && f.connection == nil && len(r.Subjects) > 0:
 		return a, f.refuse(Conflict).of(it.Account, r.ID)
@@ -210,6 +224,9 @@ func (s *Service) known(ctx context.Context, f *found, c *credential.Credential)
 	if f.connection != nil && !f.connection.Speaks(person.Domain(r.Email)) {
 		return a, f.refuse(Unverified).of(c.Account, r.ID)
 	}
+	if f.connection != nil && !f.connection.Admits(&r) {
+		return a, f.refuse(Unconfirmed).of(c.Account, r.ID)
+	}
 	tx := &store.Tx{}
 	if s.follow(tx, f, &r, c.Account); tx.Len() > 0 {
 		if err := s.people.Save(tx, &r, it); err != nil {
@@ -234,27 +251,47 @@ func (s *Service) follow(tx *store.Tx, f *found, r *person.Record, account tenan
 	}
 }
 
-// join makes a person who comes by a connection.
-func (s *Service) join(ctx context.Context, f *found) (a Admitted, err error) {
+// join makes a person who comes by a connection, with an address that belongs to nobody, or to an invited person of
+// another account.
+func (s *Service) join(ctx context.Context, f *found, h person.Holder) (a Admitted, err error) {
 	if f.connection == nil {
 		if to := connection.EnforcedBy(f.domain); to != "" {
 			return a, elsewhere(to)
 		}
 		return a, &Refusal{Reason: Uninvited}
 	}
+	// The account may have invited the person, too.
+	if r, it, err := s.people.Elsewhere(ctx, f.account, f.email); err != nil {
+		return a, err
+	} else if it.Kind != "" {
+		return s.link(ctx, f, r, it)
+	}
 	role, _ := f.connection.RoleOf(f.Groups)
 	tx := &store.Tx{}
 	r, err := s.people.Join(ctx, tx, person.New{Account: f.account, Email: f.email, Name: person.CleanName(f.Name),
-		Role: role, Connection: f.connection.ID}, s.subject(f), f.subject)
+		Role: role, Connection: f.connection.ID, Holder: h}, s.subject(f), f.subject)
 	return s.commit(ctx, tx, r, f.account, err)
 }
 
 // link adds the subject to a person, who accepts the invitation by it.
 func (s *Service) link(ctx context.Context, f *found, r person.Record, it store.Item) (a Admitted, err error) {
 	tx := &store.Tx{}
-	if r.State == person.Active {
+	if r.Unclaimed {
+		if err := s.people.Claim(ctx, tx, &r, it.Account); err != nil {
+			return a, err
+		}
+	}
+	vouched, err := s.vouched(ctx, tx, &r, it.Account)
+	switch {
+	case err != nil:
+		return a, err
+	case r.State == person.Active:
 		s.follow(tx, f, &r, it.Account)
-	} else if f.connection != nil {
+	case !vouched && f.connection == nil:
+		return a, f.refuse(Uninvited).of(it.Account, r.ID)
+	case !vouched: // who comes by the connection needs no invitation
+		r.Role, _ = f.connection.RoleOf(slices.Concat(f.Groups, r.Groups))
+	case f.connection != nil:
 		if role, decided := f.connection.RoleOf(slices.Concat(f.Groups, r.Groups)); decided && r.Role != auth.Owner {
 			r.Role = role // nothing has a copy of it yet
 		}
@@ -267,6 +304,23 @@ func (s *Service) link(ctx context.Context, f *found, r person.Record, it store.
 	}
 	err = s.people.Link(ctx, tx, &r, it, s.subject(f), f.subject)
 	return s.commit(ctx, tx, r, it.Account, err)
+}
+
+// vouched reports whether who has invited a person may do so now. The transaction fails if that changes before the
+// commit.
+func (s *Service) vouched(ctx context.Context, tx *store.Tx, r *person.Record, account tenant.Account) (bool, error) {
+	if r.State != person.Invited || r.InvitedBy == nil || !id.Valid(id.Person, *r.InvitedBy) {
+		return true, nil // by the operator or a directory
+	}
+	by, it, err := s.people.Find(ctx, account, *r.InvitedBy)
+	if errs.CodeOf(err) == errs.NotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	tx.Unchanged(it)
+	return by.State == person.Active && by.Role.Manages() && (by.Role == auth.Owner || r.Role != auth.Owner), nil
 }
 
 func (s *Service) subject(f *found) person.Subject {

@@ -378,8 +378,8 @@ func TestSetUpLinks(t *testing.T) {
 	w := newWorld(t)
 	ctx, name := t.Context(), "Entra"
 	c := must[connection.Connection](w)(w.connections.Create(ctx, acme, connection.Settings{Name: &name}))
-	first := must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID))
-	link := must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID))
+	first := must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, connection.Operator()))
+	link := must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, connection.Operator()))
 	works := func(token string, want bool) {
 		t.Helper()
 		account, found, err := w.connections.BySetup(ctx, token)
@@ -396,7 +396,7 @@ func TestSetUpLinks(t *testing.T) {
 	}
 	w.clock.Add(7 * 24 * time.Hour)
 	works(link.Token, false)
-	link = must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID))
+	link = must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, connection.Operator()))
 	must[connection.Connection](w)(w.connections.CloseSetup(ctx, acme, c.ID))
 	works(link.Token, false)
 }

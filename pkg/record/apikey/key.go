@@ -43,6 +43,11 @@ type Key struct {
 // Record is the stored document of a key.
 type Record struct {
 	Key
+	// Root is the id of the person who has made the key, directly or through other keys, or operator. It is empty for
+	// keys that were made before it was stored: RootOf finds it.
+	Root string `json:"root,omitempty"`
+	// Makers are the ids of the keys that have made the key, from its maker on. What it spends counts for their limits.
+	Makers []string `json:"makers,omitempty"`
 	// Old has the replaced secrets that still work. It takes the place of Key.OldSecrets, which is derived from it and
 	// not stored.
 	Old []Replaced `json:"old_secrets,omitempty"`

@@ -123,7 +123,14 @@ func (a Authority) Find(ctx context.Context, db *store.DB, o tenant.Owner, now t
 	if h.holder, err = db.Get(ctx, a.Key(o.Account)); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return h, err
 	}
-	h.Principal, err = a.Principal(h.holder, o, now)
+	if h.Principal, err = a.Principal(h.holder, o, now); err != nil || a.Actor.Kind != auth.APIKey {
+		return h, err
+	}
+	var k keyrecord.Record
+	if err := h.holder.Decode(&k); err != nil {
+		return h, err
+	}
+	h.Makers, _, err = keyrecord.MakersOf(ctx, db, o.Account, k.Makers)
 	return h, err
 }
 

@@ -3,6 +3,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -35,6 +37,10 @@ type Domain struct {
 	// Record is the text that the TXT record of the domain must have.
 	Record     string         `json:"record"`
 	VerifiedAt *resource.Time `json:"verified_at"`
+	// CheckedAt is the time of the last look-up since, and MissingSince that of the first one that has not found the
+	// record.
+	CheckedAt    *resource.Time `json:"checked_at,omitempty"`
+	MissingSince *resource.Time `json:"missing_since,omitempty"`
 }
 
 // Connection is a sign-on connection.
@@ -49,10 +55,18 @@ type Connection struct {
 	Enforced    bool                 `json:"enforced"`
 	DefaultRole auth.Role            `json:"default_role"`
 	GroupRoles  map[string]auth.Role `json:"group_roles"`
+	// MappedBy has who mapped each group. A group gives no stronger role than they had.
+	MappedBy map[string]Authority `json:"mapped_by,omitempty"`
+	// ProviderAt is the time at which the provider was set, and ConfirmedBy the owner who has confirmed it since. A
+	// provider that no owner has confirmed neither makes nor signs in owners.
+	ProviderAt  *resource.Time `json:"provider_at,omitempty"`
+	ConfirmedBy *Authority     `json:"confirmed_by,omitempty"`
 	// Setup is the hash of the token of the open set-up link, and Directory that of the token of SCIM.
 	Setup     string         `json:"setup,omitempty"`
 	SetupEnds *resource.Time `json:"setup_ends,omitempty"`
-	Directory string         `json:"directory,omitempty"`
+	// SetupBy opened the set-up link, which does what they may do when it is used.
+	SetupBy   *Authority `json:"setup_by,omitempty"`
+	Directory string     `json:"directory,omitempty"`
 }
 
 // ItemKind is the kind of a connection's item.
@@ -82,19 +96,34 @@ func (c *Connection) Verified() (names []string) {
 // ranks orders the roles: a person with several groups gets the first.
 var ranks = []auth.Role{auth.Owner, auth.Admin, auth.Developer, auth.Auditor}
 
-// RoleOf returns the role of a person with the groups: the strongest of their roles, otherwise the default. The second
-// result reports whether a group decides.
+// RoleOf returns the role of a person with the groups: the strongest of their roles, otherwise the default. A group
+// gives no stronger role than who mapped it had, and never that of an owner while the provider is not confirmed. The
+// second result reports whether a group decides.
 func (c *Connection) RoleOf(groups []string) (auth.Role, bool) {
 	best := len(ranks)
 	for _, g := range groups {
 		if i := slices.Index(ranks, c.GroupRoles[g]); i >= 0 {
-			best = min(best, i)
+			best = min(best, max(i, c.strongest(g)))
 		}
 	}
 	if best == len(ranks) {
 		return c.DefaultRole, false
 	}
 	return ranks[best], true
+}
+
+// strongest returns the rank of the strongest role that a group may give.
+func (c *Connection) strongest(group string) int {
+	if c.ConfirmedBy == nil {
+		return slices.Index(ranks, auth.Admin)
+	}
+	// A group that was mapped before it was noted by whom makes no owner.
+	return max(slices.Index(ranks, cmp.Or(c.MappedBy[group].Role, auth.Admin)), 0)
+}
+
+// Admits reports whether a person may come by the connection: an owner only by a provider that is confirmed.
+func (c *Connection) Admits(r *person.Record) bool {
+	return c.ConfirmedBy != nil || r.Role != auth.Owner && !r.BreakGlass
 }
 
 // Domains is the partition of the item of a verified domain.
@@ -142,6 +171,8 @@ type Settings struct {
 	Name        *string
 	DefaultRole *auth.Role
 	GroupRoles  map[string]auth.Role
+	// By is who changes the groups.
+	By Authority
 }
 
 // ParseGroupRoles reads lines such as "Social team = developer" for Settings. The name of a group may have an equals
@@ -166,7 +197,9 @@ func (c *Connection) apply(set Settings) error {
 		c.DefaultRole = *set.DefaultRole
 	}
 	if set.GroupRoles != nil {
-		c.GroupRoles = set.GroupRoles
+		if err := c.mapGroups(set.GroupRoles, set.By); err != nil {
+			return err
+		}
 	}
 	switch {
 	case resource.IsBlank(c.Name) || len([]rune(c.Name)) > 100 || strings.ContainsAny(c.Name, "\r\n\t"):
@@ -181,6 +214,24 @@ func (c *Connection) apply(set Settings) error {
 			return errs.Invalid("/group_roles", "the group %q has the role %q, which is none", g, r)
 		}
 	}
+	return nil
+}
+
+// mapGroups sets the roles of the groups. Those that stay as they are stay mapped by who mapped them.
+func (c *Connection) mapGroups(roles map[string]auth.Role, by Authority) error {
+	mapped := map[string]Authority{}
+	for group, role := range roles {
+		earlier, known := c.MappedBy[group]
+		switch {
+		case known && c.GroupRoles[group] == role && by.Role != auth.Owner:
+			mapped[group] = earlier
+		case role == auth.Owner && by.Role != auth.Owner:
+			return errOwnerMaps
+		default:
+			mapped[group] = by
+		}
+	}
+	c.GroupRoles, c.MappedBy = roles, mapped
 	return nil
 }
 

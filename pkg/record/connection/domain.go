@@ -193,6 +193,9 @@ func (s *Service) Enforce(ctx context.Context, account tenant.Account, connectio
 			return errs.New(errs.InvalidState, "Sign-on can be enforced when its provider is set and one of its "+
 				"domains is verified.")
 		}
+		if on && c.Unconfirmed() {
+			return errs.New(errs.InvalidState, "Sign-on can be enforced when an owner has confirmed its provider.")
+		}
 		c.Enforced = on
 		return s.markDomains(ctx, tx, c)
 	})

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/person"
@@ -61,28 +62,66 @@ func (p Provider) check() error {
 
 var errNoPool = errs.New(errs.InvalidState, "This service has no user pool, so it cannot use providers of customers.")
 
-// SetProvider gives the connection a provider. Neither its secret nor its metadata are stored here: the pool has them.
+// SetProvider gives the connection a provider, as the operator, who need not confirm it. Neither its secret nor its
+// metadata are stored here: the pool has them.
 func (s *Service) SetProvider(ctx context.Context, account tenant.Account, connectionID string, p Provider) (Connection,
 	error) {
-	if err := p.check(); err != nil {
-		return Connection{}, err
-	}
-	if s.pool == nil {
-		return Connection{}, errNoPool
-	}
-	c, _, err := s.Find(ctx, account, connectionID)
+	by := Operator()
+	return s.setProvider(ctx, account, connectionID, p, &by, func(*store.Tx, *Connection) error { return nil })
+}
+
+// UseSetup gives the connection of an open set-up link a provider, and ends the link. Owners cannot come by the
+// provider before one of them has confirmed it. It returns store.ErrNotFound for a token that BySetup does not find.
+func (s *Service) UseSetup(ctx context.Context, token string, p Provider) (tenant.Account, Connection, error) {
+	account, c, err := s.BySetup(ctx, token)
 	if err != nil {
+		return "", c, err
+	}
+	hash := bearer.Hash(token)
+	set, err := s.setProvider(ctx, account, c.ID, p, nil, func(tx *store.Tx, c *Connection) error {
+		by, err := s.present(ctx, tx, account, c.SetupBy)
+		if err == nil && (c.Setup != hash || !c.maySet(by)) {
+			err = store.ErrNotFound
+		}
+		return err
+	})
+	if err != nil {
+		return account, c, err
+	}
+	set, err = s.CloseSetup(ctx, account, c.ID)
+	return account, set, err
+}
+
+// setProvider sets a provider after a check. Until the pool has it, and after that until it is confirmed, owners do not
+// come by the connection: whatever fails in between, none comes by a provider that is not confirmed.
+func (s *Service) setProvider(ctx context.Context, account tenant.Account, connectionID string, p Provider,
+	confirmed *Authority, check func(*store.Tx, *Connection) error) (c Connection, err error) {
+	if err := p.check(); err != nil {
 		return c, err
 	}
-	if c.Kind != "" && c.Kind != p.Kind {
-		return c, errs.Invalid("/kind", "cannot change: make another connection")
+	if s.pool == nil {
+		return c, errNoPool
+	}
+	c, err = s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) error {
+		if err := check(tx, c); err != nil {
+			return err
+		}
+		if c.Kind != "" && c.Kind != p.Kind {
+			return errs.Invalid("/kind", "cannot change: make another connection")
+		}
+		c.ConfirmedBy = nil
+		return nil
+	})
+	if err != nil {
+		return c, err
 	}
 	// A repeat after a lost answer replaces the provider by itself.
 	if err := s.pool.SetProvider(ctx, c.Provider(), p); err != nil {
 		return c, err
 	}
 	return s.change(ctx, account, connectionID, func(_ *store.Tx, c *Connection) error {
-		c.Kind, c.Ready = p.Kind, true
+		at := resource.Instant(s.now())
+		c.Kind, c.Ready, c.ProviderAt, c.ConfirmedBy = p.Kind, true, &at, confirmed
 		return nil
 	})
 }

@@ -20,6 +20,10 @@ const (
 	directories = "directory#"
 )
 
+// DirectoryPrefix begins the token of a directory. The firewall knows its calls by it, which are not limited as those
+// without a key.
+const DirectoryPrefix = "scim_"
+
 // Setups is the partition of the item of a set-up link.
 func Setups(hash string) string { return setups + hash }
 
@@ -31,6 +35,10 @@ func (s *Service) putToken(tx *store.Tx, c *Connection, account tenant.Account, 
 	end time.Time) (token, hash string, err error) {
 	if token, hash, err = bearer.New(s.random); err != nil {
 		return "", "", err
+	}
+	if prefix == directories {
+		token = DirectoryPrefix + token
+		hash = bearer.Hash(token)
 	}
 	s.endToken(tx, prefix, earlier)
 	tx.Create(store.Item{Key: store.IDKey(prefix + hash), Kind: "token", Owner: tenant.Of(account, ""), ExpireAt: end,
@@ -46,9 +54,15 @@ func (s *Service) endToken(tx *store.Tx, prefix, hash string) {
 	tx.Expire(store.IDKey(prefix+hash), s.now())
 }
 
-// OpenSetup makes a link by which the customer's IT can set the provider and the domains once. It ends an earlier link.
-func (s *Service) OpenSetup(ctx context.Context, account tenant.Account, connectionID string) (set Setup, err error) {
+// OpenSetup makes a link by which the customer's IT can set the provider once, as far as who opens it may. It ends an
+// earlier link. Only an owner lets a provider be replaced.
+func (s *Service) OpenSetup(ctx context.Context, account tenant.Account, connectionID string,
+	by Authority) (set Setup, err error) {
 	_, err = s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) (err error) {
+		if !c.maySet(by) {
+			return errOwnerSets
+		}
+		c.SetupBy = &by
 		set.Ends = resource.Instant(s.now().Add(setupLifetime))
 		set.Token, c.Setup, err = s.putToken(tx, c, account, setups, c.Setup, set.Ends.Time)
 		c.SetupEnds = &set.Ends
@@ -61,7 +75,7 @@ func (s *Service) OpenSetup(ctx context.Context, account tenant.Account, connect
 func (s *Service) CloseSetup(ctx context.Context, account tenant.Account, connectionID string) (Connection, error) {
 	return s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) error {
 		s.endToken(tx, setups, c.Setup)
-		c.Setup, c.SetupEnds = "", nil
+		c.Setup, c.SetupEnds, c.SetupBy = "", nil, nil
 		return nil
 	})
 }
@@ -86,9 +100,20 @@ func (s *Service) CloseDirectory(ctx context.Context, account tenant.Account, co
 }
 
 // BySetup returns the connection of an open set-up link and its account, and ByDirectory that of a directory's token.
-// They return store.ErrNotFound for any other token.
+// They return store.ErrNotFound for any other token, BySetup also if who opened the link may not set the provider now.
 func (s *Service) BySetup(ctx context.Context, token string) (tenant.Account, Connection, error) {
-	return s.byToken(ctx, setups, token, func(c *Connection) string { return c.Setup })
+	account, c, err := s.byToken(ctx, setups, token, func(c *Connection) string { return c.Setup })
+	if err != nil {
+		return "", c, err
+	}
+	by, err := s.present(ctx, &store.Tx{}, account, c.SetupBy)
+	if err == nil && !c.maySet(by) {
+		err = store.ErrNotFound
+	}
+	if err != nil {
+		return "", Connection{}, err
+	}
+	return account, c, nil
 }
 
 // ByDirectory is described at BySetup.

@@ -151,7 +151,7 @@ func (g *game) draw(rt *rapid.T) *deed {
 	case "reserve":
 		r := ledger.Reservation{Account: d.account, Subject: g.unique("cnt"),
 			Credits: rapid.Int64Range(0, 40).Draw(rt, "price"),
-			Payer:   ledger.PayerOf(g.now, "key_1", aws.Int64(spendLimit))}
+			Payer:   ledger.PayerOf(g.now, caller("key_1", aws.Int64(spendLimit)))}
 		d.what, d.again = fmt.Sprintf("reserve %d for %s", r.Credits, r.Subject), true
 		d.fill = func(tx *store.Tx, b ledger.Balance) error {
 			h, err := ledger.Reserve(tx, g.now, r, b)

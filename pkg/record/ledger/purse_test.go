@@ -32,7 +32,7 @@ func (w *world) work(key string, credits int64) (h ledger.Hold, err error) {
 	b, now := w.balance(), w.clock.Now()
 	err = w.try(func(tx *store.Tx) (err error) {
 		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Profile: owner.Profile, Subject: "cnt_1",
-			Credits: credits, Payer: ledger.PayerOf(now, key, nil)}, b)
+			Credits: credits, Payer: ledger.PayerOf(now, caller(key, nil))}, b)
 		return err
 	})
 	return h, err

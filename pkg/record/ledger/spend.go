@@ -1,10 +1,12 @@
 package ledger
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
@@ -25,14 +27,24 @@ type Payer struct {
 	// Limit is the number of credits that the key may spend in a month, as it was when the work was accepted. Nil means
 	// no limit.
 	Limit *int64 `json:"limit,omitempty"`
+	// Maker is the key that has made the key, and pays, too: what its keys spend counts for its limit. It has no
+	// profile.
+	Maker *Payer `json:"maker,omitempty"`
 }
 
-// PayerOf returns the payer of work that is accepted now for a key. The key of a person is empty.
-func PayerOf(now time.Time, keyID string, limit *int64) Payer {
-	if keyID == "" {
+// PayerOf returns the payer of work that is accepted now for a caller. The key of a person is empty.
+func PayerOf(now time.Time, p *auth.Principal) Payer {
+	if p.KeyID() == "" {
 		return Payer{}
 	}
-	return Payer{Key: keyID, Month: now.UTC().Format(month), Limit: limit}
+	of := now.UTC().Format(month)
+	payer := Payer{Key: p.KeyID(), Month: of, Limit: p.SpendLimit}
+	last := &payer
+	for _, maker := range p.Makers {
+		last.Maker = &Payer{Key: maker.Key, Month: of, Limit: maker.Limit}
+		last = last.Maker
+	}
+	return payer
 }
 
 // of returns the payer of work for a profile.
@@ -62,15 +74,28 @@ func (p Payer) Covers(b Balance, counters []store.Item, credits int64) error {
 	case p.Limit != nil && counters[0].Count()+credits > *p.Limit:
 		return spendLimitReached(credits, p)(counters[0])
 	case p.Profile != "":
-		return p.overspent(counters[1], credits)
+		if err := p.overspent(counters[1], credits); err != nil {
+			return err
+		}
+	}
+	counters = counters[min(2, len(counters)):]
+	for maker := p.Maker; maker != nil; maker = maker.Maker {
+		if maker.Limit != nil && counters[0].Count()+credits > *maker.Limit {
+			return makerLimitReached(credits, *maker)(counters[0])
+		}
+		counters = counters[1:]
 	}
 	return nil
 }
 
-// Counters returns the keys of the counters of the payer's key and of its profile. Those of a person and of no profile
-// never exist.
+// Counters returns the keys of the counters of the payer's key, of its profile, and of the keys that have made the key.
+// Those of a person and of no profile never exist.
 func (p Payer) Counters(account tenant.Account) []store.Key {
-	return []store.Key{p.counter(account), PurseKey(tenant.Of(account, tenant.Live).Of(p.Profile))}
+	keys := []store.Key{p.counter(account), PurseKey(tenant.Of(account, tenant.Live).Of(p.Profile))}
+	for maker := p.Maker; maker != nil; maker = maker.Maker {
+		keys = append(keys, maker.counter(account))
+	}
+	return keys
 }
 
 func (p Payer) counter(account tenant.Account) store.Key { return spendKey(account, p.Key, p.Month) }
@@ -87,6 +112,19 @@ func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed 
 	if p.Key == "" {
 		return
 	}
+	refusal := spendLimitReached
+	for of := &p; of != nil; of = of.Maker {
+		told := failed
+		if told == nil {
+			told = refusal(credits, *of)
+		}
+		of.count(tx, account, credits, told)
+		refusal = makerLimitReached
+	}
+}
+
+// count counts the credits for the key of the payer alone.
+func (p Payer) count(tx *store.Tx, account tenant.Account, credits int64, failed func(store.Item) error) {
 	n := store.CountValue
 	within := expression.Or(n.AttributeExists(), n.AttributeNotExists())
 	if p.Limit != nil && credits > 0 {
@@ -95,12 +133,20 @@ func spend(tx *store.Tx, account tenant.Account, p Payer, credits int64, failed 
 			within = expression.Or(n.AttributeNotExists(), within)
 		}
 	}
-	if failed == nil {
-		failed = spendLimitReached(credits, p)
-	}
 	of, _ := time.Parse(month, p.Month) // it was formatted here
 	u := expression.Add(n, value(credits)).Set(store.Expiry, value(of.AddDate(0, keepSpending, 0).Unix()))
 	tx.Update(p.counter(account), u, within, failed)
+}
+
+// makerLimitReached returns the refusal of work that the limit of a key that has made the payer's does not cover.
+func makerLimitReached(credits int64, p Payer) func(store.Item) error {
+	return func(spent store.Item) error {
+		e := *errs.As(spendLimitReached(credits, p)(spent))
+		e.Message = fmt.Sprintf("This costs %d credits. The API key %s, which has made this one, may spend %d a month, "+
+			"and has spent %d with the keys that it has made. Raise its limit, use another key, or wait for the next month "+
+			"(UTC).", credits, p.Key, *p.Limit, spent.Count())
+		return &e
+	}
 }
 
 // insufficient returns the refusal of work that the balance does not cover.

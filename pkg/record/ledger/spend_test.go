@@ -2,11 +2,16 @@ package ledger_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
@@ -22,14 +27,23 @@ func (w *world) spent(key string) (int64, time.Time) {
 	return it.Count(), it.ExpireAt
 }
 
+// caller is a caller with a key, or a person if it is empty.
+func caller(key string, limit *int64, makers ...auth.KeyLimit) *auth.Principal {
+	p := &auth.Principal{Actor: auth.Key(key), SpendLimit: limit, Makers: makers}
+	if key == "" {
+		p.Actor = auth.Actor{Kind: auth.Person, ID: "usr_1"}
+	}
+	return p
+}
+
 // buy tries a reservation for a key with a limit.
-func (w *world) buy(key string, limit *int64, credits int64) (h ledger.Hold, err error) {
+func (w *world) buy(key string, limit *int64, credits int64, makers ...auth.KeyLimit) (h ledger.Hold, err error) {
 	w.t.Helper()
 	b := w.balance()
 	err = w.try(func(tx *store.Tx) (err error) {
 		now := w.clock.Now()
 		h, err = ledger.Reserve(tx, now, ledger.Reservation{Account: acc, Subject: "cnt_1", Credits: credits,
-			Payer: ledger.PayerOf(now, key, limit)}, b)
+			Payer: ledger.PayerOf(now, caller(key, limit, makers...))}, b)
 		return err
 	})
 	return h, err
@@ -197,5 +211,70 @@ func TestAnAccountThatLosesTooMuchIsRefused(t *testing.T) {
 	w.clock.Add(e.RetryAfter)
 	if err := reserve(); err != nil {
 		t.Errorf("the next day: %v", err)
+	}
+}
+
+// What the keys of a key spend counts for its limit, also side by side, and is given back.
+func TestTheKeysOfAKeySpendUpToItsLimitTogether(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 1000)
+	limit := aws.Int64(5)
+	root := auth.KeyLimit{Key: "key_root", Limit: limit}
+	var bought atomic.Int64
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			child, makers := fmt.Sprint("key_child", i%6), []auth.KeyLimit{root}
+			if i%2 == 1 {
+				child, makers = fmt.Sprint("key_grandchild", i%6), []auth.KeyLimit{{Key: "key_child1"}, root}
+			}
+			switch _, err := w.buy(child, limit, 1, makers...); errs.CodeOf(err) {
+			case errs.SpendLimitReached:
+			default:
+				if err == nil {
+					bought.Add(1)
+				} else if !errors.Is(err, store.ErrConflict) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for bought.Load() < 5 { // those that met others
+		if _, err := w.buy("key_child0", limit, 1, root); err != nil {
+			t.Fatal(err)
+		}
+		bought.Add(1)
+	}
+	w.unchanged("more than the limit of the maker", func() {
+		_, err := w.buy("key_child7", limit, 1, root)
+		if want := (errs.SpendContext{SpendLimitCredits: 5, RequiredCredits: 1}); errs.CodeOf(err) !=
+			errs.SpendLimitReached || errs.As(err).Context != want || !strings.Contains(err.Error(), "key_root") {
+			t.Errorf("%v", err)
+		}
+		if _, err := w.buy("key_root", limit, 1); errs.CodeOf(err) != errs.SpendLimitReached {
+			t.Errorf("the maker itself: %v", err)
+		}
+	})
+	if n, _ := w.spent("key_root"); n != 5 || bought.Load() != 5 {
+		t.Errorf("%d were bought, and %d counted", bought.Load(), n)
+	}
+	// A higher limit counts at once. What is released is given back to all.
+	root.Limit = aws.Int64(9)
+	h, err := w.buy("key_child7", limit, 4, auth.KeyLimit{Key: "key_between"}, root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, err := w.db.GetAll(t.Context(), h.Payer.Counters(acc)...)
+	if err != nil || h.Payer.Covers(w.balance(), items, 1) == nil || h.Payer.Covers(w.balance(), items, 0) != nil {
+		t.Errorf("the limit of the maker covers too much or too little: %v", err)
+	}
+	if err := w.try(func(tx *store.Tx) error { return ledger.Release(tx, w.clock.Now(), acc, h, 1) }); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]int64{"key_root": 6, "key_between": 1, "key_child7": 1} {
+		if n, _ := w.spent(key); n != want {
+			t.Errorf("%d are counted for %s after a release", n, key)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package person
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -51,6 +52,8 @@ type New struct {
 	Connection string
 	ExternalID string
 	Metadata   resource.Metadata
+	// Holder has the address at present. The zero value is nobody.
+	Holder Holder
 }
 
 // create adds a person to the transaction, whose record and item it returns. The caller fills in the rest and calls
@@ -71,8 +74,8 @@ func (s *Service) create(tx *store.Tx, n New, state State) (Record, store.Item, 
 		return r, it, err
 	}
 	it.Key, it.Listed = credential.KeyOf(n.Account, r.ID), store.Key{}
-	s.claim(tx, n.Email, n.Account, r.ID)
-	return r, it, nil
+	s.count(tx, n.Account)
+	return r, it, s.take(tx, n.Holder, &r, n.Account)
 }
 
 // ErrDuplicate refuses a second person with an address.
@@ -98,6 +101,11 @@ func (s *Service) Invite(tx *store.Tx, n New) (r Record, token string, err error
 // Reinvite replaces the invitation of an invited person by a new one.
 func (s *Service) Reinvite(tx *store.Tx, r Record, it store.Item, n New) (Record, string, error) {
 	s.withdraw(tx, &r)
+	if r.Unclaimed {
+		if err := s.take(tx, n.Holder, &r, n.Account); err != nil {
+			return r, "", err
+		}
+	}
 	r.Role, r.Name, r.InvitedBy = n.Role, n.Name, &n.By
 	r.Touch(s.now())
 	token, err := s.issue(tx, &r, it.Account)
@@ -193,17 +201,19 @@ func (s *Service) Save(tx *store.Tx, r *Record, it store.Item) error {
 }
 
 // Expect lets a removed person come back by a connection, who is active after the next sign-in.
-func (s *Service) Expect(tx *store.Tx, r *Record, it store.Item, connection string) error {
-	s.claim(tx, r.Email, it.Account, r.ID)
+func (s *Service) Expect(ctx context.Context, tx *store.Tx, r *Record, it store.Item, connection string) error {
+	s.count(tx, it.Account)
+	if err := s.Claim(ctx, tx, r, it.Account); err != nil {
+		return err
+	}
+	r.InvitedBy = nil
 	r.State, r.Connection = Invited, &connection
 	it.ExpireAt = time.Time{}
 	return s.Save(tx, r, it)
 }
 
-// claim takes an address for a person, and counts the person.
-func (s *Service) claim(tx *store.Tx, email string, account tenant.Account, personID string) {
-	tx.CreateExpiring(store.Item{Key: store.IDKey(Emails(email)), Kind: "email", Owner: tenant.Of(account, ""),
-		Attributes: map[string]string{personAttribute: personID}}, s.now().Unix(), ErrDuplicate)
+// count counts a person.
+func (s *Service) count(tx *store.Tx, account tenant.Account) {
 	tx.Count(store.IDKey(Counts(account)), 1, Most, errs.New(errs.InvalidState, "The account has %d people, which is "+
 		"the maximum. Remove one first.", Most))
 }
@@ -228,7 +238,9 @@ func (s *Service) Remove(tx *store.Tx, r *Record, it store.Item) error {
 	owners(tx, it.Account, before, false)
 	s.Disconnect(tx, r, func(Subject) bool { return true })
 	s.withdraw(tx, r)
-	tx.Expire(store.IDKey(Emails(r.Email)), s.now())
+	if !r.Unclaimed {
+		tx.Expire(store.IDKey(Emails(r.Email)), s.now())
+	}
 	tx.Count(store.IDKey(Counts(it.Account)), -1, Most, store.ErrConflict)
 	it.ExpireAt = s.now().Add(keepRemoved)
 	return s.Save(tx, r, it)

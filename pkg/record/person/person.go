@@ -58,6 +58,8 @@ type Subject struct {
 type Record struct {
 	Person
 	Subjects []Subject `json:"subjects,omitempty"`
+	// Unclaimed reports that a person of another account has the e-mail address.
+	Unclaimed bool `json:"unclaimed,omitempty"`
 	// Invitation is the hash of the token of the open invitation.
 	Invitation string `json:"invitation,omitempty"`
 	// ExternalID is the customer's directory's id of the person.

@@ -16,8 +16,10 @@ const (
 func addApprovals(open func(string, func(*request) error)) {
 	open("GET "+approvalsPath, listApprovals)
 	open("GET "+reviewLinksPath, func(r *request) error { return r.showReviewLinks(http.StatusOK, "") })
-	open("GET "+reviewLinksPath+"/new", func(r *request) error { return r.showNewReviewLink(http.StatusOK, "") })
-	open("POST "+reviewLinksPath, createReviewLink)
+	open("GET "+reviewLinksPath+"/new", guarded("", func(r *request) error {
+		return r.showNewReviewLink(http.StatusOK, "")
+	}))
+	open("POST "+reviewLinksPath, guarded(reviewLinksPath+"/new", createReviewLink))
 	open("GET "+reviewLinksPath+"/{id}/delete", func(r *request) error {
 		return r.confirm(approvalsPath, reviewLinksPath, "Delete the review link", r.PathValue("id"),
 			"The page ends at once. Whoever has its address sees nothing any more.")

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -183,7 +184,15 @@ func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h, err := s.Sessions.Redeem(r.Context(), code, verifier)
+	var role auth.Role
+	if err == nil {
+		role, err = s.RoleOf(r.Context(), h.Account, h.By)
+	}
 	switch {
+	case err == nil && !slices.Contains(role.Scopes(), auth.AccountManage):
+		// Nobody learns the secret of the key, which expires by itself.
+		refuse(http.StatusBadRequest, "invalid_grant", "The person who has confirmed the key may not create API keys any "+
+			"more.")
 	case errors.Is(err, session.ErrHandover):
 		refuse(http.StatusBadRequest, "invalid_grant", "The code is wrong, used or expired, or code_verifier is wrong.")
 	case err != nil:

@@ -30,6 +30,8 @@ type Options struct {
 	// Admit returns the person of an identity that has signed in. It returns an *errs.Error with a public message if
 	// nobody has admitted them.
 	Admit func(context.Context, signin.Identity) (session.Person, error)
+	// RoleOf returns the role that a person has now, and an empty one for a person who has no access.
+	RoleOf func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error)
 	// Audit writes an entry of the audit log of an account.
 	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e auditentry.Entry) error
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
@@ -74,7 +76,7 @@ func New(o Options) (http.Handler, error) {
 	open("GET /settings", func(r *request) error { return r.redirect("/settings/api-keys") })
 	open("POST /settings/mode", chooseMode)
 	open("POST /settings/language", chooseLanguage)
-	open("POST /settings/explorer", openExplorer)
+	open("POST /settings/explorer", guarded("/settings/api-keys", openExplorer))
 	addKeys(open)
 	addWebhooks(open)
 	addEvents(open)

@@ -10,9 +10,9 @@ const integrationsPath = "/settings/integrations"
 
 func addIntegrations(open func(string, func(*request) error)) {
 	open("GET "+integrationsPath, func(r *request) error { return r.showIntegrations(http.StatusOK, "") })
-	open("POST "+integrationsPath, connectIntegration)
+	open("POST "+integrationsPath, guarded(integrationsPath, connectIntegration))
 	open("GET "+integrationsPath+"/{id}", func(r *request) error { return r.showIntegration(http.StatusOK, "") })
-	open("POST "+integrationsPath+"/{id}", changeIntegration)
+	open("POST "+integrationsPath+"/{id}", guarded("", changeIntegration))
 	open("POST "+integrationsPath+"/{id}/sync", func(r *request) error {
 		return actOnIntegration(r, http.MethodPost, "/sync")
 	})

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
@@ -45,7 +44,8 @@ type progress struct {
 
 func (s *site) addSignIn(routes *http.ServeMux) {
 	routes.HandleFunc("GET /auth/sign-in", s.welcome)
-	routes.HandleFunc("GET /auth/start", s.start)
+	routes.HandleFunc("GET /auth/start", s.ask)
+	routes.HandleFunc("POST /auth/start", s.started)
 	routes.HandleFunc("GET /auth/callback", s.callback)
 	routes.HandleFunc("GET /auth/invitations", s.invited)
 	routes.HandleFunc("POST /auth/sign-out", s.signOut)
@@ -94,22 +94,6 @@ func returnOf(q url.Values) string {
 		return path
 	}
 	return "/settings"
-}
-
-// start sends the browser to the issuer.
-func (s *site) start(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	p := progress{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Return: returnOf(q),
-		Again: q.Get("again") != "", At: s.Now()}
-	sealed, err := s.sealed(r.Context(), p)
-	if err != nil {
-		s.answer(w, r, nil, err)
-		return
-	}
-	http.SetCookie(w, cookie(progressCookie, sealed, int(progressLifetime.Seconds())))
-	http.Redirect(w, r, s.Issuer.AuthorizeURL(signin.Request{State: p.State, Nonce: p.Nonce, Verifier: p.Verifier,
-		Redirect: s.URL + "/auth/callback", Again: p.Again, Connection: q.Get("connection"),
-		Language: s.newView(r, nil).Language}), http.StatusSeeOther)
 }
 
 // cookie returns a cookie that scripts and other sites cannot use. An age of zero ends with the browser. Its requests
@@ -242,6 +226,7 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	if p.Again && now.Sub(identity.AuthTime) >= session.Recent {
 		return "", signin.ErrInvalid
 	}
+	s.recheck(r, identity)
 	person, err := s.Admit(ctx, identity)
 	if err != nil {
 		return "", err
@@ -268,6 +253,21 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 		}
 	}
 	return token, nil
+}
+
+// recheck looks the domains of the connection up that a person comes by, once a day. A failure locks nobody out.
+func (s *site) recheck(r *http.Request, identity signin.Identity) {
+	if identity.Connection == "" {
+		return
+	}
+	account, c, lost, err := s.Connections.Recheck(r.Context(), identity.Connection)
+	if err != nil {
+		slog.Error("the domains of a connection were not looked up", "error", err)
+	}
+	for _, domain := range lost {
+		slog.Warn("a connection has lost a domain", "connection_id", c.ID, "domain", domain)
+		s.noteSignOn(r, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.lose_domain", c.ID+" "+domain, nil)
+	}
 }
 
 // signOut ends the session here and at the issuer, and revokes what was made for it.

@@ -22,6 +22,7 @@ func addSignOn(open func(string, func(*request) error)) {
 	for pattern, act := range map[string]signOnAct{
 		"": createConnection, "/{id}/groups": mapGroups, "/{id}/domains": addDomain, "/{id}/verify": verifyDomain,
 		"/{id}/undomain": removeDomain, "/{id}/enforce": enforce, "/{id}/setup": openSetup, "/{id}/remove": removeConnection,
+		"/{id}/confirm": confirmProvider,
 	} {
 		open("POST "+signOnPath+pattern, guarded(signOnPath, managing(act)))
 	}
@@ -45,7 +46,8 @@ const messageManagers = "Only owners and admins of the account manage single sig
 
 // signOnAct is a change of sign-on. It returns its name in the audit log, what it concerns, and what shows its result
 // if that is not the list of the connections.
-type signOnAct func(*request, tenant.Account) (operation, about string, show func() error, err error)
+type signOnAct func(*request, tenant.Account, connection.Authority) (operation, about string, show func() error,
+	err error)
 
 // managing wraps a change that needs a role. The change is in the audit log under the person, also if it fails.
 func managing(act signOnAct) func(*request) error {
@@ -57,7 +59,8 @@ func managing(act signOnAct) func(*request) error {
 		if !role.Manages() {
 			return &failure{Status: http.StatusForbidden, Message: messageManagers}
 		}
-		operation, about, show, err := act(r, account)
+		operation, about, show, err := act(r, account,
+			connection.Authority{By: r.session.ID, Role: role})
 		r.site.noteSignOn(r.Request, account, auth.Actor{Kind: auth.Person, ID: r.session.ID}, operation,
 			strings.TrimSpace(r.URL.Path+" "+about), err)
 		if err == nil && show != nil {
@@ -78,7 +81,8 @@ func (r *request) showSignOn(status int, message string) error {
 	}
 	v := r.view("Single sign-on", signOnPath)
 	v.Error = message
-	v.Data = map[string]any{"Connections": all, "Manages": role.Manages(), "Roles": roles[1:]}
+	v.Data = map[string]any{"Connections": all, "Manages": role.Manages(),
+		"Owns": role == auth.Owner, "Roles": roles[1:]}
 	return r.show(status, "sign-on", v)
 }
 
@@ -104,7 +108,8 @@ func mending(e *errs.Error) string {
 	return e.Message
 }
 
-func createConnection(r *request, account tenant.Account) (string, string, func() error, error) {
+func createConnection(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+	error) {
 	name, role := strings.TrimSpace(r.PostFormValue("name")), auth.Role(r.PostFormValue("role"))
 	c, err := r.site.Connections.Create(r.Context(), account, connection.Settings{Name: &name, DefaultRole: &role})
 	if err != nil {
@@ -121,9 +126,11 @@ func groupLines(of map[string]auth.Role) (lines []string) {
 	return lines
 }
 
-func mapGroups(r *request, account tenant.Account) (string, string, func() error, error) {
+func mapGroups(r *request, account tenant.Account, by connection.Authority) (string, string,
+	func() error, error) {
 	roles := connection.ParseGroupRoles(strings.Lines(r.PostFormValue("groups")))
-	_, err := r.site.Connections.Update(r.Context(), account, r.PathValue("id"), connection.Settings{GroupRoles: roles})
+	_, err := r.site.Connections.Update(r.Context(), account, r.PathValue("id"), connection.Settings{GroupRoles: roles,
+		By: by})
 	return "sign_on.map_groups", "", nil, err
 }
 
@@ -132,22 +139,26 @@ func (r *request) domain() string {
 	return strings.ToLower(strings.TrimSpace(r.PostFormValue("domain")))
 }
 
-func addDomain(r *request, account tenant.Account) (string, string, func() error, error) {
+func addDomain(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+	error) {
 	_, err := r.site.Connections.AddDomain(r.Context(), account, r.PathValue("id"), r.domain())
 	return "sign_on.add_domain", r.domain(), nil, err
 }
 
-func verifyDomain(r *request, account tenant.Account) (string, string, func() error, error) {
+func verifyDomain(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+	error) {
 	_, err := r.site.Connections.VerifyDomain(r.Context(), account, r.PathValue("id"), r.domain())
 	return "sign_on.verify_domain", r.domain(), nil, err
 }
 
-func removeDomain(r *request, account tenant.Account) (string, string, func() error, error) {
+func removeDomain(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+	error) {
 	_, err := r.site.Connections.RemoveDomain(r.Context(), account, r.PathValue("id"), r.domain())
 	return "sign_on.remove_domain", r.domain(), nil, err
 }
 
-func enforce(r *request, account tenant.Account) (string, string, func() error, error) {
+func enforce(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+	error) {
 	operation, on := "sign_on.permit_others", r.PostFormValue("on") == "true"
 	if on {
 		operation = "sign_on.enforce"
@@ -156,17 +167,25 @@ func enforce(r *request, account tenant.Account) (string, string, func() error, 
 	return operation, "", nil, err
 }
 
-func removeConnection(r *request, account tenant.Account) (string, string, func() error, error) {
+func removeConnection(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+	error) {
 	return "sign_on.remove", "", nil, r.site.Connections.Remove(r.Context(), account, r.PathValue("id"))
 }
 
-func openSetup(r *request, account tenant.Account) (string, string, func() error, error) {
-	made, err := r.site.Connections.OpenSetup(r.Context(), account, r.PathValue("id"))
+func openSetup(r *request, account tenant.Account, by connection.Authority) (string, string,
+	func() error, error) {
+	made, err := r.site.Connections.OpenSetup(r.Context(), account, r.PathValue("id"), by)
 	return "sign_on.open_setup", "", func() error {
 		v := r.view("The set-up link", signOnPath)
 		v.Data = map[string]any{"URL": r.site.URL + setupPath + "#" + made.Token, "Ends": made.Ends}
 		return r.show(http.StatusOK, "setup-link", v)
 	}, err
+}
+
+func confirmProvider(r *request, account tenant.Account, by connection.Authority) (string, string, func() error,
+	error) {
+	_, err := r.site.Connections.Confirm(r.Context(), account, r.PathValue("id"), r.PostFormValue("provider"), by)
+	return "sign_on.confirm_provider", "", nil, err
 }
 
 const setupPath = "/setup"
@@ -221,11 +240,6 @@ func (s *site) setupFailed(w http.ResponseWriter, r *http.Request, err error) {
 
 // setUp gives the connection its provider. The link ends with that.
 func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
-	account, c, err := s.Connections.BySetup(r.Context(), setupToken(r))
-	if err != nil {
-		s.setupFailed(w, r, err)
-		return
-	}
 	p := connection.Provider{Kind: connection.Kind(r.PostFormValue("kind"))}
 	field := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	switch p.Kind {
@@ -234,8 +248,10 @@ func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
 	case connection.OIDC:
 		p.Issuer, p.ClientID, p.ClientSecret = field("issuer"), field("client_id"), field("client_secret")
 	}
-	if _, err = s.Connections.SetProvider(r.Context(), account, c.ID, p); err == nil {
-		_, err = s.Connections.CloseSetup(r.Context(), account, c.ID)
+	account, c, err := s.Connections.UseSetup(r.Context(), setupToken(r), p)
+	if account == "" || errors.Is(err, store.ErrNotFound) {
+		s.setupFailed(w, r, err)
+		return
 	}
 	s.noteSignOn(r, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.set_provider",
 		setupPath+" "+c.ID, err)

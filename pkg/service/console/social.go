@@ -11,7 +11,7 @@ const socialPath = "/settings/social-accounts"
 
 func addSocial(open func(string, func(*request) error)) {
 	open("GET "+socialPath, func(r *request) error { return r.showSocial(http.StatusOK, "") })
-	open("POST "+socialPath, connectSocial)
+	open("POST "+socialPath, guarded(socialPath, connectSocial))
 	open("POST "+socialPath+"/{id}/disconnect", disconnectSocial)
 }
 

@@ -76,8 +76,8 @@ const webhooksPath = "/settings/webhooks"
 
 func addWebhooks(open func(string, func(*request) error)) {
 	open("GET "+webhooksPath, listWebhooks)
-	open("GET "+webhooksPath+"/new", func(r *request) error { return r.showNewWebhook(http.StatusOK, "") })
-	open("POST "+webhooksPath, createWebhook)
+	open("GET "+webhooksPath+"/new", guarded("", func(r *request) error { return r.showNewWebhook(http.StatusOK, "") }))
+	open("POST "+webhooksPath, guarded(webhooksPath+"/new", createWebhook))
 	open("GET "+webhooksPath+"/{id}", showWebhook)
 	open("POST "+webhooksPath+"/{id}/test", testWebhook)
 	open("POST "+webhooksPath+"/{id}/state", changeWebhook)

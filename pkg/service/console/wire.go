@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/record/admission"
@@ -43,11 +44,19 @@ func Open(w Wiring) (http.Handler, error) {
 	if w.Resolver == nil {
 		w.Resolver = net.DefaultResolver
 	}
-	admissions := admission.NewService(w.DB, person.NewService(w.DB, w.Now, nil), w.Now)
+	people := person.NewService(w.DB, w.Now, nil)
+	admissions := admission.NewService(w.DB, people, w.Now)
 	return New(Options{
 		URL: w.URL, API: w.API, Sessions: session.New(w.DB, w.Seal, w.Now), Issuer: signin.NewClient(w.SignIn),
 		Connections: connection.NewService(w.DB, w.Now, rand.Reader, w.Resolver, w.Pool), SignIn: w.SignIn,
 		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
+		RoleOf: func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error) {
+			r, _, err := people.Find(ctx, account, personID)
+			if errs.CodeOf(err) == errs.NotFound || err == nil && r.State != person.Active {
+				return "", nil
+			}
+			return r.Role, err
+		},
 		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e auditentry.Entry) error {
 			return auditentry.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)
 		},
@@ -78,6 +87,8 @@ var refusals = map[admission.Reason]string{
 	admission.Uninvited: "You are not a person of any account, or your invitation has expired. Ask the owner of your " +
 		"account for an invitation.",
 	admission.Elsewhere: "Your company requires single sign-on. Continue with its provider.",
+	admission.Unconfirmed: "The provider of your company has been set up or replaced. An owner of the account confirms it " +
+		"first, signed in another way.",
 	admission.Conflict: "You have signed in to this account in another way before. Sign in that way, or ask the owner of " +
 		"your account.",
 }

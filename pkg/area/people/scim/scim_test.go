@@ -42,6 +42,12 @@ type world struct {
 	txt         []string
 }
 
+// SetProvider implements connection.Pool.
+func (w *world) SetProvider(context.Context, string, connection.Provider) error { return nil }
+
+// RemoveProvider implements connection.Pool.
+func (w *world) RemoveProvider(context.Context, string) error { return nil }
+
 // LookupTXT implements connection.Resolver.
 func (w *world) LookupTXT(context.Context, string) ([]string, error) { return w.txt, nil }
 
@@ -53,9 +59,12 @@ func newWorld(t *testing.T) *world {
 	w.ok(err)
 	w.account = tenant.Account(a.ID)
 	w.people = person.NewService(w.db, w.clock.Now, rand.Reader)
-	w.connections = connection.NewService(w.db, w.clock.Now, rand.Reader, w, nil)
+	w.connections = connection.NewService(w.db, w.clock.Now, rand.Reader, w, w)
 	c, err := w.connections.Create(t.Context(), w.account, connection.Settings{Name: new("Directory"),
 		GroupRoles: map[string]auth.Role{"Admins": auth.Admin, "Audit": auth.Auditor}})
+	w.ok(err)
+	_, err = w.connections.SetProvider(t.Context(), w.account, c.ID, connection.Provider{Kind: connection.SAML,
+		MetadataURL: "https://idp.example/metadata"})
 	w.ok(err)
 	c, err = w.connections.AddDomain(t.Context(), w.account, c.ID, "acme.example")
 	w.ok(err)
@@ -287,5 +296,62 @@ func TestPages(t *testing.T) {
 			got["itemsPerPage"].(float64)} != want {
 			t.Errorf("%s: %v, want %v", query, got, want)
 		}
+	}
+}
+
+// A group that an admin has mapped, or somebody whom nobody knows, makes no owner.
+func TestADirectoryMakesOwnersOnlyAsAnOwnerSays(t *testing.T) {
+	w := newWorld(t)
+	_, u := w.call(w.token, "POST", "/Users", []byte(`{"userName":"boss@acme.example"}`))
+	_, g := w.call(w.token, "POST", "/Groups", fmt.Appendf(nil, `{"displayName":"x","members":[{"value":"%s"}]}`, u["id"]))
+	for _, x := range []struct{ by, want auth.Role }{{auth.Admin, auth.Admin}, {auth.Owner, auth.Owner}} {
+		by := connection.Authority{By: "usr_1", Role: x.by}
+		_, err := w.connections.Update(t.Context(), w.account, w.connection.ID, connection.Settings{By: by,
+			GroupRoles: map[string]auth.Role{"x": auth.Owner}})
+		if (err == nil) != (x.by == auth.Owner) {
+			t.Errorf("an %s maps a group to owner: %v", x.by, err)
+		}
+		for _, members := range []string{`[]`, fmt.Sprintf(`[{"value":"%s"}]`, u["id"])} {
+			w.call(w.token, "PUT", fmt.Sprint("/Groups/", g["id"]), []byte(`{"displayName":"x","members":`+members+`}`))
+		}
+		r, _, err := w.people.Find(t.Context(), w.account, fmt.Sprint(u["id"]))
+		w.ok(err)
+		if (r.Role == auth.Owner) != (x.want == auth.Owner) {
+			t.Errorf("the group of an %s makes an %s", x.by, r.Role)
+		}
+	}
+}
+
+// An open invitation of another account gives way to the directory. One of the account itself does not.
+func TestADirectoryAndInvitations(t *testing.T) {
+	w := newWorld(t)
+	invite := func(account tenant.Account, email string) person.Record {
+		t.Helper()
+		tx := &store.Tx{}
+		r, _, err := w.people.Invite(tx, person.New{Account: account, Email: email, Role: auth.Admin, By: "operator"})
+		w.ok(err)
+		w.ok(w.db.Commit(t.Context(), tx))
+		return r
+	}
+	invite("acc_other", "newhire@acme.example")
+	status, u := w.call(w.token, "POST", "/Users", []byte(`{"userName":"newhire@acme.example"}`))
+	if status != http.StatusCreated {
+		t.Fatalf("%d: %v", status, u)
+	}
+	if a := w.admit("newhire@acme.example"); a.ID != u["id"] || a.Account != w.account || a.Role != auth.Developer {
+		t.Errorf("%+v", a)
+	}
+	_, u = w.call(w.token, "POST", "/Users", []byte(`{"userName":"back@acme.example"}`))
+	one := fmt.Sprint("/Users/", u["id"])
+	if status, _ := w.call(w.token, "DELETE", one, nil); status != http.StatusNoContent {
+		t.Fatal(status)
+	}
+	again := invite(w.account, "back@acme.example")
+	enable := []byte(`{"Operations":[{"op":"replace","value":{"active":true}}]}`)
+	if status, _ := w.call(w.token, "PATCH", one, enable); status != http.StatusConflict {
+		t.Errorf("two people of an account have an address: %d", status)
+	}
+	if a := w.admit("back@acme.example"); a.ID != again.ID {
+		t.Errorf("%+v", a)
 	}
 }

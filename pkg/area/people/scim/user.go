@@ -131,10 +131,21 @@ func (s *Service) createUser(c *call, _ string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	at, err := s.db.GetAll(c.Context(), store.IDKey(person.Emails(email)))
+	if err != nil {
+		return answer{}, err
+	}
+	holder, err := s.people.HolderOf(c.Context(), at[0])
+	switch {
+	case err != nil:
+		return answer{}, err
+	case holder.Taken() || at[0].Kind != "" && at[0].Account == c.account:
+		return answer{}, person.ErrDuplicate
+	}
 	role, _ := c.by.RoleOf(nil)
 	tx := &store.Tx{}
 	r, err := s.people.Provision(tx, person.New{Account: c.account, Email: email, Name: u.name(), Role: role,
-		Connection: c.by.ID, ExternalID: clip.Text(u.ExternalID, maxExternalID)})
+		Connection: c.by.ID, ExternalID: clip.Text(u.ExternalID, maxExternalID), Holder: holder})
 	if err == nil {
 		err = s.db.Commit(c.Context(), tx)
 	}
@@ -172,7 +183,7 @@ func (s *Service) apply(c *call, id string, name, externalID *string, active *bo
 		case active != nil && !*active && r.State != person.Removed:
 			return s.people.Remove(tx, r, it)
 		case active != nil && *active && r.State == person.Removed:
-			return s.people.Expect(tx, r, it, c.by.ID)
+			return s.people.Expect(c.Context(), tx, r, it, c.by.ID)
 		case r.Name == before && r.ExternalID == external:
 			return nil
 		}
