@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/connection/cognito"
 	"github.com/content-automation/api/pkg/record/person"
@@ -148,7 +149,7 @@ func connectionCommand(out io.Writer, s *services,
 				set.DefaultRole = &given
 			}
 			if update.Flags().Changed("group") {
-				set.GroupRoles, set.By = connection.ParseGroupRoles(slices.Values(groups)), connection.Operator()
+				set.GroupRoles, set.By = connection.ParseGroupRoles(slices.Values(groups)), authority.Operator()
 			}
 			return service().Update(ctx, account, args[0], set)
 		})
@@ -170,7 +171,7 @@ func connectionCommand(out io.Writer, s *services,
 		})
 	add("setup-link ACCOUNT CONNECTION", "Make a link for the customer's IT, which works once within 7 days", 2,
 		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
-			set, err := service().OpenSetup(ctx, account, args[0], connection.Operator())
+			set, err := service().OpenSetup(ctx, account, args[0], authority.Operator())
 			return map[string]any{"path": "/setup#" + set.Token, "ends": set.Ends}, err
 		})
 	add("scim-token ACCOUNT CONNECTION", "Make the token by which the directory calls SCIM; it is printed only now", 2,

@@ -50,7 +50,7 @@ func keepers(t *testing.T) (keep, actors []string) {
 				name := filepath.ToSlash(folder) + "." + spec.Name.Name
 				switch kind := typeOf(field.Type); {
 				case field.Tag == nil || !strings.Contains(field.Tag.Value, "json:"):
-				case kind == "authority.Authority":
+				case kind == "authority.Authority" && !slices.Contains(keep, name):
 					keep = append(keep, name)
 				case kind == "auth.Actor":
 					actors = append(actors, name)
@@ -67,8 +67,13 @@ func keepers(t *testing.T) (keep, actors []string) {
 }
 
 func typeOf(e ast.Expr) string {
-	if star, ok := e.(*ast.StarExpr); ok {
-		e = star.X
+	switch of := e.(type) {
+	case *ast.StarExpr:
+		e = of.X
+	case *ast.MapType:
+		e = of.Value
+	case *ast.ArrayType:
+		e = of.Elt
 	}
 	if s, ok := e.(*ast.SelectorExpr); ok {
 		if x, ok := s.X.(*ast.Ident); ok {

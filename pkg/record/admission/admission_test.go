@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/admission"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
@@ -378,8 +379,8 @@ func TestSetUpLinks(t *testing.T) {
 	w := newWorld(t)
 	ctx, name := t.Context(), "Entra"
 	c := must[connection.Connection](w)(w.connections.Create(ctx, acme, connection.Settings{Name: &name}))
-	first := must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, connection.Operator()))
-	link := must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, connection.Operator()))
+	first := must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, authority.Operator()))
+	link := must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, authority.Operator()))
 	works := func(token string, want bool) {
 		t.Helper()
 		account, found, err := w.connections.BySetup(ctx, token)
@@ -396,7 +397,7 @@ func TestSetUpLinks(t *testing.T) {
 	}
 	w.clock.Add(7 * 24 * time.Hour)
 	works(link.Token, false)
-	link = must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, connection.Operator()))
+	link = must[connection.Setup](w)(w.connections.OpenSetup(ctx, acme, c.ID, authority.Operator()))
 	must[connection.Connection](w)(w.connections.CloseSetup(ctx, acme, c.ID))
 	works(link.Token, false)
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/admission"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // as returns the authority of a person.
-func as(r person.Record) connection.Authority { return connection.Authority{By: r.ID, Role: r.Role} }
+func as(r person.Record) authority.Authority { return authority.OfPerson(r.ID, r.Role) }
 
 // signedIn makes an active person of acme, who signs in without a connection.
 func (w *world) signedIn(email string, role auth.Role) person.Record {
@@ -68,7 +69,7 @@ func TestOnlyAnOwnerMapsAGroupToOwner(t *testing.T) {
 	}
 	// A role that was stored without its authority, or by an admin, makes no owner.
 	c.GroupRoles = x
-	for _, by := range []map[string]connection.Authority{nil, {"x": as(admin)}} {
+	for _, by := range []map[string]authority.Authority{nil, {"x": as(admin)}} {
 		c.MappedBy = by
 		if role, _ := c.RoleOf([]string{"x"}); role != auth.Admin {
 			t.Errorf("mapped by %v: %s", by, role)

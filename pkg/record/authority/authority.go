@@ -23,17 +23,29 @@ import (
 // acts: package registry lists all such documents.
 type Authority struct {
 	Actor auth.Actor `json:"actor"`
+	// Role is that of a person, at that time.
+	Role auth.Role `json:"role,omitempty"`
 	// Scopes are those that the principal had when it gave the content. Scopes that it gets later do not count.
 	Scopes []auth.Scope `json:"scopes,omitempty"`
 }
 
 // Of returns the authority of a caller. If scopes are named, it keeps those alone, so that the document stays small.
 func Of(p *auth.Principal, only ...auth.Scope) Authority {
-	a := Authority{Actor: p.Actor, Scopes: slices.Clone(p.Scopes)}
+	a := Authority{Actor: p.Actor, Role: p.Role, Scopes: slices.Clone(p.Scopes)}
 	if len(only) > 0 {
 		a.Scopes = slices.DeleteFunc(a.Scopes, func(s auth.Scope) bool { return !slices.Contains(only, s) })
 	}
 	return a
+}
+
+// OfPerson returns the authority of a person for what their role decides.
+func OfPerson(personID string, role auth.Role) Authority {
+	return Authority{Actor: auth.Actor{Kind: auth.Person, ID: personID}, Role: role}
+}
+
+// Operator returns the authority of the operator's command, which does not end.
+func Operator() Authority {
+	return Authority{Actor: auth.Actor{Kind: auth.Operator, ID: "operator"}, Role: auth.Owner, Scopes: auth.AllScopes()}
 }
 
 // Had reports whether the principal had a scope when it gave the content.
@@ -72,7 +84,7 @@ func (a Authority) Principal(holder store.Item, o tenant.Owner, now time.Time) (
 	var may []auth.Scope
 	switch ended := func(reason string) error { return &EndedError{a.Actor, reason} }; {
 	case a.Actor.Kind == auth.Operator:
-		may = a.Scopes
+		may, p.Role = a.Scopes, a.Role
 	case holder.Kind == "":
 		return nil, ended("does not exist any more")
 	case a.Actor.Kind == auth.APIKey:

@@ -43,6 +43,10 @@ var Kinds = []Kind{
 		Acts: "shows content, and decides about it", Needs: []auth.Scope{auth.ContentRead, auth.ContentPublish},
 		Content: []string{"content_item_ids", "factory_id", "may", "expires_at"},
 		Changes: []string{"createReviewLink"}, Ends: "`expired`; the page answers 404"},
+	{Name: "sign-on connection", Document: "pkg/record/connection.Connection",
+		Acts: "lets people in with the roles of their groups; its set-up link lets the customer's IT set the provider",
+		Ends: "a group gives no stronger role than who mapped it had; the set-up link is not valid any more; no owner " +
+			"comes by a provider that no owner has confirmed"},
 	{Name: "publication", Document: "pkg/area/content/item.Record", Item: "content_item",
 		Acts:  "is published at its time, after it is generated or after it is approved",
 		Needs: []auth.Scope{auth.ContentPublish},

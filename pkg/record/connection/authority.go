@@ -3,26 +3,16 @@ package connection
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/person"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
-
-// Authority is who has changed a connection, with the role that they had.
-type Authority struct {
-	By   string    `json:"by"` // id of a person, or operator
-	Role auth.Role `json:"role"`
-}
-
-// Operator is the authority of the operator's command.
-func Operator() Authority { return Authority{By: operator, Role: auth.Owner} }
-
-const operator = "operator"
 
 var (
 	errOwnerMaps = &errs.Error{Code: errs.InsufficientScope, Param: "/group_roles",
@@ -32,36 +22,35 @@ var (
 	errConfirms = errs.New(errs.InsufficientScope, "Only an owner may confirm the provider of a connection.")
 )
 
-// present returns the authority that somebody has at present, and none if they have lost it. The transaction fails if
-// it changes before the commit.
-func (s *Service) present(ctx context.Context, tx *store.Tx, account tenant.Account, a *Authority) (Authority, error) {
-	switch {
-	case a == nil:
-		return Authority{}, nil // of a link that was opened before it was noted by whom
-	case a.By == operator:
-		return *a, nil
-	case !id.Valid(id.Person, a.By):
-		return Authority{}, nil
+// present returns the role that somebody has at present, and none if they have lost it. The transaction fails if it
+// changes before the commit.
+func (s *Service) present(ctx context.Context, tx *store.Tx, account tenant.Account,
+	a *authority.Authority) (auth.Role, error) {
+	if a == nil {
+		return "", nil
 	}
-	r, it, err := person.NewService(s.db, s.now, s.random).Find(ctx, account, a.By)
-	switch {
-	case errs.CodeOf(err) == errs.NotFound, err == nil && r.State != person.Active:
-		return Authority{}, nil
-	case err != nil:
-		return Authority{}, err
+	h, err := a.Find(ctx, s.db, tenant.Of(account, ""), s.now())
+	if errors.As(err, new(*authority.EndedError)) {
+		return "", nil
 	}
-	tx.Unchanged(it)
-	return Authority{By: r.ID, Role: r.Role}, nil
+	if err != nil {
+		return "", err
+	}
+	h.Hold(tx)
+	if h.Role == auth.Owner {
+		return a.Role, nil // who has become an owner since opens another link
+	}
+	return h.Role, nil
 }
 
-// maySet reports whether somebody may set the provider of the connection.
-func (c *Connection) maySet(by Authority) bool {
-	return by.Role == auth.Owner || !c.Ready && by.Role.Manages()
+// maySet reports whether somebody with the role may set the provider of the connection.
+func (c *Connection) maySet(role auth.Role) bool {
+	return role == auth.Owner || !c.Ready && role.Manages()
 }
 
 // Confirm confirms, by an owner, the provider that was set at the given time. From then on owners can come by it.
 func (s *Service) Confirm(ctx context.Context, account tenant.Account, connectionID, setAt string,
-	by Authority) (Connection, error) {
+	by authority.Authority) (Connection, error) {
 	if by.Role != auth.Owner {
 		return Connection{}, errConfirms
 	}

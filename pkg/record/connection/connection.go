@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -56,17 +57,17 @@ type Connection struct {
 	DefaultRole auth.Role            `json:"default_role"`
 	GroupRoles  map[string]auth.Role `json:"group_roles"`
 	// MappedBy has who mapped each group. A group gives no stronger role than they had.
-	MappedBy map[string]Authority `json:"mapped_by,omitempty"`
+	MappedBy map[string]authority.Authority `json:"mapped_by,omitempty"`
 	// ProviderAt is the time at which the provider was set, and ConfirmedBy the owner who has confirmed it since. A
 	// provider that no owner has confirmed neither makes nor signs in owners.
-	ProviderAt  *resource.Time `json:"provider_at,omitempty"`
-	ConfirmedBy *Authority     `json:"confirmed_by,omitempty"`
+	ProviderAt  *resource.Time       `json:"provider_at,omitempty"`
+	ConfirmedBy *authority.Authority `json:"confirmed_by,omitempty"`
 	// Setup is the hash of the token of the open set-up link, and Directory that of the token of SCIM.
 	Setup     string         `json:"setup,omitempty"`
 	SetupEnds *resource.Time `json:"setup_ends,omitempty"`
 	// SetupBy opened the set-up link, which does what they may do when it is used.
-	SetupBy   *Authority `json:"setup_by,omitempty"`
-	Directory string     `json:"directory,omitempty"`
+	SetupBy   *authority.Authority `json:"setup_by,omitempty"`
+	Directory string               `json:"directory,omitempty"`
 }
 
 // ItemKind is the kind of a connection's item.
@@ -172,7 +173,7 @@ type Settings struct {
 	DefaultRole *auth.Role
 	GroupRoles  map[string]auth.Role
 	// By is who changes the groups.
-	By Authority
+	By authority.Authority
 }
 
 // ParseGroupRoles reads lines such as "Social team = developer" for Settings. The name of a group may have an equals
@@ -218,8 +219,8 @@ func (c *Connection) apply(set Settings) error {
 }
 
 // mapGroups sets the roles of the groups. Those that stay as they are stay mapped by who mapped them.
-func (c *Connection) mapGroups(roles map[string]auth.Role, by Authority) error {
-	mapped := map[string]Authority{}
+func (c *Connection) mapGroups(roles map[string]auth.Role, by authority.Authority) error {
+	mapped := map[string]authority.Authority{}
 	for group, role := range roles {
 		earlier, known := c.MappedBy[group]
 		switch {

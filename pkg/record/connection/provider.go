@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -66,7 +67,7 @@ var errNoPool = errs.New(errs.InvalidState, "This service has no user pool, so i
 // metadata are stored here: the pool has them.
 func (s *Service) SetProvider(ctx context.Context, account tenant.Account, connectionID string, p Provider) (Connection,
 	error) {
-	by := Operator()
+	by := authority.Operator()
 	return s.setProvider(ctx, account, connectionID, p, &by, func(*store.Tx, *Connection) error { return nil })
 }
 
@@ -95,7 +96,7 @@ func (s *Service) UseSetup(ctx context.Context, token string, p Provider) (tenan
 // setProvider sets a provider after a check. Until the pool has it, and after that until it is confirmed, owners do not
 // come by the connection: whatever fails in between, none comes by a provider that is not confirmed.
 func (s *Service) setProvider(ctx context.Context, account tenant.Account, connectionID string, p Provider,
-	confirmed *Authority, check func(*store.Tx, *Connection) error) (c Connection, err error) {
+	confirmed *authority.Authority, check func(*store.Tx, *Connection) error) (c Connection, err error) {
 	if err := p.check(); err != nil {
 		return c, err
 	}

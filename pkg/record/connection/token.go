@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -57,9 +58,9 @@ func (s *Service) endToken(tx *store.Tx, prefix, hash string) {
 // OpenSetup makes a link by which the customer's IT can set the provider once, as far as who opens it may. It ends an
 // earlier link. Only an owner lets a provider be replaced.
 func (s *Service) OpenSetup(ctx context.Context, account tenant.Account, connectionID string,
-	by Authority) (set Setup, err error) {
+	by authority.Authority) (set Setup, err error) {
 	_, err = s.change(ctx, account, connectionID, func(tx *store.Tx, c *Connection) (err error) {
-		if !c.maySet(by) {
+		if !c.maySet(by.Role) {
 			return errOwnerSets
 		}
 		c.SetupBy = &by

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -46,7 +47,7 @@ const messageManagers = "Only owners and admins of the account manage single sig
 
 // signOnAct is a change of sign-on. It returns its name in the audit log, what it concerns, and what shows its result
 // if that is not the list of the connections.
-type signOnAct func(*request, tenant.Account, connection.Authority) (operation, about string, show func() error,
+type signOnAct func(*request, tenant.Account, authority.Authority) (operation, about string, show func() error,
 	err error)
 
 // managing wraps a change that needs a role. The change is in the audit log under the person, also if it fails.
@@ -60,7 +61,7 @@ func managing(act signOnAct) func(*request) error {
 			return &failure{Status: http.StatusForbidden, Message: messageManagers}
 		}
 		operation, about, show, err := act(r, account,
-			connection.Authority{By: r.session.ID, Role: role})
+			authority.OfPerson(r.session.ID, role))
 		r.site.noteSignOn(r.Request, account, auth.Actor{Kind: auth.Person, ID: r.session.ID}, operation,
 			strings.TrimSpace(r.URL.Path+" "+about), err)
 		if err == nil && show != nil {
@@ -108,7 +109,7 @@ func mending(e *errs.Error) string {
 	return e.Message
 }
 
-func createConnection(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+func createConnection(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
 	name, role := strings.TrimSpace(r.PostFormValue("name")), auth.Role(r.PostFormValue("role"))
 	c, err := r.site.Connections.Create(r.Context(), account, connection.Settings{Name: &name, DefaultRole: &role})
@@ -126,7 +127,7 @@ func groupLines(of map[string]auth.Role) (lines []string) {
 	return lines
 }
 
-func mapGroups(r *request, account tenant.Account, by connection.Authority) (string, string,
+func mapGroups(r *request, account tenant.Account, by authority.Authority) (string, string,
 	func() error, error) {
 	roles := connection.ParseGroupRoles(strings.Lines(r.PostFormValue("groups")))
 	_, err := r.site.Connections.Update(r.Context(), account, r.PathValue("id"), connection.Settings{GroupRoles: roles,
@@ -139,25 +140,25 @@ func (r *request) domain() string {
 	return strings.ToLower(strings.TrimSpace(r.PostFormValue("domain")))
 }
 
-func addDomain(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+func addDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
 	_, err := r.site.Connections.AddDomain(r.Context(), account, r.PathValue("id"), r.domain())
 	return "sign_on.add_domain", r.domain(), nil, err
 }
 
-func verifyDomain(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+func verifyDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
 	_, err := r.site.Connections.VerifyDomain(r.Context(), account, r.PathValue("id"), r.domain())
 	return "sign_on.verify_domain", r.domain(), nil, err
 }
 
-func removeDomain(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+func removeDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
 	_, err := r.site.Connections.RemoveDomain(r.Context(), account, r.PathValue("id"), r.domain())
 	return "sign_on.remove_domain", r.domain(), nil, err
 }
 
-func enforce(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+func enforce(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
 	operation, on := "sign_on.permit_others", r.PostFormValue("on") == "true"
 	if on {
@@ -167,12 +168,12 @@ func enforce(r *request, account tenant.Account, _ connection.Authority) (string
 	return operation, "", nil, err
 }
 
-func removeConnection(r *request, account tenant.Account, _ connection.Authority) (string, string, func() error,
+func removeConnection(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
 	return "sign_on.remove", "", nil, r.site.Connections.Remove(r.Context(), account, r.PathValue("id"))
 }
 
-func openSetup(r *request, account tenant.Account, by connection.Authority) (string, string,
+func openSetup(r *request, account tenant.Account, by authority.Authority) (string, string,
 	func() error, error) {
 	made, err := r.site.Connections.OpenSetup(r.Context(), account, r.PathValue("id"), by)
 	return "sign_on.open_setup", "", func() error {
@@ -182,7 +183,7 @@ func openSetup(r *request, account tenant.Account, by connection.Authority) (str
 	}, err
 }
 
-func confirmProvider(r *request, account tenant.Account, by connection.Authority) (string, string, func() error,
+func confirmProvider(r *request, account tenant.Account, by authority.Authority) (string, string, func() error,
 	error) {
 	_, err := r.site.Connections.Confirm(r.Context(), account, r.PathValue("id"), r.PostFormValue("provider"), by)
 	return "sign_on.confirm_provider", "", nil, err

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/admission"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
@@ -305,7 +306,7 @@ func TestADirectoryMakesOwnersOnlyAsAnOwnerSays(t *testing.T) {
 	_, u := w.call(w.token, "POST", "/Users", []byte(`{"userName":"boss@acme.example"}`))
 	_, g := w.call(w.token, "POST", "/Groups", fmt.Appendf(nil, `{"displayName":"x","members":[{"value":"%s"}]}`, u["id"]))
 	for _, x := range []struct{ by, want auth.Role }{{auth.Admin, auth.Admin}, {auth.Owner, auth.Owner}} {
-		by := connection.Authority{By: "usr_1", Role: x.by}
+		by := authority.OfPerson("usr_1", x.by)
 		_, err := w.connections.Update(t.Context(), w.account, w.connection.ID, connection.Settings{By: by,
 			GroupRoles: map[string]auth.Role{"x": auth.Owner}})
 		if (err == nil) != (x.by == auth.Owner) {
