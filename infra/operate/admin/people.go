@@ -174,6 +174,14 @@ func connectionCommand(out io.Writer, s *services,
 			set, err := service().OpenSetup(ctx, account, args[0], authority.Operator())
 			return map[string]any{"path": "/setup#" + set.Token, "ends": set.Ends}, err
 		})
+	add("confirm ACCOUNT CONNECTION", "Confirm the present provider, so that owners can sign in by it, if none of them can "+
+		"sign in otherwise", 2, func(ctx context.Context, account tenant.Account, args []string) (any, error) {
+		c, _, err := service().Find(ctx, account, args[0])
+		if err != nil {
+			return nil, err
+		}
+		return service().Confirm(ctx, account, c.ID, c.ProviderID(), connection.Operator())
+	})
 	add("scim-token ACCOUNT CONNECTION", "Make the token by which the directory calls SCIM; it is printed only now", 2,
 		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
 			token, err := service().OpenDirectory(ctx, account, args[0])

@@ -57,6 +57,9 @@ func TestTheFirstOwner(t *testing.T) {
 	if _, err := o.try("connection", "enforce", a.ID, c.ID); err == nil {
 		t.Error("enforced without a provider")
 	}
+	if _, err := o.try("connection", "confirm", a.ID, c.ID); err == nil {
+		t.Error("confirmed without a provider")
+	}
 	var link struct{ Path string }
 	o.run(&link, "connection", "setup-link", a.ID, c.ID)
 	if !strings.HasPrefix(link.Path, "/setup#") {

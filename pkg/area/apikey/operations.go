@@ -91,13 +91,15 @@ func (s *Service) Register(r *httpapi.Router) {
 		}
 	}
 	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys",
-		"Secrets are not included. A live key lists all keys of the account, a test key the test keys.")
+		"Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers and the "+
+			"keys that they have made, directly or through other keys, list only those that they have made.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key",
 		"A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of "+
-			"spending. Only this response contains the secret. Store it safely.")
+			"spending, and what those spend counts for its own limit too. It manages keys as the person who has made it "+
+			"may now. Only this response contains the secret. Store it safely.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.createKey)
