@@ -180,7 +180,7 @@ func connectionCommand(out io.Writer, s *services,
 		if err != nil {
 			return nil, err
 		}
-		return service().Confirm(ctx, account, c.ID, c.ProviderID(), connection.Operator())
+		return service().Confirm(ctx, account, c.ID, c.ProviderID(), authority.Operator())
 	})
 	add("scim-token ACCOUNT CONNECTION", "Make the token by which the directory calls SCIM; it is printed only now", 2,
 		func(ctx context.Context, account tenant.Account, args []string) (any, error) {
