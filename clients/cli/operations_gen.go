@@ -87,7 +87,7 @@ var groups = []group{
 	{name: "api-keys", doc: "Keys, their scopes, addresses, expiry and rotation", operations: []operation{
 		{
 			id: "listApiKeys", name: "list", method: "GET", path: "/v1/api-keys",
-			summary: "List the API keys", doc: "Secrets are not included. A live key lists all keys of the account, a test key the test keys.\n\nNeeds the scope `account:manage`.",
+			summary: "List the API keys", doc: "Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers and the keys that they have made, directly or through other keys, list only those that they have made.\n\nNeeds the scope `account:manage`.",
 			query: []parameter{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
@@ -97,7 +97,7 @@ var groups = []group{
 		},
 		{
 			id: "createApiKey", name: "create", method: "POST", path: "/v1/api-keys",
-			summary: "Create an API key", doc: "A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending. Only this response contains the secret. Store it safely.\n\nNeeds the scope `account:manage`.",
+			summary: "Create an API key", doc: "A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending, and what those spend counts for its own limit too. It manages keys as the person who has made it may now. Only this response contains the secret. Store it safely.\n\nNeeds the scope `account:manage`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{"kind", "string", "live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only"},
@@ -255,7 +255,7 @@ var groups = []group{
 		},
 		{
 			id: "updateAutomation", name: "update", method: "PATCH", path: "/v1/automations/{automation_id}",
-			summary: "Change an automation", doc: "Takes a JSON merge patch (RFC 7396).\n\nNeeds the scope `content:write`.",
+			summary: "Change an automation", doc: "Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the state to active, make the calling key the one on whose behalf it makes items: they cost that key, and are published automatically only if that key has the scope content:publish.\n\nNeeds the scope `content:write`.",
 			args:      []string{"automation_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -429,7 +429,7 @@ var groups = []group{
 		},
 		{
 			id: "updateContentItem", name: "update", method: "PATCH", path: "/v1/content-items/{content_item_id}",
-			summary: "Change a content item", doc: "Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate the item with `reuse` to change it.\n\nNeeds the scope `content:write`.",
+			summary: "Change a content item", doc: "Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate the item with `reuse` to change it. A change of an item that is going to be published by itself, such as a scheduled one, needs the scope content:publish too, unless the item waits for an approval again.\n\nNeeds the scope `content:write`.",
 			args:      []string{"content_item_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -802,7 +802,7 @@ var groups = []group{
 		},
 		{
 			id: "removePerson", name: "remove", method: "DELETE", path: "/v1/people/{person_id}",
-			summary: "Remove a person", doc: "Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys that the person has created go on working: revoke those that are not needed. For people with the role owner or admin who have signed in, not for API keys: `person_required`.\n\nNeeds the scope `person`.",
+			summary: "Remove a person", doc: "Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys that the person has created go on working, but manage no keys any more: revoke those that are not needed. For people with the role owner or admin who have signed in, not for API keys: `person_required`.\n\nNeeds the scope `person`.",
 			args:  []string{"person_id"},
 			match: true,
 		},
@@ -1055,7 +1055,7 @@ var groups = []group{
 		},
 		{
 			id: "createReviewLink", name: "create", method: "POST", path: "/v1/review-links",
-			summary: "Create a review link", doc: "Makes the address of a page for people without an account. It shows the finished media and texts of content items as each platform will show them; with `may: decide`, people approve items there or request changes. Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are in the audit log under the id of the link.\n\nNeeds the scope `content:publish`.",
+			summary: "Create a review link", doc: "Makes the address of a page for people without an account. It shows the finished media and texts of content items as each platform will show them; with `may: decide`, people approve items there or request changes. Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are in the audit log under the id of the link. The scope content:read is needed too, and the page ends if the calling key, or the person, loses one of both or all access.\n\nNeeds the scope `content:publish`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{"content_item_ids", "list", "Content items to show. Send them or factory_id"},

@@ -305,7 +305,8 @@ type ListAPIKeysParams struct {
 
 // List reads all pages, as the caller goes on: List the API keys.
 //
-// Secrets are not included. A live key lists all keys of the account, a test key the test keys.
+// Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers and the keys
+// that they have made, directly or through other keys, list only those that they have made.
 //
 // Needs the scope `account:manage`.
 func (s *APIKeysService) List(ctx context.Context, params *ListAPIKeysParams, options ...RequestOption) iter.Seq2[APIKey, error] {
@@ -319,8 +320,9 @@ func (s *APIKeysService) ListPage(ctx context.Context, params *ListAPIKeysParams
 
 // Create: Create an API key.
 //
-// A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending. Only
-// this response contains the secret. Store it safely.
+// A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending, and what
+// those spend counts for its own limit too. It manages keys as the person who has made it may now. Only this response
+// contains the secret. Store it safely.
 //
 // Needs the scope `account:manage`.
 func (s *APIKeysService) Create(ctx context.Context, body APIKeyCreate, options ...RequestOption) (*APIKeyWithSecret, error) {
@@ -660,7 +662,9 @@ func (s *AutomationsService) Get(ctx context.Context, automationID string, optio
 
 // Update: Change an automation.
 //
-// Takes a JSON merge patch (RFC 7396).
+// Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the state to
+// active, make the calling key the one on whose behalf it makes items: they cost that key, and are published
+// automatically only if that key has the scope content:publish.
 //
 // Needs the scope `content:write`.
 func (s *AutomationsService) Update(ctx context.Context, automationID string, body AutomationUpdate, options ...RequestOption) (*AutomationDetails, error) {
@@ -1011,7 +1015,8 @@ func (s *ContentService) WaitFor(ctx context.Context, contentItemID string, opti
 // Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins.
 // Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null
 // is generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate
-// the item with `reuse` to change it.
+// the item with `reuse` to change it. A change of an item that is going to be published by itself, such as a scheduled
+// one, needs the scope content:publish too, unless the item waits for an approval again.
 //
 // Needs the scope `content:write`.
 func (s *ContentService) Update(ctx context.Context, contentItemID string, body ContentItemUpdate, options ...RequestOption) (*ContentItem, error) {
@@ -1874,8 +1879,8 @@ func (s *PeopleService) Update(ctx context.Context, personID string, body People
 // Remove: Remove a person.
 //
 // Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys that the
-// person has created go on working: revoke those that are not needed. For people with the role owner or admin who have
-// signed in, not for API keys: `person_required`.
+// person has created go on working, but manage no keys any more: revoke those that are not needed. For people with the
+// role owner or admin who have signed in, not for API keys: `person_required`.
 //
 // Needs the scope `person`.
 func (s *PeopleService) Remove(ctx context.Context, personID string, options ...RequestOption) (*Person, error) {
@@ -2396,7 +2401,8 @@ func (s *ReviewLinksService) ListPage(ctx context.Context, params *ListReviewLin
 // Makes the address of a page for people without an account. It shows the finished media and texts of content items as
 // each platform will show them; with `may: decide`, people approve items there or request changes. Whoever has the
 // address can open the page until `expires_at`, or until you delete the link. Decisions are in the audit log under the
-// id of the link.
+// id of the link. The scope content:read is needed too, and the page ends if the calling key, or the person, loses one
+// of both or all access.
 //
 // Needs the scope `content:publish`.
 func (s *ReviewLinksService) Create(ctx context.Context, body ReviewLinkCreate, options ...RequestOption) (*ReviewLink, error) {
@@ -2547,8 +2553,8 @@ func (s *SocialAccountsService) ListPage(ctx context.Context, params *ListSocial
 // account of a platform that is connected already returns or updates that account: there is never a second one.
 //
 // Needs the scope `social:manage`.
-func (s *SocialAccountsService) Connect(ctx context.Context, body SocialAccountConnect, options ...RequestOption) (*SocialAccount, error) {
-	result := new(SocialAccount)
+func (s *SocialAccountsService) Connect(ctx context.Context, body SocialAccountConnect, options ...RequestOption) (*SocialConnecting, error) {
+	result := new(SocialConnecting)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/social/accounts", url.Values(nil), body, options), result); err != nil {
 		return nil, err
 	}

@@ -438,7 +438,7 @@ type APIKeyDetails struct {
 	Scopes []Scope `json:"scopes"`
 	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
-	// Credits that the key has spent and reserved in this calendar month (UTC).
+	// Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC).
 	SpentCreditsThisMonth int64 `json:"spent_credits_this_month"`
 	// State of the key. A request with a revoked or expired key fails with 401.
 	State APIKeyState `json:"state"`
@@ -721,6 +721,9 @@ type AuditEntry struct {
 type Automation struct {
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+	// changed its trigger, template, utm or max_per_day, or set it to active.
+	CreatedBy string `json:"created_by"`
 	// Factory that makes the items.
 	FactoryID string `json:"factory_id"`
 	// The last failure since the last success. Null: none.
@@ -735,7 +738,8 @@ type Automation struct {
 	Metadata map[string]string `json:"metadata"`
 	// Profile of its factory. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
-	// paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on.
+	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
+	// any more, which the failure says; set the state to active to go on, on your own behalf.
 	State AutomationState `json:"state"`
 	// Body of createContentItem without factory_id.
 	Template map[string]any `json:"template"`
@@ -771,6 +775,9 @@ type AutomationCreate struct {
 type AutomationDetails struct {
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+	// changed its trigger, template, utm or max_per_day, or set it to active.
+	CreatedBy string `json:"created_by"`
 	// Factory that makes the items.
 	FactoryID string `json:"factory_id"`
 	// The last failure since the last success. Null: none.
@@ -787,7 +794,8 @@ type AutomationDetails struct {
 	ProfileID *string `json:"profile_id"`
 	// The last 10 runs, newest first.
 	Runs []AutomationRun `json:"runs"`
-	// paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on.
+	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
+	// any more, which the failure says; set the state to active to go on, on your own behalf.
 	State AutomationState `json:"state"`
 	// Body of createContentItem without factory_id.
 	Template map[string]any `json:"template"`
@@ -807,7 +815,8 @@ type AutomationEventData struct {
 	Object Automation `json:"object"`
 }
 
-// AutomationFailedEvent: An automation has failed five times in a row, and makes nothing until it is set to active.
+// AutomationFailedEvent: An automation has failed five times in a row, or the key or person that it acts for has no
+// access any more. It makes nothing until it is set to active.
 type AutomationFailedEvent struct {
 	// Account of the event.
 	AccountID string `json:"account_id"`
@@ -829,7 +838,7 @@ type AutomationFailedEvent struct {
 type AutomationFailure struct {
 	// Time of the failure.
 	At time.Time `json:"at"`
-	// Code of the error, as a call would get it, or feed_unreadable.
+	// Code of the error, as a call would get it, feed_unreadable or authority_ended.
 	Code string `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -2027,6 +2036,7 @@ const (
 	ContentFailureCodeRepetitive            ContentFailureCode = "repetitive"
 	ContentFailureCodeFlagged               ContentFailureCode = "flagged"
 	ContentFailureCodeSourcesUnavailable    ContentFailureCode = "sources_unavailable"
+	ContentFailureCodeAuthorityEnded        ContentFailureCode = "authority_ended"
 	ContentFailureCodeCaptchaRequired       ContentFailureCode = "captcha_required"
 	ContentFailureCodeContentRefused        ContentFailureCode = "content_refused"
 	ContentFailureCodeInvalidHandle         ContentFailureCode = "invalid_handle"
@@ -4643,20 +4653,23 @@ type InstagramOptions struct {
 
 // Integration is a type of the API.
 type Integration struct {
-	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
-	// unless the administrator is awaited.
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It is
+	// in the response that asks for the access only: null in all others.
 	AuthorizationURL *string `json:"authorization_url"`
 	// Numbers since the integration was created.
 	Counts IntegrationCounts `json:"counts"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+	// connected it.
+	CreatedBy string `json:"created_by"`
 	// Id of the factory that gets the products and makes the content. Null: none.
 	FactoryID *string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// CRM.
 	Kind string `json:"kind"`
-	// Last failure of a product, of content or of a note. Null: there was none.
+	// Last failure of the integration, of a product, of content or of a note. Null: there was none.
 	LastFailure *IntegrationFailure `json:"last_failure"`
 	// Last complete synchronization. Null: there was none.
 	LastSync *IntegrationSync `json:"last_sync"`
@@ -4671,8 +4684,8 @@ type Integration struct {
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
-	// has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
-	// days.
+	// has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
+	// integration again. disconnected: it was disconnected, and is deleted after 90 days.
 	State SocialAccountState `json:"state"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -4705,13 +4718,16 @@ type IntegrationConnect struct {
 
 // IntegrationConnecting is a type of the API.
 type IntegrationConnecting struct {
-	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
-	// unless the administrator is awaited.
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It is
+	// in the response that asks for the access only: null in all others.
 	AuthorizationURL *string `json:"authorization_url"`
 	// Numbers since the integration was created.
 	Counts IntegrationCounts `json:"counts"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+	// connected it.
+	CreatedBy string `json:"created_by"`
 	// Id of the factory that gets the products and makes the content. Null: none.
 	FactoryID *string `json:"factory_id"`
 	// Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
@@ -4721,7 +4737,7 @@ type IntegrationConnecting struct {
 	ID string `json:"id"`
 	// CRM.
 	Kind string `json:"kind"`
-	// Last failure of a product, of content or of a note. Null: there was none.
+	// Last failure of the integration, of a product, of content or of a note. Null: there was none.
 	LastFailure *IntegrationFailure `json:"last_failure"`
 	// Last complete synchronization. Null: there was none.
 	LastSync *IntegrationSync `json:"last_sync"`
@@ -4736,14 +4752,14 @@ type IntegrationConnecting struct {
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
-	// has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
-	// days.
+	// has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
+	// integration again. disconnected: it was disconnected, and is deleted after 90 days.
 	State SocialAccountState `json:"state"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
-	// Time at which the address was made and shown. Only in a repeat that leaves it out.
+	// Time at which the addresses were made and shown. Only in a repeat that leaves them out.
 	HookShownAt *time.Time `json:"hook_shown_at,omitzero"`
 }
 
@@ -4828,7 +4844,8 @@ type IntegrationMappingStageInput struct {
 	Template string `json:"template"`
 }
 
-// IntegrationNeedsReconnectEvent: A CRM has ended the access of an integration: connect it again.
+// IntegrationNeedsReconnectEvent: A CRM has ended the access of an integration, or the key or person that it acts for
+// has none any more: connect it again.
 type IntegrationNeedsReconnectEvent struct {
 	// Account of the event.
 	AccountID string `json:"account_id"`
@@ -6642,6 +6659,7 @@ type PublicationFailureCode string
 
 // The values of PublicationFailureCode.
 const (
+	PublicationFailureCodeAuthorityEnded        PublicationFailureCode = "authority_ended"
 	PublicationFailureCodeCanceled              PublicationFailureCode = "canceled"
 	PublicationFailureCodeCaptchaRequired       PublicationFailureCode = "captcha_required"
 	PublicationFailureCodeContentPolicy         PublicationFailureCode = "content_policy"
@@ -6950,6 +6968,8 @@ type ReviewLink struct {
 	ContentItemIDs []string `json:"content_item_ids"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Id of the API key, or of the person, that created the link. The page ends with its access.
+	CreatedBy string `json:"created_by"`
 	// Time at which the page ends.
 	ExpiresAt time.Time `json:"expires_at"`
 	// Factory whose generated and scheduled items the page shows. Null: content_item_ids.
@@ -6966,7 +6986,8 @@ type ReviewLink struct {
 	ProfileID *string `json:"profile_id"`
 	// Time at which the address was shown, in late repeats of the creation. Null otherwise.
 	SecretShownAt *time.Time `json:"secret_shown_at"`
-	// State of the link.
+	// State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish
+	// content any more.
 	State ReviewLinkState `json:"state"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
@@ -7505,7 +7526,7 @@ type ServiceLevels struct {
 // SocialAccount is a type of the API.
 type SocialAccount struct {
 	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your
-	// account and continues to the platform. Null unless the owner is awaited.
+	// account and continues to the platform. It is in the response that asks for the access only: null in all others.
 	AuthorizationURL *string `json:"authorization_url"`
 	// URL of its picture. Null: none.
 	AvatarURL *string `json:"avatar_url"`
@@ -7663,6 +7684,55 @@ type SocialComments struct {
 	MaxReply TextLimit `json:"max_reply"`
 	// Whether a reply can be published.
 	Reply bool `json:"reply"`
+}
+
+// SocialConnecting is a type of the API.
+type SocialConnecting struct {
+	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your
+	// account and continues to the platform. It is in the response that asks for the access only: null in all others.
+	AuthorizationURL *string `json:"authorization_url"`
+	// URL of its picture. Null: none.
+	AvatarURL *string `json:"avatar_url"`
+	// What can be done with the comments on its posts.
+	Comments SocialCommenting `json:"comments"`
+	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
+	// otherwise.
+	ConnectedAs *string `json:"connected_as"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Display name on the platform.
+	DisplayName string `json:"display_name"`
+	// Ids of the factories that publish to it.
+	FactoryIDs []string `json:"factory_ids"`
+	// Name on the platform. Empty until the account is connected.
+	Handle string `json:"handle"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
+	// however late it is.
+	LateAfter *int64 `json:"late_after"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Time before which its owner has to connect it again, because the platform ends the access then. The event
+	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
+	// connected. Null: it does not end.
+	ReconnectBefore *time.Time `json:"reconnect_before"`
+	// State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the
+	// access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days.
+	State SocialAccountState `json:"state"`
+	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
+	// does not end, or there is none.
+	TokenExpiresAt *time.Time `json:"token_expires_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Time at which authorization_url was made and shown. Only in a repeat that leaves it out.
+	LinkShownAt *time.Time `json:"link_shown_at,omitzero"`
 }
 
 // SocialPlatform is a type of the API.

@@ -227,7 +227,8 @@ export class ApiKeysResource {
   /**
    * List the API keys.
    *
-   * Secrets are not included. A live key lists all keys of the account, a test key the test keys.
+   * Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers and the
+   * keys that they have made, directly or through other keys, list only those that they have made.
    *
    * Needs the scope `account:manage`.
    */
@@ -238,8 +239,9 @@ export class ApiKeysResource {
   /**
    * Create an API key.
    *
-   * A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending. Only
-   * this response contains the secret. Store it safely.
+   * A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending, and
+   * what those spend counts for its own limit too. It manages keys as the person who has made it may now. Only this
+   * response contains the secret. Store it safely.
    *
    * Needs the scope `account:manage`.
    */
@@ -501,7 +503,9 @@ export class AutomationsResource {
   /**
    * Change an automation.
    *
-   * Takes a JSON merge patch (RFC 7396).
+   * Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the state to
+   * active, make the calling key the one on whose behalf it makes items: they cost that key, and are published
+   * automatically only if that key has the scope content:publish.
    *
    * Needs the scope `content:write`.
    */
@@ -816,7 +820,8 @@ export class ContentResource {
    * Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins.
    * Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null
    * is generated again by the next attempt. The title of a finished story or music clip is part of its media:
-   * regenerate the item with `reuse` to change it.
+   * regenerate the item with `reuse` to change it. A change of an item that is going to be published by itself, such as
+   * a scheduled one, needs the scope content:publish too, unless the item waits for an approval again.
    *
    * Needs the scope `content:write`.
    */
@@ -1477,8 +1482,8 @@ export class PeopleResource {
    * Remove a person.
    *
    * Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys that the
-   * person has created go on working: revoke those that are not needed. For people with the role owner or admin who
-   * have signed in, not for API keys: `person_required`.
+   * person has created go on working, but manage no keys any more: revoke those that are not needed. For people with
+   * the role owner or admin who have signed in, not for API keys: `person_required`.
    *
    * Needs the scope `person`.
    */
@@ -1928,7 +1933,8 @@ export class ReviewLinksResource {
    * Makes the address of a page for people without an account. It shows the finished media and texts of content items
    * as each platform will show them; with `may: decide`, people approve items there or request changes. Whoever has the
    * address can open the page until `expires_at`, or until you delete the link. Decisions are in the audit log under
-   * the id of the link.
+   * the id of the link. The scope content:read is needed too, and the page ends if the calling key, or the person,
+   * loses one of both or all access.
    *
    * Needs the scope `content:publish`.
    */
@@ -2072,7 +2078,7 @@ export class SocialAccountsResource {
    *
    * Needs the scope `social:manage`.
    */
-  connect(body: T.SocialAccountConnect, options?: RequestOptions): Call<T.SocialAccount> {
+  connect(body: T.SocialAccountConnect, options?: RequestOptions): Call<T.SocialConnecting> {
     return this.#core.call('POST', '/v1/social/accounts', [], { body }, options);
   }
 

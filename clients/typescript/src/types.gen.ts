@@ -422,7 +422,7 @@ export interface ApiKeyDetails {
   scopes: Scope[];
   /** Credits that the key may spend in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
-  /** Credits that the key has spent and reserved in this calendar month (UTC). */
+  /** Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC). */
   spent_credits_this_month: number;
   /** State of the key. A request with a revoked or expired key fails with 401. */
   state: ApiKeyState;
@@ -704,6 +704,11 @@ export interface AuditEntry {
 export interface Automation {
   /** Time of creation, UTC. */
   created_at: string;
+  /**
+   * Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+   * changed its trigger, template, utm or max_per_day, or set it to active.
+   */
+  created_by: string;
   /** Factory that makes the items. */
   factory_id: string;
   /** The last failure since the last success. Null: none. */
@@ -718,7 +723,10 @@ export interface Automation {
   metadata: Record<string, string>;
   /** Profile of its factory. Null: the account as a whole. */
   profile_id: string | null;
-  /** paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on. */
+  /**
+   * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
+   * any more, which the failure says; set the state to active to go on, on your own behalf.
+   */
   state: AutomationState;
   /** Body of createContentItem without factory_id. */
   template: Record<string, unknown>;
@@ -758,6 +766,11 @@ export interface AutomationCreate {
 export interface AutomationDetails {
   /** Time of creation, UTC. */
   created_at: string;
+  /**
+   * Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+   * changed its trigger, template, utm or max_per_day, or set it to active.
+   */
+  created_by: string;
   /** Factory that makes the items. */
   factory_id: string;
   /** The last failure since the last success. Null: none. */
@@ -774,7 +787,10 @@ export interface AutomationDetails {
   profile_id: string | null;
   /** The last 10 runs, newest first. */
   runs: AutomationRun[];
-  /** paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on. */
+  /**
+   * paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
+   * any more, which the failure says; set the state to active to go on, on your own behalf.
+   */
   state: AutomationState;
   /** Body of createContentItem without factory_id. */
   template: Record<string, unknown>;
@@ -794,7 +810,10 @@ export interface AutomationEventData {
   object: Automation;
 }
 
-/** An automation has failed five times in a row, and makes nothing until it is set to active. */
+/**
+ * An automation has failed five times in a row, or the key or person that it acts for has no access any more. It makes
+ * nothing until it is set to active.
+ */
 export interface AutomationFailedEvent {
   /** Account of the event. */
   account_id: string;
@@ -816,7 +835,7 @@ export interface AutomationFailedEvent {
 export interface AutomationFailure {
   /** Time of the failure. */
   at: string;
-  /** Code of the error, as a call would get it, or feed_unreadable. */
+  /** Code of the error, as a call would get it, feed_unreadable or authority_ended. */
   code: string;
   /** What happened and what to do about it. */
   message: string;
@@ -1932,7 +1951,7 @@ export interface ContentFailure {
 }
 
 /** Values of an enumeration. */
-export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** A content item was generated: its media are ready. */
 export interface ContentGeneratedEvent {
@@ -3753,21 +3772,26 @@ export interface InstagramOptions {
 /** A type of the API. */
 export interface Integration {
   /**
-   * URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
-   * unless the administrator is awaited.
+   * URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It
+   * is in the response that asks for the access only: null in all others.
    */
   authorization_url: string | null;
   /** Numbers since the integration was created. */
   counts: IntegrationCounts;
   /** Time of creation, UTC. */
   created_at: string;
+  /**
+   * Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+   * connected it.
+   */
+  created_by: string;
   /** Id of the factory that gets the products and makes the content. Null: none. */
   factory_id: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /** CRM. */
   kind: string;
-  /** Last failure of a product, of content or of a note. Null: there was none. */
+  /** Last failure of the integration, of a product, of content or of a note. Null: there was none. */
   last_failure: IntegrationFailure | null;
   /** Last complete synchronization. Null: there was none. */
   last_sync: IntegrationSync | null;
@@ -3783,8 +3807,8 @@ export interface Integration {
   profile_id: string | null;
   /**
    * State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
-   * has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
-   * days.
+   * has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
+   * integration again. disconnected: it was disconnected, and is deleted after 90 days.
    */
   state: SocialAccountState;
   /** Time of the last change, UTC. */
@@ -3824,14 +3848,19 @@ export interface IntegrationConnect {
 /** A type of the API. */
 export interface IntegrationConnecting {
   /**
-   * URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. Null
-   * unless the administrator is awaited.
+   * URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It
+   * is in the response that asks for the access only: null in all others.
    */
   authorization_url: string | null;
   /** Numbers since the integration was created. */
   counts: IntegrationCounts;
   /** Time of creation, UTC. */
   created_at: string;
+  /**
+   * Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+   * connected it.
+   */
+  created_by: string;
   /** Id of the factory that gets the products and makes the content. Null: none. */
   factory_id: string | null;
   /**
@@ -3843,7 +3872,7 @@ export interface IntegrationConnecting {
   id: string;
   /** CRM. */
   kind: string;
-  /** Last failure of a product, of content or of a note. Null: there was none. */
+  /** Last failure of the integration, of a product, of content or of a note. Null: there was none. */
   last_failure: IntegrationFailure | null;
   /** Last complete synchronization. Null: there was none. */
   last_sync: IntegrationSync | null;
@@ -3859,15 +3888,15 @@ export interface IntegrationConnecting {
   profile_id: string | null;
   /**
    * State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
-   * has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after 90
-   * days.
+   * has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
+   * integration again. disconnected: it was disconnected, and is deleted after 90 days.
    */
   state: SocialAccountState;
   /** Time of the last change, UTC. */
   updated_at: string;
   /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
   version: number;
-  /** Time at which the address was made and shown. Only in a repeat that leaves it out. */
+  /** Time at which the addresses were made and shown. Only in a repeat that leaves them out. */
   hook_shown_at?: string;
 }
 
@@ -3943,7 +3972,10 @@ export interface IntegrationMappingStageInput {
   template: string;
 }
 
-/** A CRM has ended the access of an integration: connect it again. */
+/**
+ * A CRM has ended the access of an integration, or the key or person that it acts for has none any more: connect it
+ * again.
+ */
 export interface IntegrationNeedsReconnectEvent {
   /** Account of the event. */
   account_id: string;
@@ -5583,10 +5615,10 @@ export interface PublicationFailure {
 }
 
 /** Values of an enumeration. */
-export type PublicationFailureCode = 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type PublicationFailureCode = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** Values of an enumeration. */
-export type PublicationFailureCodeInput = 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported';
+export type PublicationFailureCodeInput = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported';
 
 /** A type of the API. */
 export interface PublicationMetrics {
@@ -5844,6 +5876,8 @@ export interface ReviewLink {
   content_item_ids: string[];
   /** Time of creation, UTC. */
   created_at: string;
+  /** Id of the API key, or of the person, that created the link. The page ends with its access. */
+  created_by: string;
   /** Time at which the page ends. */
   expires_at: string;
   /** Factory whose generated and scheduled items the page shows. Null: content_item_ids. */
@@ -5860,7 +5894,10 @@ export interface ReviewLink {
   profile_id: string | null;
   /** Time at which the address was shown, in late repeats of the creation. Null otherwise. */
   secret_shown_at: string | null;
-  /** State of the link. */
+  /**
+   * State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish
+   * content any more.
+   */
   state: ReviewLinkState;
   /** Time of the last change, UTC. */
   updated_at: string;
@@ -6392,7 +6429,8 @@ export interface ServiceLevels {
 export interface SocialAccount {
   /**
    * URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
-   * your account and continues to the platform. Null unless the owner is awaited.
+   * your account and continues to the platform. It is in the response that asks for the access only: null in all
+   * others.
    */
   authorization_url: string | null;
   /** URL of its picture. Null: none. */
@@ -6562,6 +6600,68 @@ export interface SocialComments {
   max_reply: TextLimit;
   /** Whether a reply can be published. */
   reply: boolean;
+}
+
+/** A type of the API. */
+export interface SocialConnecting {
+  /**
+   * URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
+   * your account and continues to the platform. It is in the response that asks for the access only: null in all
+   * others.
+   */
+  authorization_url: string | null;
+  /** URL of its picture. Null: none. */
+  avatar_url: string | null;
+  /** What can be done with the comments on its posts. */
+  comments: SocialCommenting;
+  /**
+   * Id of the account that is connected in place of this one, because it is the same account of the platform. Null
+   * otherwise.
+   */
+  connected_as: string | null;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Display name on the platform. */
+  display_name: string;
+  /** Ids of the factories that publish to it. */
+  factory_ids: string[];
+  /** Name on the platform. Empty until the account is connected. */
+  handle: string;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /**
+   * Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
+   * however late it is.
+   */
+  late_after: number | null;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Platform of the account. */
+  platform: Platform;
+  /** Profile that it belongs to. Null: the account as a whole. */
+  profile_id: string | null;
+  /**
+   * Time before which its owner has to connect it again, because the platform ends the access then. The event
+   * social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
+   * connected. Null: it does not end.
+   */
+  reconnect_before: string | null;
+  /**
+   * State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the
+   * access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days.
+   */
+  state: SocialAccountState;
+  /**
+   * Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
+   * does not end, or there is none.
+   */
+  token_expires_at: string | null;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Time at which authorization_url was made and shown. Only in a repeat that leaves it out. */
+  link_shown_at?: string;
 }
 
 /** A type of the API. */

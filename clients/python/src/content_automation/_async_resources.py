@@ -148,7 +148,8 @@ class AsyncApiKeysResource:
     ) -> AsyncPages[types.ApiKey]:
         """List the API keys.
 
-        Secrets are not included. A live key lists all keys of the account, a test key the test keys.
+        Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers and
+        the keys that they have made, directly or through other keys, list only those that they have made.
 
         Needs the scope `account:manage`.
         """
@@ -159,7 +160,8 @@ class AsyncApiKeysResource:
     ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
-        A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending.
+        A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending,
+        and what those spend counts for its own limit too. It manages keys as the person who has made it may now.
         Only this response contains the secret. Store it safely.
 
         Needs the scope `account:manage`.
@@ -429,7 +431,9 @@ class AsyncAutomationsResource:
     ) -> types.AutomationDetails:
         """Change an automation.
 
-        Takes a JSON merge patch (RFC 7396).
+        Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the state
+        to active, make the calling key the one on whose behalf it makes items: they cost that key, and are published
+        automatically only if that key has the scope content:publish.
 
         Needs the scope `content:write`.
         """
@@ -661,7 +665,9 @@ class AsyncContentResource:
         Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing
         begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A
         text set to null is generated again by the next attempt. The title of a finished story or music clip is part
-        of its media: regenerate the item with `reuse` to change it.
+        of its media: regenerate the item with `reuse` to change it. A change of an item that is going to be
+        published by itself, such as a scheduled one, needs the scope content:publish too, unless the item waits for
+        an approval again.
 
         Needs the scope `content:write`.
         """
@@ -1291,8 +1297,8 @@ class AsyncPeopleResource:
         """Remove a person.
 
         Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys
-        that the person has created go on working: revoke those that are not needed. For people with the role owner
-        or admin who have signed in, not for API keys: `person_required`.
+        that the person has created go on working, but manage no keys any more: revoke those that are not needed. For
+        people with the role owner or admin who have signed in, not for API keys: `person_required`.
 
         Needs the scope `person`.
         """
@@ -1679,7 +1685,8 @@ class AsyncReviewLinksResource:
         Makes the address of a page for people without an account. It shows the finished media and texts of content
         items as each platform will show them; with `may: decide`, people approve items there or request changes.
         Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are in
-        the audit log under the id of the link.
+        the audit log under the id of the link. The scope content:read is needed too, and the page ends if the
+        calling key, or the person, loses one of both or all access.
 
         Needs the scope `content:publish`.
         """
@@ -1780,7 +1787,7 @@ class AsyncSocialAccountsResource:
 
     async def connect(
         self, body: types.SocialAccountConnect, **options: Unpack[RequestOptions]
-    ) -> types.SocialAccount:
+    ) -> types.SocialConnecting:
         """Connect a social account.
 
         What to send depends on the platform's `connect`, see listPlatforms:
@@ -1803,7 +1810,7 @@ class AsyncSocialAccountsResource:
         data = await self._client.call(
             "POST", "/v1/social/accounts", (), None, body, options
         )
-        return cast("types.SocialAccount", data)
+        return cast("types.SocialConnecting", data)
 
     async def get(
         self, social_account_id: str, **options: Unpack[RequestOptions]

@@ -429,7 +429,7 @@ class ApiKeyDetails(TypedDict):
     spend_limit_credits: Optional[int]
     """Credits that the key may spend in a calendar month (UTC). Null: no limit of its own."""
     spent_credits_this_month: int
-    """Credits that the key has spent and reserved in this calendar month (UTC)."""
+    """Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC)."""
     state: "ApiKeyState"
     """State of the key. A request with a revoked or expired key fails with 401."""
     updated_at: str
@@ -727,6 +727,10 @@ class Automation(TypedDict):
 
     created_at: str
     """Time of creation, UTC."""
+    created_by: str
+    """Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+    changed its trigger, template, utm or max_per_day, or set it to active.
+    """
     factory_id: str
     """Factory that makes the items."""
     failure: Optional["AutomationFailure"]
@@ -742,7 +746,9 @@ class Automation(TypedDict):
     profile_id: Optional[str]
     """Profile of its factory. Null: the account as a whole."""
     state: "AutomationState"
-    """paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on."""
+    """paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no
+    access any more, which the failure says; set the state to active to go on, on your own behalf.
+    """
     template: Dict[str, Any]
     """Body of createContentItem without factory_id."""
     trigger: "AutomationTrigger"
@@ -783,6 +789,10 @@ class AutomationDetails(TypedDict):
 
     created_at: str
     """Time of creation, UTC."""
+    created_by: str
+    """Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+    changed its trigger, template, utm or max_per_day, or set it to active.
+    """
     factory_id: str
     """Factory that makes the items."""
     failure: Optional["AutomationFailure"]
@@ -800,7 +810,9 @@ class AutomationDetails(TypedDict):
     runs: List["AutomationRun"]
     """The last 10 runs, newest first."""
     state: "AutomationState"
-    """paused: it makes nothing. failed: five runs in a row have failed; set the state to active to go on."""
+    """paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no
+    access any more, which the failure says; set the state to active to go on, on your own behalf.
+    """
     template: Dict[str, Any]
     """Body of createContentItem without factory_id."""
     trigger: "AutomationTrigger"
@@ -823,7 +835,9 @@ class AutomationEventData(TypedDict):
 
 
 class AutomationFailedEvent(TypedDict):
-    """An automation has failed five times in a row, and makes nothing until it is set to active."""
+    """An automation has failed five times in a row, or the key or person that it acts for has no access any more. It
+    makes nothing until it is set to active.
+    """
 
     account_id: str
     """Account of the event."""
@@ -848,7 +862,7 @@ class AutomationFailure(TypedDict):
     at: str
     """Time of the failure."""
     code: str
-    """Code of the error, as a call would get it, or feed_unreadable."""
+    """Code of the error, as a call would get it, feed_unreadable or authority_ended."""
     message: str
     """What happened and what to do about it."""
 
@@ -1973,7 +1987,7 @@ class ContentFailure(TypedDict):
     """Stage that failed: a model's part, finished media, or publishing."""
 
 
-ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "token_expired", "too_late", "unsupported"], str]
+ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "token_expired", "too_late", "unsupported"], str]
 
 
 class ContentGeneratedEvent(TypedDict):
@@ -3767,13 +3781,17 @@ class Integration(TypedDict):
     """A type of the API."""
 
     authorization_url: Optional[str]
-    """URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes.
-    Null unless the administrator is awaited.
+    """URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It
+    is in the response that asks for the access only: null in all others.
     """
     counts: "IntegrationCounts"
     """Numbers since the integration was created."""
     created_at: str
     """Time of creation, UTC."""
+    created_by: str
+    """Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+    connected it.
+    """
     factory_id: Optional[str]
     """Id of the factory that gets the products and makes the content. Null: none."""
     id: str
@@ -3781,7 +3799,7 @@ class Integration(TypedDict):
     kind: str
     """CRM."""
     last_failure: Optional["IntegrationFailure"]
-    """Last failure of a product, of content or of a note. Null: there was none."""
+    """Last failure of the integration, of a product, of content or of a note. Null: there was none."""
     last_sync: Optional["IntegrationSync"]
     """Last complete synchronization. Null: there was none."""
     mapping: "IntegrationMapping"
@@ -3796,8 +3814,8 @@ class Integration(TypedDict):
     """Profile that it belongs to. Null: the account as a whole."""
     state: "SocialAccountState"
     """State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
-    CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after
-    90 days.
+    CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect
+    the integration again. disconnected: it was disconnected, and is deleted after 90 days.
     """
     updated_at: str
     """Time of the last change, UTC."""
@@ -3838,13 +3856,17 @@ class IntegrationConnecting(TypedDict):
     """A type of the API."""
 
     authorization_url: Optional[str]
-    """URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes.
-    Null unless the administrator is awaited.
+    """URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It
+    is in the response that asks for the access only: null in all others.
     """
     counts: "IntegrationCounts"
     """Numbers since the integration was created."""
     created_at: str
     """Time of creation, UTC."""
+    created_by: str
+    """Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+    connected it.
+    """
     factory_id: Optional[str]
     """Id of the factory that gets the products and makes the content. Null: none."""
     hook_url: Optional[str]
@@ -3856,7 +3878,7 @@ class IntegrationConnecting(TypedDict):
     kind: str
     """CRM."""
     last_failure: Optional["IntegrationFailure"]
-    """Last failure of a product, of content or of a note. Null: there was none."""
+    """Last failure of the integration, of a product, of content or of a note. Null: there was none."""
     last_sync: Optional["IntegrationSync"]
     """Last complete synchronization. Null: there was none."""
     mapping: "IntegrationMapping"
@@ -3871,15 +3893,15 @@ class IntegrationConnecting(TypedDict):
     """Profile that it belongs to. Null: the account as a whole."""
     state: "SocialAccountState"
     """State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
-    CRM has ended the access; connect the integration again. disconnected: it was disconnected, and is deleted after
-    90 days.
+    CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect
+    the integration again. disconnected: it was disconnected, and is deleted after 90 days.
     """
     updated_at: str
     """Time of the last change, UTC."""
     version: int
     """Version, increased by every change. It is the ETag of the resource, for If-Match."""
     hook_shown_at: NotRequired[str]
-    """Time at which the address was made and shown. Only in a repeat that leaves it out."""
+    """Time at which the addresses were made and shown. Only in a repeat that leaves them out."""
 
 
 IntegrationContentKind = Union[Literal["post", "video", "carousel", "story"], str]
@@ -3968,7 +3990,9 @@ class IntegrationMappingStageInput(TypedDict):
 
 
 class IntegrationNeedsReconnectEvent(TypedDict):
-    """A CRM has ended the access of an integration: connect it again."""
+    """A CRM has ended the access of an integration, or the key or person that it acts for has none any more: connect it
+    again.
+    """
 
     account_id: str
     """Account of the event."""
@@ -5645,9 +5669,9 @@ class PublicationFailure(TypedDict):
     """Stage that failed."""
 
 
-PublicationFailureCode = Union[Literal["canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "timeout", "token_expired", "too_late", "unsupported"], str]
+PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "timeout", "token_expired", "too_late", "unsupported"], str]
 
-PublicationFailureCodeInput = Literal["canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "timeout", "token_expired", "too_late", "unsupported"]
+PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "timeout", "token_expired", "too_late", "unsupported"]
 
 
 class PublicationMetrics(TypedDict):
@@ -5919,6 +5943,8 @@ class ReviewLink(TypedDict):
     """Content items that the page shows. Empty: those of the factory."""
     created_at: str
     """Time of creation, UTC."""
+    created_by: str
+    """Id of the API key, or of the person, that created the link. The page ends with its access."""
     expires_at: str
     """Time at which the page ends."""
     factory_id: Optional[str]
@@ -5936,7 +5962,9 @@ class ReviewLink(TypedDict):
     secret_shown_at: Optional[str]
     """Time at which the address was shown, in late repeats of the creation. Null otherwise."""
     state: "ReviewLinkState"
-    """State of the link."""
+    """State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish
+    content any more.
+    """
     updated_at: str
     """Time of the last change, UTC."""
     url: Optional[str]
@@ -6469,7 +6497,8 @@ class SocialAccount(TypedDict):
 
     authorization_url: Optional[str]
     """URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
-    your account and continues to the platform. Null unless the owner is awaited.
+    your account and continues to the platform. It is in the response that asks for the access only: null in all
+    others.
     """
     avatar_url: Optional[str]
     """URL of its picture. Null: none."""
@@ -6638,6 +6667,64 @@ class SocialComments(TypedDict):
     """Limit of a reply."""
     reply: bool
     """Whether a reply can be published."""
+
+
+
+class SocialConnecting(TypedDict):
+    """A type of the API."""
+
+    authorization_url: Optional[str]
+    """URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
+    your account and continues to the platform. It is in the response that asks for the access only: null in all
+    others.
+    """
+    avatar_url: Optional[str]
+    """URL of its picture. Null: none."""
+    comments: "SocialCommenting"
+    """What can be done with the comments on its posts."""
+    connected_as: Optional[str]
+    """Id of the account that is connected in place of this one, because it is the same account of the platform. Null
+    otherwise.
+    """
+    created_at: str
+    """Time of creation, UTC."""
+    display_name: str
+    """Display name on the platform."""
+    factory_ids: List[str]
+    """Ids of the factories that publish to it."""
+    handle: str
+    """Name on the platform. Empty until the account is connected."""
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    late_after: Optional[int]
+    """Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
+    however late it is.
+    """
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    platform: "Platform"
+    """Platform of the account."""
+    profile_id: Optional[str]
+    """Profile that it belongs to. Null: the account as a whole."""
+    reconnect_before: Optional[str]
+    """Time before which its owner has to connect it again, because the platform ends the access then. The event
+    social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
+    connected. Null: it does not end.
+    """
+    state: "SocialAccountState"
+    """State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the
+    access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days.
+    """
+    token_expires_at: Optional[str]
+    """Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null:
+    it does not end, or there is none.
+    """
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    link_shown_at: NotRequired[str]
+    """Time at which authorization_url was made and shown. Only in a repeat that leaves it out."""
 
 
 

@@ -14,7 +14,7 @@ export const apiKeysDescription: INodeProperties[] = [
         name: 'Create',
         value: 'create',
         action: 'Create an API key',
-        description: 'A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending',
+        description: 'A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of spending, and what those spend counts for its own limit too',
         routing: { request: { method: 'POST', url: '/v1/api-keys' } },
       },
       {
