@@ -24,7 +24,6 @@ PACKAGES := ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms
 
 # Tests of running systems. go test would cache their results, since it does not
 # see the functions that they build.
-DEPLOYED := /infra/verify/\(e2e\|chaos\)$$
 
 # The end-to-end tests that SAM can carry, but for answers of the gateway's own:
 # docs/sam.md says what SAM does otherwise.
@@ -97,51 +96,22 @@ media-tools: ## Install ffmpeg, ffprobe and the fonts into .tools/media, at pinn
 layer: ## Make the Lambda layer with ffmpeg and the fonts, into build/layer/<arch>; ARCH=arm64 or x86_64
 	@node infra/tools/media-tools.mjs layer $(ARCH)
 
-OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),-Otarget)
-
-# The tests of the local system wait for most of their time: the other checks run beside
-# them, and give way. What a check prints is shown when it has ended. The compiler and the
-# tests may use more memory, and take less time.
+# Both commands end with a table of what ran, for how long, and what did not run for want of which tool. The compiler and
+# the tests may use more memory, and take less time.
 .PHONY: test
 test: export GOGC := 300
-test: explorer-assets ## Run everything that must pass: generated files, static analysis, known vulnerabilities, all tests
-	@$(MAKE) --no-print-directory -j2 $(OUTPUT_SYNC) test-deployed test-beside
-	@$(MAKE) --no-print-directory test-sam
+test: explorer-assets test-tools ## Run what tells a right change from a wrong one
+	@$(GO) run ./infra/verify/suite
 
-.PHONY: test-beside
-test-beside: generate-check
-	@nice -n 10 $(MAKE) --no-print-directory lint-code
-	@nice -n 10 $(MAKE) --no-print-directory lint-stacks
-	@nice -n 10 $(MAKE) --no-print-directory vuln
-	@nice -n 10 $(MAKE) --no-print-directory test-units
-	@nice -n 10 $(MAKE) --no-print-directory -j2 $(OUTPUT_SYNC) test-e2e test-last
-
-# The compositions of test-e2e run one at a time, on one core.
-.PHONY: test-last
-test-last:
-	@$(MAKE) --no-print-directory test-clients
-	@$(MAKE) --no-print-directory test-race
-	@$(MAKE) --no-print-directory test-engine
-
-# The tests of the tools, of measurements and of the local systems take long, and change rarely.
-# Of the end-to-end tests, those of videos in full quality and of a receiver that starts 40 s late are left out.
-SLOW := /infra/\(verify\|measure\|local\|operate\)\|/infra/app/stack$$\|/media/compose
-SLOW_E2E := ^Test(FinishedMedia|LiveContent|ItemsAreCorrected|SocialAccountsAreConnectedAtThePlatforms|QuickStartWithALateReceiver)$$
-.PHONY: test-fast
-test-fast: export GOGC := 300
-test-fast: explorer-assets media-tools ## Run the unit tests and the end-to-end tests in one process, but for the slowest
-	$(GO) test -vet=off $$($(GO) list $(PACKAGES) | grep -v '$(SLOW)')
-	@$(MAKE) --no-print-directory test-e2e SKIP='$(SLOW_E2E)'
+.PHONY: test-all
+test-all: export GOGC := 300
+test-all: explorer-assets test-tools ## Run the long tests too, before an issue is resolved: docs/tests.md
+	@.local/bin/local tools all
+	@$(GO) run ./infra/verify/suite -all
 
 .PHONY: test-e2e
-test-e2e: explorer-assets media-tools ## Run the end-to-end tests on the service in one process
-	$(GO) test -vet=off -count=1 -parallel 8 -timeout 25m $(if $(SKIP),-skip '$(SKIP)') ./infra/verify/e2e
-
-# Some packages wait for most of their time.
-.PHONY: test-units
-test-units: explorer-assets test-tools ## Run all tests but those of the local system
-	$(GO) test -vet=off -p 3 -timeout 25m $$($(GO) list $(PACKAGES) | grep -v '$(DEPLOYED)')
-	@for table in pkg/adapter/platform/*/testdata/duplicates.md; do echo; echo "$$table, as the tests found it:"; cat $$table; done
+test-e2e: explorer-assets test-tools ## Run the end-to-end tests on the service in one process
+	$(GO) test -vet=off -count=1 -parallel 8 -timeout 25m ./infra/verify/e2e
 
 # The race detector needs cgo, and so a C compiler. The packages with most goroutines run under
 # it: not their slowest tests, which are sweeps over every step, or of large answers. Of compose
@@ -171,10 +141,10 @@ test-engine: explorer-assets test-tools ## Run tests on AWS's own database engin
 test-deployed: explorer-assets generate-check test-tools ## Run the tests of the deployed template: what only it can show, and chaos
 	$(GO) test -tags deployed -vet=off -count=1 -p 1 -parallel 3 -timeout 25m ./infra/verify/e2e ./infra/verify/chaos
 
-# All that the tests and lint need.
+# What make test needs. The long tests install what they need themselves.
 .PHONY: test-tools
 test-tools: media-tools .local/bin/local
-	@.local/bin/local tools all
+	@.local/bin/local tools
 
 .PHONY: test-sam
 test-sam: explorer-assets media-tools ## Run end-to-end tests through AWS SAM, where a Docker engine runs
@@ -284,17 +254,27 @@ generate-check:
 lint: lint-code lint-stacks ## Analyse the code and the stacks, and lint the OpenAPI document
 
 .PHONY: lint-code
-lint-code: explorer-assets
+lint-code: vet staticcheck
+
+.PHONY: vet
+vet: explorer-assets
 	$(GO) vet $(PACKAGES)
 	$(GO) vet -tags deployed ./infra/verify/e2e
 	$(GO) vet -tags clients ./clients/internal/verify
 	$(GO) vet -tags n8n ./clients/internal/verify
+
+.PHONY: staticcheck
+staticcheck: explorer-assets
 	$(GO) tool staticcheck $(PACKAGES)
 	$(GO) tool staticcheck -tags deployed ./infra/verify/e2e
 
-.PHONY: lint-stacks
-lint-stacks: tools explorer-assets
+.PHONY: lint-document
+lint-document:
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(REDOCLY) lint --config infra/tools/redocly.yaml clients/openapi.json
+
+.PHONY: lint-stacks
+lint-stacks: explorer-assets .local/bin/local lint-document
+	@.local/bin/local tools all
 	$(GO) run ./infra/verify/judge
 	@$(SPECTRAL) lint --ruleset infra/tools/spectral/ruleset.yaml --fail-severity hint clients/openapi.json
 

@@ -74,14 +74,16 @@ const (
 // after the plan. The slots of an item's accounts and their posts of the day are read after the item that is scheduled
 // or published; validatePublishing reads its factory and accounts, too. A publication is found by the index of items,
 // and read from the table, because the index lags. The template of an automation is checked as an item would be, with
-// its factory and accounts. Best times read the items after their factory.
+// its factory and accounts. Best times read the items after their factory. A
+// list of keys reads the calling key and who has made it, whose role decides what it shows; an invitation reads who has
+// the address.
 var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "listIntegrations": 1,
 	"updateIntegration": 1, "disconnectIntegration": 1,
 	"deleteProfile": 8, "getContentPlan": 1, "scheduleContentItem": 1, "publishContentItem": 1, "validatePublishing": 3,
 	"getBestTimes": 1, "listAllPublications": 1, "getPublication": 1, "updatePublication": 1, "deletePublication": 1,
-	"createAutomation": 1, "updateAutomation": 2,
+	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "invitePerson": 1,
 	"replyToComment": 1, "updateComment": 1, "deleteComment": 1,
 }
 

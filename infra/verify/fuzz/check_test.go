@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,6 +89,16 @@ func checkPlaces(c *call, failure object) error {
 	return nil
 }
 
+// hasQuery reports whether a query has a parameter. The error of an unknown one names its first 64 characters.
+func hasQuery(query url.Values, param string) bool {
+	for name := range query {
+		if name == param || len([]rune(param)) == 64 && strings.HasPrefix(name, param) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkPlace checks that an error names a parameter, a place in the body, or a missing member of such a place.
 func checkPlace(c *call, tree any, param, message string) error {
 	if param == "" {
@@ -96,7 +107,7 @@ func checkPlace(c *call, tree any, param, message string) error {
 	if !strings.HasPrefix(param, "/") {
 		if param == "Idempotency-Key" || param == "Content-Type" ||
 			slices.ContainsFunc(c.op.parameters, func(p parameter) bool { return p.name == param }) ||
-			c.query.Has(param) {
+			hasQuery(c.query, param) {
 			return nil
 		}
 		return fmt.Errorf("no parameter is called %q", param)

@@ -15,9 +15,15 @@ type stage struct {
 }
 
 // packages lists the packages of the unit tests. The wildcard ./... leaves out testdata; the end-to-end tests are a
-// stage of their own.
+// stage of their own, and those of the local AWS are long.
 const packages = `$(go list ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ` +
-	`./testdata/receiver ./testdata/importer | grep -v '/infra/verify/\(e2e\|chaos\)$')`
+	`./testdata/receiver ./testdata/importer | grep -v '/infra/\(verify/\(e2e\|chaos\)\|local/system\)$')`
+
+// longTests are end-to-end tests of make test-all alone: they compose many videos, install tools, or wait. The others
+// have an item of each kind.
+const longTests = "^Test(AVideoHasTheIntroOfItsBrand|FinishedMedia|GeneratedClients|ItemsAreCorrected|ItemsAreRetold|" +
+	"LiveContent|QuickStartWithALateReceiver|SamplesOfTheQuickStart|ShortVideosOfALongOne|" +
+	"SocialAccountsAreConnectedAtThePlatforms)$"
 
 func shell(script string) []string { return []string{"sh", "-c", script} }
 
@@ -32,13 +38,15 @@ var stages = []stage{
 	{name: "document", command: target("lint-document")},
 	{name: "units", command: shell("go test -json -vet=off -p 2 -timeout 25m " + packages),
 		env: []string{"SEEDS=20", "FUZZ_REQUESTS=10000"}},
-	{name: "e2e", lane: 1, command: shell("go test -json -vet=off -count=1 -parallel 8 -timeout 25m ./infra/verify/e2e")},
+	{name: "e2e", lane: 1, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "8", "-timeout", "25m",
+		"-skip", longTests, "./infra/verify/e2e"}},
 	{name: "engine", needs: "java", command: target("test-engine")},
 
 	{name: "stacks", long: true, command: target("lint-stacks")},
 	{name: "vulnerabilities", long: true, command: target("vuln")},
-	{name: "long", long: true, command: shell("go test -json -tags long -vet=off -count=1 -parallel 4 -timeout 40m " +
-		"./infra/verify/e2e ./infra/local/system ./pkg/media/compose")},
+	{name: "long", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "4",
+		"-timeout", "40m", "-run", longTests, "./infra/verify/e2e"}},
+	{name: "local", long: true, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
 	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),

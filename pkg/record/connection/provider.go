@@ -79,7 +79,7 @@ func (s *Service) UseSetup(ctx context.Context, token string, p Provider) (tenan
 		return "", c, err
 	}
 	hash := bearer.Hash(token)
-	set, err := s.setProvider(ctx, account, c.ID, p, nil, func(tx *store.Tx, c *Connection) error {
+	_, err = s.setProvider(ctx, account, c.ID, p, nil, func(tx *store.Tx, c *Connection) error {
 		by, err := s.present(ctx, tx, account, c.SetupBy)
 		if err == nil && (c.Setup != hash || !c.maySet(by)) {
 			err = store.ErrNotFound
@@ -89,7 +89,7 @@ func (s *Service) UseSetup(ctx context.Context, token string, p Provider) (tenan
 	if err != nil {
 		return account, c, err
 	}
-	set, err = s.CloseSetup(ctx, account, c.ID)
+	set, err := s.CloseSetup(ctx, account, c.ID)
 	return account, set, err
 }
 
