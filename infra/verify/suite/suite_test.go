@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestOutputIsCounted(t *testing.T) {
+	var log bytes.Buffer
+	c := &counter{log: &log}
+	const text = `{"Action":"start","Package":"p"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"why it failed\n"}
+{"Action":"pass","Package":"p","Test":"TestB"}
+{"Action":"fail","Package":"p","Test":"TestA/part"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"fail","Package":"p"}
+go: some other line
+{"Action":"pass","Package":"q","Test":"TestC"}`
+	for _, piece := range []string{text[:50], text[50:]} {
+		if _, err := c.Write([]byte(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.end()
+	if c.passed != 2 || c.failed != 1 || log.String() != text {
+		t.Errorf("%d passed, %d failed: %s", c.passed, c.failed, &log)
+	}
+	name := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := failures(&out, name); err != nil || !strings.Contains(out.String(), "why it failed") ||
+		!strings.Contains(out.String(), "p TestA") || !strings.Contains(out.String(), "some other line") {
+		t.Errorf("%v: %s", err, &out)
+	}
+}
+
+func TestStagesRunInTheirLanes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var out bytes.Buffer
+	code := run(t.Context(), &out, []stage{
+		{name: "good", command: shell("echo fine")},
+		{name: "absent", needs: "no-such-program", command: shell("exit 1")},
+		{name: "bad", lane: 1, command: shell("echo it is broken; exit 3"), env: []string{"X=1"}},
+	})
+	text := out.String()
+	for _, want := range []string{"good", "not run: no-such-program is not installed", "it is broken",
+		"1 passed, 1 failed\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in %s", want, text)
+		}
+	}
+	if code != 1 {
+		t.Errorf("the status is %d", code)
+	}
+	if code := run(t.Context(), &out, []stage{{name: "good", command: shell("true")}}); code != 0 {
+		t.Errorf("the status of success is %d", code)
+	}
+}
+
+// The stages are those of the commands that docs/tests.md describes, and their targets exist.
+func TestStagesAreDescribed(t *testing.T) {
+	document, err := os.ReadFile("../../../docs/tests.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile("../../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range stages {
+		if !strings.Contains(string(document), "| `"+s.name+"` |") {
+			t.Errorf("docs/tests.md does not describe the stage %s", s.name)
+		}
+		if i := slices.Index(s.command, "--no-print-directory"); i >= 0 &&
+			!regexp.MustCompile(`(?m)^`+s.command[i+1]+`:`).Match(makefile) {
+			t.Errorf("there is no target %s", s.command[i+1])
+		}
+	}
+	if short, all := chosen(false, ""), chosen(true, ""); len(all) != len(stages) || len(short) >= len(all) {
+		t.Errorf("%d of %d stages are short, and %d run with -all", len(short), len(stages), len(all))
+	}
+	if one := chosen(false, "race"); len(one) != 1 || one[0].name != "race" {
+		t.Errorf("-only race runs %v", one)
+	}
+}
+
+// Each end-to-end test that make test leaves out exists, so that the long stage runs it.
+func TestLongTestsExist(t *testing.T) {
+	files, err := filepath.Glob("../e2e/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	var code strings.Builder
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code.Write(b)
+	}
+	names := strings.Split(strings.TrimSuffix(strings.TrimPrefix(longTests, "^Test("), ")$"), "|")
+	for _, name := range names {
+		if !strings.Contains(code.String(), "\nfunc Test"+name+"(") {
+			t.Errorf("there is no Test%s", name)
+		}
+	}
+	if len(names) < 5 {
+		t.Errorf("the names are %v", names)
+	}
+}
