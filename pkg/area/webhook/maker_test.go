@@ -119,7 +119,7 @@ func TestARevokedOrExpiredMakerKeepsItsLastScopes(t *testing.T) {
 	} {
 		maker := w.Key(auth.ContentRead, auth.WebhooksManage)
 		r := w.ReceiveFor(maker, nil, "*")
-		webhooktest.ChangeKey(t, w.DB, maker, change)
+		maker.ChangeKey(change)
 		ref := w.Happen(event.ContentGenerated)
 		w.Happen(event.StudioGenerated)
 		w.Run()

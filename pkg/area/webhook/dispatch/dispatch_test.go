@@ -31,7 +31,7 @@ func TestAnEventGetsADeliveryForEachWebhookThatWantsIt(t *testing.T) {
 	off := create(t, w.API, hookURL, "*")
 	w.API.Call(http.MethodPatch, "/v1/webhooks/"+off.ID, map[string]any{"state": "disabled"})
 	live := create(t, w.API.Live(), hookURL, "*")
-	webhooktest.PutKey(t, w.DB, w.API.Stranger())
+	webhooktest.PutKey(w.API.Stranger())
 	stranger := create(t, w.API.Stranger(), hookURL, "*")
 
 	ref := w.Happen(event.ContentGenerated)

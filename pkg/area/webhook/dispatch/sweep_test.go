@@ -121,7 +121,7 @@ func TestEventsOfManyAccountsAndHours(t *testing.T) {
 	for i := range 5 {
 		api := *w.API
 		api.Principal.Account = tenant.Account(id.Derived(id.Account, w.Clock.Now(), fmt.Sprint(i)))
-		webhooktest.PutKey(t, w.DB, &api)
+		webhooktest.PutKey(&api)
 		create(t, &api, hookURL, "*")
 		owners = append(owners, api.Principal.Owner)
 		live := api.Live()

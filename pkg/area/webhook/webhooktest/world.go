@@ -49,7 +49,7 @@ func NewCaller(t *testing.T, db *store.DB, c *apitest.Clock, urls safehttp.Check
 	t.Helper()
 	caller := apitest.New(t, db, &apitest.Log{}, c.Now, webhook.NewService(db, urls, DeliverRole, Envelope(), c.Now,
 		rand.Reader))
-	PutKey(t, db, caller)
+	PutKey(caller)
 	return caller
 }
 
