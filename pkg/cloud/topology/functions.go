@@ -81,7 +81,7 @@ var Functions = []Function{
 		State: use(Put), Sends: []Queue{Diagnose}, Grants: []Grant{KnowProviders, CallTextModels}},
 	{Name: "settle", Trigger: ByQueue, Memory: 512, Timeout: 30 * time.Second, Consumes: []Queue{Settle}, Batch: 5,
 		Holds: true, Concurrency: 5,
-		State: use(Put, Update, Delete), Sends: []Queue{Settle},
+		State: use(Put, Update, Delete, Check), Sends: []Queue{Settle},
 		Grants: []Grant{OpenClaims, KnowProviders, ModerateTexts, ReachAddresses}},
 	{Name: "train", Trigger: ByQueue, Memory: 512, Timeout: time.Minute, Consumes: []Queue{Train}, Batch: 5,
 		Holds: true, Concurrency: 5,
@@ -93,7 +93,7 @@ var Functions = []Function{
 	// A page of products is imported one by one.
 	{Name: "sync-crm", Trigger: ByQueue, Memory: 512, Timeout: 2 * time.Minute, Consumes: []Queue{SyncCRM}, Batch: 5,
 		Holds: true, Concurrency: 10,
-		State: use(Put, Update, Delete), Media: Read, Sends: []Queue{SyncCRM},
+		State: use(Put, Update, Delete, Check), Media: Read, Sends: []Queue{SyncCRM},
 		Grants: []Grant{CallPlatforms, ReachAddresses, KnowProviders}},
 	{Name: "dispatch", Trigger: ByQueue, Memory: 512, Timeout: 5 * time.Second, Consumes: []Queue{Dispatch}, Batch: 10,
 		Holds: true, Concurrency: 20,
