@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -69,18 +70,6 @@ func TestTheOutcomeOfAnotherStepIsKept(t *testing.T) {
 	}
 }
 
-// lose loses the answers of the next transaction, however often the SDK repeats it.
-func (w *world) lose() {
-	left := storetest.Attempts
-	w.faults.After = func(c storetest.Call) error {
-		if c.Operation != "TransactWriteItems" || left == 0 {
-			return nil
-		}
-		left--
-		return errors.New("connection reset")
-	}
-}
-
 // A function that does not know whether it wrote its outcome finds that, and is not undone.
 func TestALostAnswerIsRecognized(t *testing.T) {
 	var w *world
@@ -89,14 +78,19 @@ func TestALostAnswerIsRecognized(t *testing.T) {
 		if err := s.Lease(ctx, nil); err != nil {
 			return task.Outcome{}, err
 		}
-		w.lose()
-		return task.Outcome{Wait: time.Minute, Undo: func(context.Context, *task.Task) { undone++ }}, nil
+		w.faults.Lose("TransactWriteItems", storetest.Attempts) // however often the SDK repeats it
+		return task.Outcome{Wait: time.Minute, Undo: func(context.Context, *task.Task) { undone++ },
+			Join: func(_ context.Context, tx *store.Tx) error {
+				tx.Count(store.IDKey("counter"), 1, math.MaxInt64, errNo)
+				return nil
+			}}, nil
 	}})
 	if next := w.do(1, 1); next == nil || next.Step != 2 {
 		t.Errorf("%+v follows", next)
 	}
-	if got, _ := w.task(); got.Step != 2 || undone != 0 {
-		t.Errorf("%+v, undone %d times", got, undone)
+	counter, err := w.db.Get(t.Context(), store.IDKey("counter"))
+	if got, _ := w.task(); got.Step != 2 || undone != 0 || err != nil || counter.Count() != 1 {
+		t.Errorf("%+v, undone %d times, counted %d, %v", got, undone, counter.Count(), err)
 	}
 }
 
