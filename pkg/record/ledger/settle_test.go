@@ -50,7 +50,7 @@ func TestWhatIsNotHeldIsNotSettled(t *testing.T) {
 	})
 }
 
-// A profile may spend what it has left to the last credit, though the limit changes meanwhile, and no more.
+// A profile may spend what it has left to the last credit, and no more.
 func TestAProfileSpendsExactlyItsRest(t *testing.T) {
 	w := newWorld(t)
 	w.open(0, 1000)
@@ -60,6 +60,12 @@ func TestAProfileSpendsExactlyItsRest(t *testing.T) {
 	}
 	if _, err := w.work("key_1", 41); errs.CodeOf(err) != errs.SpendLimitReached {
 		t.Errorf("41 of 40: %v", err)
+	}
+	p := ledger.PayerOf(w.clock.Now(), caller("key_1", nil))
+	p.Profile = owner.Profile
+	items, err := w.db.GetAll(t.Context(), p.Counters(acc)...)
+	if err != nil || p.Covers(w.balance(), items, 40) != nil || p.Covers(w.balance(), items, 41) == nil {
+		t.Errorf("the rest of 40 covers too much or too little: %v", err)
 	}
 	if _, err := w.work("key_1", 40); err != nil {
 		t.Errorf("40 of 40: %v", err)
