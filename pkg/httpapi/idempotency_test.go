@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -8,6 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // count returns the number of things that the caller has.
@@ -51,6 +56,31 @@ func TestARepeatAnswersTheFirstAnswer(t *testing.T) {
 	if live := f.call("POST", "/v1/things", `{"name":"b"}`, key...); live.status != http.StatusCreated ||
 		live.raw == first.raw {
 		t.Errorf("live mode: %d %s", live.status, live.raw)
+	}
+}
+
+// A query may decide the effect of a call, so a repeat with another one is another call.
+func TestAKeyWithAnotherQueryIsRefused(t *testing.T) {
+	f := newFixture(t)
+	httpapi.Write(f.router, httpapi.Op{ID: "noteThing", Method: http.MethodPost, Path: "/v1/things/note",
+		Scope: auth.FactoriesWrite, Function: "things", Status: http.StatusCreated},
+		func(ctx context.Context, tx *store.Tx, in *struct {
+			Note string `query:"note"`
+			Body thingBody
+		}) (thing, error) {
+			return f.things.create(ctx, tx, &struct{ Body thingBody }{in.Body})
+		})
+	note := func(query string) answer {
+		return f.call("POST", "/v1/things/note"+query, `{"name":"a"}`, "Idempotency-Key", "order-19")
+	}
+	first := note("?note=x")
+	if again := note("?note=x"); first.status != http.StatusCreated || again.raw != first.raw {
+		t.Errorf("%d %s, then %d %s", first.status, first.raw, again.status, again.raw)
+	}
+	for _, query := range []string{"?note=y", ""} {
+		if a := note(query); a.status != 422 || a.code() != "idempotency_key_reused" {
+			t.Errorf("%q: %d %s", query, a.status, a.raw)
+		}
 	}
 }
 

@@ -192,6 +192,18 @@ func TestAFailureAfterADoubtIsLookedInto(t *testing.T) {
 	}
 }
 
+// A publication that failed with a doubt is tried again from its step, since the post may exist.
+func TestARetryKeepsItsDoubts(t *testing.T) {
+	p := platform.Progress{Stage: platform.StageCheck, Handle: "h", Doubts: 1}
+	if p.Retry() != p {
+		t.Errorf("it is tried again from %+v", p.Retry())
+	}
+	s := &scripted{err: platform.Reject("x", "X.")}
+	if p, _, err := next(s, p.Retry(), now, nil); err != nil || p.SentAt != now {
+		t.Errorf("the other worker's post is not looked for: %+v, %v", p, err)
+	}
+}
+
 func TestDoubtsAreBounded(t *testing.T) {
 	p := platform.Progress{Stage: platform.StageFinalize, Handle: "h", SentAt: now}
 	for n := range 20 {

@@ -59,6 +59,12 @@ func TestAHandoverThatIsRefused(t *testing.T) {
 	if _, err := w.Redeem(t.Context(), code, "verifier"); !errors.Is(err, ErrHandover) {
 		t.Errorf("too late: %v", err)
 	}
+	code = w.offer(t)
+	w.keepLonger(t, Handovers(bearer.Hash(code)))
+	w.advance(HandoverLifetime)
+	if _, err := w.Redeem(t.Context(), code, "verifier"); !errors.Is(err, ErrHandover) {
+		t.Errorf("too late, though the table keeps it: %v", err)
+	}
 }
 
 // Of two requests with one code at the same time, one gets the key.

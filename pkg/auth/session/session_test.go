@@ -117,6 +117,36 @@ func TestASessionEndsAfterTwelveHours(t *testing.T) {
 	}
 }
 
+// keepLonger makes the table keep an item beyond its time.
+func (w *world) keepLonger(t *testing.T, partition string) {
+	t.Helper()
+	tx := &store.Tx{}
+	tx.Expire(store.IDKey(partition), w.now.Add(48*time.Hour))
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The session itself says when it ends, though the table keeps it longer.
+func TestAKeptSessionEndsAfterTwelveHours(t *testing.T) {
+	w := newWorld(t)
+	token, _ := w.start(t)
+	for range 23 {
+		w.advance(30 * time.Minute)
+		if _, err := w.Find(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.keepLonger(t, Items(bearer.Hash(token)))
+	w.advance(30 * time.Minute)
+	if _, err := w.Find(t.Context(), token); !errors.Is(err, ErrNone) {
+		t.Errorf("after %s: %v", Absolute, err)
+	}
+	if all, err := w.List(t.Context(), "usr_1"); err != nil || len(all) > 0 {
+		t.Errorf("the list has %+v, %v", all, err)
+	}
+}
+
 func TestAnEndedSessionIsGone(t *testing.T) {
 	w := newWorld(t)
 	token, s := w.start(t)

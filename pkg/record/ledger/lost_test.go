@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // The more was lost, the more of the work in flight counts.
@@ -22,5 +23,26 @@ func TestWhatMayBeInFlight(t *testing.T) {
 			t.Errorf("%d lost: more may be in flight than before", c.lost)
 		}
 		last = got
+	}
+}
+
+// Work that was priced by losses that have grown since does not begin.
+func TestLossesSinceTheBalanceWasRead(t *testing.T) {
+	w := newWorld(t)
+	w.open(0, 100)
+	lose := func(credits int64) {
+		w.must(func(tx *store.Tx) error { ledger.Lose(tx, w.clock.Now(), acc, credits); return nil })
+	}
+	fence := func(b ledger.Balance) error {
+		return w.try(func(tx *store.Tx) error { ledger.Fence(tx, w.clock.Now(), acc, b); return nil })
+	}
+	lose(7)
+	if err := fence(ledger.Balance{Lost: 7}); err != nil {
+		t.Errorf("nothing was lost since: %v", err)
+	}
+	lose(1)
+	conflict(t, "a loss of 1 since", fence(ledger.Balance{Lost: 7}))
+	if err := fence(ledger.Balance{Lost: 8}); err != nil {
+		t.Errorf("read again: %v", err)
 	}
 }
