@@ -260,6 +260,7 @@ lint-code: vet staticcheck
 vet: explorer-assets
 	$(GO) vet $(PACKAGES)
 	$(GO) vet -tags deployed ./infra/verify/e2e
+	$(GO) vet -tags long ./pkg/media/compose
 	$(GO) vet -tags clients ./clients/internal/verify
 	$(GO) vet -tags n8n ./clients/internal/verify
 

@@ -46,6 +46,8 @@ var stages = []stage{
 	{name: "vulnerabilities", long: true, command: target("vuln")},
 	{name: "long", long: true, command: []string{"go", "test", "-json", "-vet=off", "-count=1", "-parallel", "4",
 		"-timeout", "40m", "-run", longTests, "./infra/verify/e2e"}},
+	{name: "drafts", long: true, command: []string{"go", "test", "-json", "-tags", "long", "-vet=off", "-count=1",
+		"-run", "^TestADraftOfTwentySecondsTakesLittleCPU$", "./pkg/media/compose"}},
 	{name: "local", long: true, command: shell("go test -json -vet=off -count=1 -timeout 25m ./infra/local/system")},
 	{name: "simulation", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 -run TestSeeds " +
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
