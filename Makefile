@@ -22,9 +22,6 @@ GENERATED := pkg/service/api/examples.json clients/openapi.json clients/openapi.
 # The wildcard ./... leaves testdata out.
 PACKAGES := ./... ./testdata/fakes ./testdata/providers/... ./testdata/platforms/... ./testdata/receiver ./testdata/importer
 
-# Tests of running systems. go test would cache their results, since it does not
-# see the functions that they build.
-
 # The end-to-end tests that SAM can carry, but for answers of the gateway's own:
 # docs/sam.md says what SAM does otherwise.
 SAM_TESTS := ^Test(QuickStart|MainJob|ABatchOfContent|ChangesOfContent|Events|KeyLifeCycle|Idempotency|Factories|Catalog|Studio|RateLimit|Refusals)$$

@@ -12,7 +12,6 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
-	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/person"
@@ -69,11 +68,6 @@ type EndedError struct {
 // Error returns the public message, which says what to do.
 func (e *EndedError) Error() string {
 	return e.Actor.ID + " " + e.Reason + ", so that nothing is done on its behalf any more."
-}
-
-// Refusal returns the error as a refusal of a call, with advice.
-func (e *EndedError) Refusal(advice string) *errs.Error {
-	return errs.Wrap(e, errs.InsufficientScope, "%s %s", e.Error(), advice)
 }
 
 // Principal returns the principal as which something of an owner acts at a time, with the rights of that time. The
