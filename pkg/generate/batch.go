@@ -163,6 +163,3 @@ var errNotStarted = errors.New("generate: a batch could not be started")
 func (starter) Fail(_ context.Context, _ *task.Step, cause error) (o task.Outcome, err error) {
 	return o, errors.Join(errNotStarted, cause)
 }
-
-// Cancel has nothing to do: batches are not canceled, but their resources are.
-func (starter) Cancel(context.Context, *task.Step) error { return nil }

@@ -41,9 +41,3 @@ func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	o.Done = true
 	return o, nil
 }
-
-// Fail is not reached: there is no deadline, and no limit of failures.
-func (remover) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel has nothing to do: removals are not canceled.
-func (remover) Cancel(context.Context, *task.Step) error { return nil }

@@ -122,9 +122,6 @@ func (c Claims) Fail(ctx context.Context, s *task.Step, _ error) (task.Outcome, 
 	return c.end(ctx, s, false)
 }
 
-// Cancel does nothing: no task of a claim is canceled.
-func (Claims) Cancel(context.Context, *task.Step) error { return nil }
-
 func (c Claims) end(ctx context.Context, s *task.Step, find bool) (task.Outcome, error) {
 	var ref claimRef
 	if err := s.Decode(&ref); err != nil {

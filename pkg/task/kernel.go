@@ -167,9 +167,12 @@ func (k *Kernel) fail(ctx context.Context, h Handler, s *Step, cause error) erro
 	slog.Warn("task failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account,
 		"error", cause)
 	number, began := s.Step, k.Now()
-	o, err := h.Fail(ctx, s, cause)
-	if err != nil {
-		return err
+	var o Outcome
+	if f, ok := h.(Failer); ok {
+		var err error
+		if o, err = f.Fail(ctx, s, cause); err != nil {
+			return err
+		}
 	}
 	o.Done = true
 	if err := s.commit(ctx, o, 0); err != nil {
@@ -207,8 +210,10 @@ func (k *Kernel) report(ctx context.Context, s *Step, number int, began time.Tim
 
 // abandon ends a task that was canceled.
 func (k *Kernel) abandon(ctx context.Context, h Handler, s *Step) error {
-	if err := h.Cancel(ctx, s); err != nil {
-		slog.Warn("canceled task not cleaned up", "task", s.ID, "error", err)
+	if c, ok := h.(Canceler); ok {
+		if err := c.Cancel(ctx, s); err != nil {
+			slog.Warn("canceled task not cleaned up", "task", s.ID, "error", err)
+		}
 	}
 	return s.commit(ctx, Outcome{Done: true}, 0)
 }

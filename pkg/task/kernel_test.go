@@ -451,3 +451,38 @@ func TestACheckpointMovesOnOnly(t *testing.T) {
 		}
 	}
 }
+
+// stepper is a handler without Fail and Cancel.
+type stepper func(ctx context.Context, s *task.Step) (task.Outcome, error)
+
+func (f stepper) Step(ctx context.Context, s *task.Step) (task.Outcome, error) { return f(ctx, s) }
+
+func TestAHandlerMayHaveNothingToDoAtTheEnd(t *testing.T) {
+	for name, end := range map[string]func(*world){
+		"after its deadline": func(w *world) { w.clock.Add(2 * time.Hour) },
+		"after a cancel": func(w *world) {
+			it, err := w.db.Get(t.Context(), store.IDKey("task#1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.commit(func(tx *store.Tx) {
+				if err := task.Cancel(tx, it); err != nil {
+					t.Fatal(err)
+				}
+			})
+		},
+	} {
+		w := newWorld(t, nil)
+		w.kernel.Handlers[count] = stepper(func(context.Context, *task.Step) (task.Outcome, error) {
+			t.Errorf("%s, a step is taken", name)
+			return task.Outcome{}, nil
+		})
+		end(w)
+		if next := w.do(1, 1); next != nil {
+			t.Errorf("%s: %+v", name, next)
+		}
+		if _, state := w.task(); state != "ended" {
+			t.Errorf("%s it is %s", name, state)
+		}
+	}
+}

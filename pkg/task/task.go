@@ -183,16 +183,23 @@ func (t *Task) next(now time.Time) *Next {
 	return &Next{t.Message, max(0, t.DueAt.Sub(now))}
 }
 
-// Handler takes the steps of one kind of task.
+// Handler takes the steps of one kind of task. Handlers of tasks that can end otherwise are Failers and Cancelers too.
 type Handler interface {
 	// Step takes the next step. After an error the step is retried with back-off; see RetryError and Permanent. The
 	// payload of the outcome is kept even with an error.
 	Step(ctx context.Context, s *Step) (Outcome, error)
-	// Fail returns the outcome that ends the task without success. The cause is
-	// ErrDeadline, or the error of the last attempt at a step.
+}
+
+// Failer is a Handler with work to do when a task ends without success. Without it, the task only ends.
+type Failer interface {
+	// Fail returns the outcome that ends the task. The cause is ErrDeadline, or the error of the last attempt at a
+	// step.
 	Fail(ctx context.Context, s *Step, cause error) (Outcome, error)
-	// Cancel cleans up after a canceled task. The canceling call has settled everything in the table, so a failure here
-	// only leaves waste.
+}
+
+// Canceler is a Handler with work to do after a task was canceled.
+type Canceler interface {
+	// Cancel cleans up. The canceling call has settled everything in the table, so a failure here only leaves waste.
 	Cancel(ctx context.Context, s *Step) error
 }
 

@@ -83,8 +83,6 @@ func (h *publishing) Fail(_ context.Context, s *task.Step, _ error) (task.Outcom
 	return task.Outcome{Done: true}, nil
 }
 
-func (h *publishing) Cancel(context.Context, *task.Step) error { return nil }
-
 // Each message reaches two functions at once, calls meet faults, and functions die. The state that the kernel stores
 // permits one post at most.
 func TestTheTaskKernelPostsOnce(t *testing.T) {

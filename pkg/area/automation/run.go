@@ -34,12 +34,6 @@ type worker struct {
 
 var _ task.Handler = worker{}
 
-// Fail is not reached: there is no deadline, and no limit of failures.
-func (worker) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel has nothing to do: these tasks are not canceled.
-func (worker) Cancel(context.Context, *task.Step) error { return nil }
-
 // most is the number of items that one step makes.
 const most = 10
 

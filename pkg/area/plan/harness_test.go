@@ -95,7 +95,7 @@ func (w *writer) Submit(ctx context.Context, req provider.Request) (provider.Sub
 func (w *writer) For(string, tenant.Mode) (provider.Provider, error) { return w, nil }
 
 // unmeasured ends the daily measuring of accounts, whose credentials these tests lack.
-type unmeasured struct{ task.Handler }
+type unmeasured struct{}
 
 func (unmeasured) Step(context.Context, *task.Step) (task.Outcome, error) {
 	return task.Outcome{Done: true}, nil

@@ -64,9 +64,3 @@ func (h Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	}
 	return task.Outcome{Done: true}, nil
 }
-
-// Fail does nothing, because the tasks have no deadline and no limit of failures.
-func (Handler) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel does nothing, because these tasks are not canceled.
-func (Handler) Cancel(context.Context, *task.Step) error { return nil }

@@ -220,9 +220,6 @@ func failed(cause error, r *diagnosis.Rehearsal) *diagnosis.Failure {
 		Retryable: true}
 }
 
-// Cancel has nothing to do: diagnoses are not canceled.
-func (*Worker) Cancel(context.Context, *task.Step) error { return nil }
-
 // complete is the outcome that stores the findings, with the proposals that still fit the
 // factory, and their events. Missing is the reason if there are none.
 func (w *Worker) complete(s *task.Step, p progress, missing *diagnosis.Failure) task.Outcome {

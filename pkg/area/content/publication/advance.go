@@ -35,10 +35,7 @@ func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account, seconds i
 }
 
 // advancer is the handler of Advance.
-type advancer struct {
-	endless
-	*Worker
-}
+type advancer struct{ *Worker }
 
 // Step moves the clock first, and then reads the metrics of the next items.
 func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {

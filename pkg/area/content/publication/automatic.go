@@ -14,10 +14,7 @@ import (
 )
 
 // automatic is the handler of item.AutoPublish.
-type automatic struct {
-	endless
-	*Worker
-}
+type automatic struct{ *Worker }
 
 // Step schedules an item that was generated, or publishes it, on the accounts that its creation named, or else those of
 // its factory as they are now. It stays generated if neither its creation nor its factory wants it published, or if no

@@ -252,6 +252,3 @@ func (w alterer) Fail(_ context.Context, s *task.Step, _ error) (o task.Outcome,
 	return w.end(s, p, failure(string(platform.CodeOutcomeUnknown), "The platform did not confirm the change in time. "+
 		"Look at the post, and repeat the change if it is needed.", true)), nil
 }
-
-// Cancel does nothing, because changes are not canceled.
-func (alterer) Cancel(context.Context, *task.Step) error { return nil }

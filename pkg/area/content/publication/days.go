@@ -24,10 +24,7 @@ const (
 )
 
 // measurer is the handler of account.Measure.
-type measurer struct {
-	endless
-	*Worker
-}
+type measurer struct{ *Worker }
 
 // Step reads the figures of the account once.
 func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {

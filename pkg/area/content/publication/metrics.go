@@ -63,10 +63,7 @@ func watch(p planner, pub *item.Publication) error {
 }
 
 // reader is the handler of Read.
-type reader struct {
-	endless
-	*Worker
-}
+type reader struct{ *Worker }
 
 // Step reads the metrics once. If a platform limits calls, the next reading is at the time that it
 // names.

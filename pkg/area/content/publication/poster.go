@@ -336,9 +336,6 @@ func (w poster) Fail(ctx context.Context, s *task.Step, cause error) (o task.Out
 	return task.Outcome{Payload: p, Join: w.finish(s, p)}, nil
 }
 
-// Cancel does nothing, because an item that is being published is not canceled.
-func (poster) Cancel(context.Context, *task.Step) error { return nil }
-
 // progress returns the progress of a publication.
 func (w *Worker) progress(ctx context.Context, o tenant.Owner, p posting) (progress platform.Progress, err error) {
 	if len(p.Sealed) > 0 {

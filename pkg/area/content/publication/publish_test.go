@@ -257,10 +257,6 @@ func (refresher) Step(context.Context, *task.Step) (task.Outcome, error) {
 	return task.Outcome{Wait: time.Hour}, nil
 }
 
-func (refresher) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-func (refresher) Cancel(context.Context, *task.Step) error { return nil }
-
 // due returns the messages of the tasks of a kind that are due; of publications without one.
 func (w *world) due(kinds ...task.Kind) (all []task.Message) {
 	w.t.Helper()

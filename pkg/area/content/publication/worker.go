@@ -43,15 +43,6 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 		item.AutoPublish: automatic{Worker: w}}
 }
 
-// endless is embedded in handlers whose steps are tried until they succeed.
-type endless struct{}
-
-// Fail is never called, because the tasks have no deadline and no limit of failures.
-func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel does nothing, because these tasks are not canceled.
-func (endless) Cancel(context.Context, *task.Step) error { return nil }
-
 // read reads an item, and other items with it. The record is nil if the item is gone.
 func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (it store.Item, r *item.Record,
 	beside []store.Item, err error) {
@@ -104,10 +95,7 @@ type timing struct {
 }
 
 // timer is the handler of Timer.
-type timer struct {
-	endless
-	*Worker
-}
+type timer struct{ *Worker }
 
 // Step begins to publish the item, unless it was rescheduled or is no longer scheduled. An
 // item of a paused factory is held until the factory is resumed. An item that is later than

@@ -151,6 +151,3 @@ func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Out
 	slog.Warn("access of an integration not revoked", "integration_id", s.Subject, "error", cause)
 	return task.Outcome{Payload: disconnecting{}}, nil
 }
-
-// Cancel does nothing, because these tasks are not canceled.
-func (disconnector) Cancel(context.Context, *task.Step) error { return nil }

@@ -120,9 +120,6 @@ func (w noter) Fail(ctx context.Context, s *task.Step, cause error) (task.Outcom
 	return task.Outcome{}, nil
 }
 
-// Cancel does nothing, because these tasks are not canceled.
-func (noter) Cancel(context.Context, *task.Step) error { return nil }
-
 // noteText returns the note about an item that has ended, in Russian if the item is.
 func noteText(base string, r *item.Record) string {
 	ready, failed := "The content for this deal is ready", "The content for this deal could not be made"

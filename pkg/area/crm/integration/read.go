@@ -114,12 +114,6 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	return o, again(err, 0)
 }
 
-// Fail ends the task. The integration has the reason.
-func (reader) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel does nothing, because these tasks are not canceled.
-func (reader) Cancel(context.Context, *task.Step) error { return nil }
-
 // product imports a product, or archives it if it was deleted.
 func (w *Worker) product(ctx context.Context, c *connection, productID string) error {
 	if !c.r.Mapping.Products.Import {

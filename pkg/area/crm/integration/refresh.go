@@ -97,9 +97,3 @@ func (r *Record) stored(now time.Time, token platform.Token) {
 	r.Tokens++
 	r.RefreshedAt, r.ExpiresAt = now, token.ExpiresAt
 }
-
-// Fail is never called, because the task has no deadline and no limit of failures.
-func (refresher) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel does nothing, because these tasks are not canceled.
-func (refresher) Cancel(context.Context, *task.Step) error { return nil }

@@ -289,11 +289,3 @@ func (w synchronizer) end(ctx context.Context, p *progress, s *task.Step) (o tas
 	}
 	return o, nil
 }
-
-// Fail is never called, because the task has no deadline and no limit of failures.
-func (synchronizer) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) {
-	return o, nil
-}
-
-// Cancel does nothing, because these tasks are not canceled.
-func (synchronizer) Cancel(context.Context, *task.Step) error { return nil }

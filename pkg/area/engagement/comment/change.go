@@ -164,6 +164,3 @@ func (w changer) Fail(_ context.Context, s *task.Step, _ error) (o task.Outcome,
 		Message: "The platform did not confirm the change in time. Look at the comment, and repeat the change if it is " +
 			"needed."}, false), nil
 }
-
-// Cancel does nothing, because changes are not canceled.
-func (changer) Cancel(context.Context, *task.Step) error { return nil }

@@ -332,9 +332,3 @@ func (w reader) forget(ctx context.Context, s *task.Step, p item.Reading) (o tas
 	}
 	return task.Outcome{Payload: p, Wait: account.RefreshTime}, nil
 }
-
-// Fail is never called, because the task has no deadline and no limit of failures.
-func (reader) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel does nothing, because the task is not canceled.
-func (reader) Cancel(context.Context, *task.Step) error { return nil }

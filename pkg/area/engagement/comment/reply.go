@@ -220,9 +220,6 @@ func (w replier) Fail(_ context.Context, s *task.Step, _ error) (o task.Outcome,
 		Message: "The platform did not take the reply in time. Send it again."}, false), nil
 }
 
-// Cancel does nothing, because replies are not canceled.
-func (replier) Cancel(context.Context, *task.Step) error { return nil }
-
 // post returns the post of a comment at its platform.
 func (w *Worker) post(ctx context.Context, o tenant.Owner, r *Record) (p platform.Published, err error) {
 	it, err := w.DB.Get(ctx, store.IDKey(r.ContentItemID))

@@ -273,6 +273,3 @@ func (w *Worker) Fail(_ context.Context, s *task.Step, cause error) (o task.Outc
 	}
 	return w.end(s, p, f), nil
 }
-
-// Cancel does nothing, because suggestions are not canceled.
-func (*Worker) Cancel(context.Context, *task.Step) error { return nil }

@@ -201,9 +201,6 @@ func OurFault() *incoming.Reason {
 	return &incoming.Reason{Code: "internal", Message: "Something went wrong on our side. Bring the file in again."}
 }
 
-// Cancel has nothing to do: tasks of media are not canceled.
-func (*Worker) Cancel(context.Context, *task.Step) error { return nil }
-
 // rejectedError is the error of a file that is rejected.
 type rejectedError struct{ incoming.Reason }
 

@@ -297,7 +297,3 @@ func (h *Handler) abandon(j *job) task.Outcome {
 func (*Handler) Fail(_ context.Context, _ *task.Step, cause error) (o task.Outcome, err error) {
 	return o, cause
 }
-
-// Cancel does nothing: the end of a plan is noted in the book, and its own task does the
-// rest.
-func (*Handler) Cancel(context.Context, *task.Step) error { return nil }

@@ -82,6 +82,3 @@ func (w *Worker) settle(s *task.Step, file *media.File, why *incoming.Reason) ta
 func (w *Worker) Fail(_ context.Context, s *task.Step, _ error) (task.Outcome, error) {
 	return w.settle(s, nil, importer.OurFault()), nil
 }
-
-// Cancel has nothing to do: tasks of photos are not canceled.
-func (*Worker) Cancel(context.Context, *task.Step) error { return nil }

@@ -258,12 +258,6 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 	return generate.RemoveFiles(tx, h.Now(), it.Owner, it.PK, max(doc.Attempt, 1))
 }
 
-// Fail is not reached: there is no deadline, and no limit of failures.
-func (*Handler) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel has nothing to do: resets are not canceled.
-func (*Handler) Cancel(context.Context, *task.Step) error { return nil }
-
 // release adds to the transaction that an item no longer shows media of the caller.
 func (h *Handler) release(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record) error {
 	held, keys := map[string]int{}, []store.Key{}

@@ -130,9 +130,6 @@ func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Out
 	return task.Outcome{Payload: disconnecting{}}, nil
 }
 
-// Cancel does nothing, because these tasks are not canceled.
-func (disconnector) Cancel(context.Context, *task.Step) error { return nil }
-
 // detach finishes the detachment of an account from a factory.
 func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountID string) error {
 	items, err := w.DB.GetAll(ctx, factoryrecord.Key(factoryID), store.IDKey(accountID))

@@ -155,12 +155,6 @@ func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task
 	return o, nil
 }
 
-// Fail is never called, because the task has no deadline and no limit of failures.
-func (refresher) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel does nothing, because these tasks are not canceled.
-func (refresher) Cancel(context.Context, *task.Step) error { return nil }
-
 // again returns the error after which a step is repeated until it succeeds.
 func again(err error, after time.Duration) error {
 	var e *platform.Error

@@ -167,9 +167,6 @@ func (w *Worker) refund(tx *store.Tx, o tenant.Owner, r *Record, paid bool) erro
 	return ledger.Release(tx, w.Now(), o.Account, hold, 0)
 }
 
-// Cancel does nothing: the cancellation of a training adds the task that removes it.
-func (handler) Cancel(context.Context, *task.Step) error { return nil }
-
 // removal is the payload of a Remove task.
 type removal struct {
 	// Gone is when nothing was left for the first time.
@@ -228,9 +225,3 @@ func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	o.Payload = p
 	return o, nil
 }
-
-// Fail is not reached: there is no deadline, and no limit of failures.
-func (remover) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel has nothing to do: removals are not canceled.
-func (remover) Cancel(context.Context, *task.Step) error { return nil }

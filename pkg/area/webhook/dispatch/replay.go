@@ -36,14 +36,6 @@ func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) 
 	return task.Outcome{Payload: replay, Done: next == nil}, nil
 }
 
-// Fail implements task.Handler. It does nothing: the caller can start another replay.
-func (Replayer) Fail(context.Context, *task.Step, error) (task.Outcome, error) {
-	return task.Outcome{}, nil
-}
-
-// Cancel implements task.Handler: no caller cancels a replay.
-func (Replayer) Cancel(context.Context, *task.Step) error { return nil }
-
 // page replays a page of events and returns the cursor of the next one, or nil after the
 // last. A webhook that is deleted or disabled gets no more events.
 func (r Replayer) page(ctx context.Context, to endpoint.Ref, replay endpoint.Replay) (*store.Cursor, error) {

@@ -54,15 +54,6 @@ func Handlers(w *generate.Worker, cleaners ...Cleaner) map[task.Kind]task.Handle
 	return handlers
 }
 
-// endless has the common methods of both handlers, which are retried until they succeed.
-type endless struct{}
-
-// Fail is not reached: there is no deadline, and no limit of failures.
-func (endless) Fail(context.Context, *task.Step, error) (o task.Outcome, err error) { return o, nil }
-
-// Cancel has nothing to do: these tasks are not canceled.
-func (endless) Cancel(context.Context, *task.Step) error { return nil }
-
 // ending is the payload of an End task.
 type ending struct {
 	At int `json:"at"`
@@ -74,7 +65,6 @@ type ending struct {
 
 // cleanup is the handler of the task factoryrecord.End.
 type cleanup struct {
-	endless
 	all []Cleaner
 }
 
@@ -140,7 +130,6 @@ type waking struct {
 
 // resumer is the handler of Resume.
 type resumer struct {
-	endless
 	*generate.Worker
 }
 
@@ -192,7 +181,6 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 
 // publisher is the handler of Publish.
 type publisher struct {
-	endless
 	*generate.Worker
 }
 
