@@ -25,7 +25,7 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 		RemovalPolicy:  kept(s),
 		LifecycleRules: &[]*awss3.LifecycleRule{{Expiration: days(90), NoncurrentVersionExpiration: days(1)}},
 	})
-	accept(log, finding{"AwsSolutions-S1", "It is the log."}, finding{"CKV_AWS_18", "It is the log."})
+	accept(log, finding{"AwsSolutions-S1", "It is the log."})
 	var name *string
 	if s.Standby() {
 		name = jsii.String(s.StandbyBucket()) // The policies of the other region use this name.

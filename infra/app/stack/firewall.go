@@ -80,7 +80,6 @@ func (g *gateway) protect(s customer.Settings) {
 			rule("address", 2, gatewayresponse.AllCalls(s.KeylessLimit), nil),
 		},
 	})
-	accept(acl, finding{"CKV_AWS_192", "Nothing here runs on Java, and so nothing logs by Log4j."})
 	awswafv2.NewCfnWebACLAssociation(stack, jsii.String("FirewallAssociation"), &awswafv2.CfnWebACLAssociationProps{
 		ResourceArn: g.api.DeploymentStage().StageArn(), WebAclArn: acl.AttrArn(),
 	})

@@ -91,20 +91,12 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 		fn.AddLayers(l.tools(architecture))
 	}
 	accept(fn,
-		finding{"CKV_AWS_115", "The mappings of its queues have caps; functions of the gateway share what is left, " +
-			"below the throttle of the stage."},
-		finding{"CKV_AWS_116", "The queue, the stream or the schedule that calls it has dead letters; the gateway " +
-			"waits for its answer."},
-		finding{"CKV_AWS_117", "Customers have a network of their own by the setting network; without it, the " +
-			"function calls AWS, providers and receivers on the internet."},
-		finding{"CKV_AWS_173", "Its variables hold names and addresses, no secrets."},
 		finding{"Serverless-LambdaDLQ", "The queue, the stream or the schedule that calls it has dead letters; the " +
 			"gateway waits for its answer."})
 	accept(role.Node().FindChild(jsii.String("DefaultPolicy")),
 		finding{"AwsSolutions-IAM5", "X-Ray, Polly and network interfaces that do not exist yet have no resources to " +
 			"name. Objects of the bucket, invocations and trainings of models and the roles of customers have no " +
-			"names yet. An inference profile of Bedrock chooses among the regions of its geography."},
-		finding{"CKV_AWS_111", "The same: only actions without resource types name all resources."})
+			"names yet. An inference profile of Bedrock chooses among the regions of its geography."})
 	l.alarms.loops(f, fn)
 	l.alarms.errors(f, fn)
 	return l.releases.alias(f, fn, l.alarms)

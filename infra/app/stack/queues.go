@@ -35,12 +35,8 @@ func (w *work) newQueue(q topology.Queue) awssqs.Queue {
 			MaxReceiveCount: jsii.Number(float64(q.Receives())),
 		},
 	})
-	accept(queue, managed)
 	return queue
 }
-
-// managed is accepted for all queues: messages have ids, and no data of customers.
-var managed = finding{"CKV_AWS_27", "It is encrypted, by a key that SQS manages. Messages hold ids alone."}
 
 // newDeadLetterQueue makes a queue for failed messages. Any message in it raises an alarm.
 func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
@@ -49,7 +45,7 @@ func (w *work) newDeadLetterQueue(of string) awssqs.Queue {
 		EnforceSSL:      jsii.Bool(true),
 		RetentionPeriod: awscdk.Duration_Days(jsii.Number(14)),
 	})
-	accept(queue, managed,
+	accept(queue,
 		finding{"AwsSolutions-SQS3", "It holds dead letters itself, of a queue, a rule, a stream or a function."},
 		finding{"Serverless-SQSRedrivePolicy", "It holds dead letters itself."})
 	w.alarms.deadLetters(of, queue)

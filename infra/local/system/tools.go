@@ -105,7 +105,7 @@ var Base = []Set{
 // the OpenAPI document.
 var Judges = []Set{
 	node("judges-node", "judges", "cdk-nag"),
-	python("judges-python", "judges", "cfn-lint and checkov"),
+	python("judges-python", "judges", "cfn-lint"),
 	node("spectral-node", "spectral", "Spectral"),
 }
 

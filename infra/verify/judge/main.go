@@ -1,5 +1,5 @@
-// Command judge analyses the synthesised stacks of customers with cfn-lint, cdk-nag
-// (AwsSolutions, Serverless) and checkov. It fails if one of them finds something that the
+// Command judge analyses the synthesised stacks of customers with cfn-lint and cdk-nag
+// (AwsSolutions, Serverless). It fails if one of them finds something that the
 // code of the stacks does not accept with a reason.
 package main
 
@@ -104,7 +104,6 @@ func run(ctx context.Context) error {
 func judges(root, dir, assets string) (tools []tool, err error) {
 	python := filepath.Join(root, ".tools", "judges-python", "bin")
 	nag := filepath.Join(root, "infra", "tools", "judges", "nag.mjs")
-	var all []string
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(deployments)) {
 		templates, err := synthesise(filepath.Join(dir, name), assets, deployments[name])
@@ -117,7 +116,6 @@ func judges(root, dir, assets string) (tools []tool, err error) {
 		if len(templates) == 0 {
 			continue
 		}
-		all = append(all, templates...)
 		tools = append(tools,
 			// The CDK makes functions depend on their roles, although each already names its role.
 			// The address that the canary calls has an endpoint of the stack data, and is an output.
@@ -127,10 +125,7 @@ func judges(root, dir, assets string) (tools []tool, err error) {
 				"node_modules"), filepath.Join(dir, name+"-nag")}, templates...)},
 		)
 	}
-	// Starting checkov takes longer than analysing a template, so it runs once.
-	checkov := tool{"checkov", append([]string{filepath.Join(python, "checkov"), "--framework", "cloudformation",
-		"--compact", "--quiet", "--skip-download", "--file"}, all...)}
-	return append([]tool{checkov}, tools...), nil
+	return tools, nil
 }
 
 // unseen returns the templates whose content is new for the region.
