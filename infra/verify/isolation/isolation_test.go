@@ -3,6 +3,7 @@ package isolation
 import (
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -368,7 +369,9 @@ func TestAKeyOfSeveralProfilesNamesOne(t *testing.T) {
 	}
 }
 
-// document compares docs/isolation.md with the table, and writes it if it differs.
+var update = flag.Bool("update", false, "write docs/isolation.md")
+
+// document compares docs/isolation.md with the table, or writes it.
 func document(t *testing.T, table map[string]string) {
 	t.Helper()
 	if t.Failed() {
@@ -388,11 +391,13 @@ func document(t *testing.T, table map[string]string) {
 	slices.SortFunc(rows, func(a, b string) int { return cmp.Compare(a, b) })
 	text := before + begin + "| Operation | Call | Key of the profile | Key of another profile |\n|---|---|---|---|\n" +
 		strings.Join(rows, "\n") + "\n" + end + after
-	if text == string(old) {
-		return
+	switch {
+	case text == string(old):
+	case *update:
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s is out of date: run go test ./infra/verify/isolation -update", name)
 	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Errorf("%s had another table: it is written now. Commit it", name)
 }

@@ -63,9 +63,6 @@ func operations(t *testing.T) map[string]promised {
 
 func TestOperationsAreThoseOfTheContract(t *testing.T) {
 	table := operations(t)
-	if len(table) != 127 {
-		t.Errorf("the table has %d operations", len(table))
-	}
 	registered := map[string]bool{}
 	for _, r := range Routes() {
 		key := r.Method + " " + r.Path + " " + r.OperationID
