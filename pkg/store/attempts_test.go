@@ -98,7 +98,7 @@ func TestATableThatDoesNotServeIsUnavailable(t *testing.T) {
 					ctx := t.Context()
 					if strings.Contains(name, "silent") {
 						var cancel context.CancelFunc
-						ctx, cancel = context.WithTimeout(ctx, 150*time.Millisecond)
+						ctx, cancel = context.WithTimeout(ctx, 500*time.Millisecond)
 						defer cancel()
 					}
 					want := c.read
@@ -135,7 +135,7 @@ func TestLoadUntilTheDeadlineIsUnavailable(t *testing.T) {
 		t.Run(form.operation, func(t *testing.T) {
 			db, faults, _ := faulty(t)
 			faults.Reject(form.operation, "ThrottlingException", forever)
-			ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
 			unchanged(t, db, func() {
 				if err := form.call(ctx, t, db); errs.CodeOf(err) != errs.ProviderUnavailable {

@@ -279,7 +279,7 @@ func TestNoCallOutlivesItsContext(t *testing.T) {
 		t.Run(operation, func(t *testing.T) {
 			db, faults, _ := faulty(t)
 			faults.Hang(operation, 1000)
-			ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
 			unchanged(t, db, func() {
 				if err := call(ctx, db); errs.CodeOf(err) != errs.Timeout {

@@ -15,7 +15,7 @@ import (
 // until polls a condition for a while.
 func until(t *testing.T, condition string, done func() bool) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !done() {

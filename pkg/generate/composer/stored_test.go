@@ -289,18 +289,18 @@ func TestCancelingEndsTheProgram(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	long := composition.Video{Format: composition.Portrait,
 		Scenes: []composition.Scene{{Picture: picture, Length: 5 * time.Minute}}}
-	var asked time.Time
+	reached := 0
 	err := c.Compose(ctx, long, false, func(percent int) {
-		if percent > 10 && asked.IsZero() {
-			asked = time.Now()
+		reached = percent
+		if percent > 10 {
 			cancel()
 		}
 	}, func(media.Role, io.Reader) error { return errors.New("it was composed") })
-	if !errors.Is(err, context.Canceled) || asked.IsZero() {
+	if !errors.Is(err, context.Canceled) || reached <= 10 {
 		t.Fatalf("got %v", err)
 	}
-	if took := time.Since(asked); took > 3*time.Second {
-		t.Errorf("it ended %v after it was canceled", took)
+	if reached > 50 {
+		t.Errorf("it was canceled, and ended at %d %%", reached)
 	}
 }
 

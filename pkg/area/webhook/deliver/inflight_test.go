@@ -42,7 +42,7 @@ func TestASlowReceiverKeepsFewAttemptsWaiting(t *testing.T) {
 	w.Dispatch()
 	served := serving(w)
 	// All others are put off while the slow ones still wait for their answers.
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		put := 0
 		for _, d := range w.Deliveries(slow.Hook.ID) {
@@ -100,7 +100,7 @@ func TestFunctionsShareTheLimitOfSlowAttempts(t *testing.T) {
 		}
 		return n
 	}
-	for deadline := time.Now().Add(20 * time.Second); told() < health.SlowLimit; {
+	for deadline := time.Now().Add(patience); told() < health.SlowLimit; {
 		if time.Now().After(deadline) {
 			t.Fatalf("told of %d slow attempts", told())
 		}

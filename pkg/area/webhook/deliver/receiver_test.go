@@ -126,11 +126,7 @@ func TestReceiversThatTakeTheirTime(t *testing.T) {
 			r := w.Receive(func(_ int, rw http.ResponseWriter) { c.plan(stop, rw) }, "*")
 			t.Cleanup(func() { close(stop) }) // before the server waits for its requests
 			ref := w.Happen(event.ContentGenerated)
-			began := time.Now()
-			w.Run(w.Clock.Now().Add(time.Second))
-			if took := time.Since(began); took > 20*time.Second {
-				t.Errorf("took %v", took)
-			}
+			w.Run(w.Clock.Now().Add(time.Second)) // ends, although the receiver does not
 			d := w.Delivery(ref, r.Hook.ID)
 			if d.State != c.state || len(d.Attempts) != 1 {
 				t.Fatalf("delivery %+v", d)
