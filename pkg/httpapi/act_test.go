@@ -85,7 +85,8 @@ type acting struct {
 	faults  *storetest.Faults
 	// worker ends claims, as another process.
 	worker *task.Kernel
-	// doing and settling are done in the midst of the operation, where they are set.
+	// preparing, doing and settling are done in the midst of the operation, where they are set.
+	preparing       func()
 	doing, settling func(ctx context.Context, ordered string)
 }
 
@@ -121,6 +122,9 @@ func (w *acting) action(find bool) httpapi.Action[orderInput, order, string, thi
 		Prepare: func(_ context.Context, tx *store.Tx, in *orderInput) (order, error) {
 			if in.Body.Name == "no" {
 				return order{}, errs.Invalid("/name", "must not be no")
+			}
+			if w.preparing != nil {
+				w.preparing()
 			}
 			tx.Count(money, -price, funds, errs.New(errs.InsufficientBalance, "There is not enough money."))
 			return order{id.New(id.Factory, w.clock.Now()), in.Body.Name}, nil

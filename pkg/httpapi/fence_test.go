@@ -150,3 +150,16 @@ func TestAKeyThatGetsFreeInTheMeantimeIsUsed(t *testing.T) {
 		t.Errorf("there are %d things", n)
 	}
 }
+
+// A claim that is written after the end of its lease is one that its task may end at any moment.
+func TestAClaimIsNotMadeLate(t *testing.T) {
+	w := newActing(t, false)
+	w.preparing = func() { w.preparing = nil; w.clock.Add(time.Minute) }
+	if a := w.order("order-17"); a.status != http.StatusGatewayTimeout || a.code() != "timeout" {
+		t.Errorf("the late call: %d %s", a.status, a.raw)
+	}
+	w.settled(false)
+	if a := w.order("order-17"); a.status != http.StatusCreated || a.header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("the next call: %d %s", a.status, a.raw)
+	}
+}

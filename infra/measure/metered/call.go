@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,10 +15,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // timeout is the timeout of the functions behind the gateway.
@@ -127,7 +128,7 @@ func own(kind string, e events.APIGatewayProxyRequest) Response {
 // compose returns the event that the gateway makes of a request.
 func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 	route := w.Routes[r.Operation]
-	if w.functions[route.Function] == nil {
+	if w.functions[route.Function].Handler == nil {
 		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add it to "+
 			"api.Functions", r.Operation)
 	}
@@ -235,8 +236,9 @@ func (w *World) authorize(ctx context.Context,
 	return out, used, err
 }
 
-// invoke calls a function as the Lambda runtime does, with JSON in and out, and returns the usage.
-func (w *World) invoke(ctx context.Context, f lambda.Handler, event, out any) (Reading, error) {
+// invoke calls a function as the Lambda runtime does, with JSON in and out, and returns the usage. A call of a table
+// for which the function has no permission is an error.
+func (w *World) invoke(ctx context.Context, f function, event, out any) (Reading, error) {
 	payload, err := json.Marshal(event)
 	if err != nil {
 		return Reading{}, err
@@ -247,8 +249,10 @@ func (w *World) invoke(ctx context.Context, f lambda.Handler, event, out any) (R
 	if err != nil {
 		return Reading{}, err
 	}
+	w.running = f.Function
 	result, err := f.Invoke(ctx, payload)
-	if err != nil {
+	w.running = topology.Function{}
+	if err = errors.Join(err, w.refusal()); err != nil {
 		return Reading{}, err
 	}
 	after, err := w.Meter.Read()

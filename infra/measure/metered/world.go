@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
+	"github.com/content-automation/api/infra/verify/permit"
 	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
@@ -29,6 +30,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
@@ -82,10 +84,13 @@ type World struct {
 
 	settings   Settings
 	recorder   *meteredRecorder
-	authorizer lambda.Handler
-	functions  map[string]lambda.Handler
-	key, live  string         // secrets of a test key and a live one
-	account    tenant.Account // of the test key
+	authorizer function
+	functions  map[string]function
+	// running is the function that is called, without a name if none is. Its calls without permission are forbidden.
+	running   topology.Function
+	forbidden []string
+	key, live string         // secrets of a test key and a live one
+	account   tenant.Account // of the test key
 	// issuer signs the access token of the owner of the test key's account.
 	issuer *signintest.Issuer
 	drops  []func(context.Context) error
@@ -107,6 +112,12 @@ type World struct {
 	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
 	Profile string
 	chat    string // with the architect
+}
+
+// function is a function with its permissions.
+type function struct {
+	topology.Function
+	lambda.Handler
 }
 
 // meteredRecorder measures the cost of an audit entry.
@@ -145,7 +156,7 @@ func New(ctx context.Context, with ...func(*aws.Config)) (*World, error) {
 
 // NewWith creates tables in the engine of the tests, and fills them.
 func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
-	w := &World{Meter: &Meter{}, settings: s, functions: map[string]lambda.Handler{},
+	w := &World{Meter: &Meter{}, settings: s, functions: map[string]function{},
 		Routes: map[string]httpapi.Route{}, Clock: s.Clock}
 	defer func() {
 		if err != nil {
@@ -153,12 +164,12 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 		}
 	}()
 	w.issuer = signintest.New(w.Now)
-	state, err := w.table(ctx)
+	state, err := w.table(ctx, permit.State)
 	if err != nil {
 		return nil, err
 	}
 	w.State = state
-	entries, err := w.table(ctx)
+	entries, err := w.table(ctx, permit.Audit)
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +186,8 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	w.Loaders = generatewiring.Loaders(signer, nil, true)
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
-	w.authorizer = lambda.NewHandler(authorizer.New(credential.NewCounter(state, w.Now), w.issuer.Verifier(),
-		authorizer.Scopes, w.Now).Handle)
+	w.authorizer = function{topology.Named("authorizer"), lambda.NewHandler(authorizer.New(
+		credential.NewCounter(state, w.Now), w.issuer.Verifier(), authorizer.Scopes, w.Now).Handle)}
 	// The addresses of webhooks are resolved when they are saved. An address on the machine itself needs no
 	// look-up.
 	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader,
@@ -186,7 +197,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 		router := httpapi.NewRouter(state, w.recorder, w.Now)
 		router.SealWith(s.Secret)
 		f.Mount(router, e)
-		w.functions[f.Name] = lambda.NewHandler(httpapi.Lambda(router))
+		w.functions[f.Name] = function{topology.Named(f.Name), lambda.NewHandler(httpapi.Lambda(router))}
 	}
 	for _, r := range routes() {
 		w.Routes[r.OperationID] = r
@@ -197,8 +208,9 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 // Now returns the time of the clock.
 func (w *World) Now() time.Time { return w.Clock }
 
-func (w *World) table(ctx context.Context) (*store.DB, error) {
-	db, drop, err := storetest.Make(ctx, w.Now, append(slices.Clone(w.settings.With), w.Meter.install)...)
+func (w *World) table(ctx context.Context, of permit.Table) (*store.DB, error) {
+	with := append(slices.Clone(w.settings.With), w.Meter.install, w.permitting(of))
+	db, drop, err := storetest.Make(ctx, w.Now, with...)
 	if err == nil {
 		w.drops = append(w.drops, drop)
 	}

@@ -74,6 +74,12 @@ func TestProfiles(t *testing.T) {
 		"invalid_state"); err != nil {
 		t.Error(err)
 	}
+	unused := into[struct{ ID string }](call(t, c.test.Secret, "POST", "/v1/profiles", object{"name": "Unused"}),
+		http.StatusCreated)
+	into[object](call(t, c.test.Secret, "DELETE", "/v1/profiles/"+unused.ID, nil), http.StatusOK)
+	if got := call(t, c.test.Secret, "GET", "/v1/profiles/"+unused.ID, nil); got.Status != http.StatusNotFound {
+		t.Errorf("the deleted profile: %d %s", got.Status, got.Raw)
+	}
 }
 
 // TestTheLimitOfAProfile spends up to the limit of a client's month, whoever spends.

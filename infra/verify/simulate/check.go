@@ -100,7 +100,7 @@ func (w *world) items() []attributes {
 // check returns the invariants that do not hold at the end.
 func (w *world) check() (broken []string) {
 	fail := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
-	broken = w.pending()
+	broken = append(w.pending(), slices.Sorted(maps.Keys(w.forbidden))...)
 	for _, name := range slices.Sorted(maps.Keys(w.queues)) {
 		for _, m := range w.queues[name].dead {
 			fail("dead letter of %s: %s", name, m.body)

@@ -15,7 +15,8 @@
 // events. They bring their own posts, decide about items at the same time as others, on review pages too, take the
 // next slots of a schedule, answer and hide comments, automate, and connect a CRM. They repeat a call that was not
 // answered with the same Idempotency-Key. When they are done, the faults end, and all work must end. Then the
-// invariants are checked (check.go).
+// invariants are checked (check.go). One of them is that each function has the permissions for its calls of the state
+// table (permit.go), since a deployed function without them is refused.
 //
 // The simulation excludes the gateway and the authorizer, the SDK's own code (but not its repeats and time-outs), the
 // table's limits of throughput, an index that is behind its table, expired items that DynamoDB removes, and processes

@@ -28,7 +28,9 @@ type invocation struct {
 	world    *world
 	id       string
 	function *function
-	cancel   context.CancelFunc
+	// serves is the function whose permissions the run has. That of a run of the API is the one that has the operation.
+	serves topology.Function
+	cancel context.CancelFunc
 	// crashed reports whether the instance was killed. A killed instance has no effect any more.
 	crashed, ended bool
 	// stalls is the number of attempts at calls of AWS that took too long.
@@ -45,7 +47,7 @@ const apart = 333 * time.Microsecond
 func (w *world) invoke(f *function, what string, in any, done func(out any)) *invocation {
 	f.count++
 	f.running++
-	inv := &invocation{world: w, id: fmt.Sprintf("%s-%d", f.Name, f.count), function: f}
+	inv := &invocation{world: w, id: fmt.Sprintf("%s-%d", f.Name, f.count), function: f, serves: f.Function}
 	var h handler
 	if n := len(f.idle); n > 0 && w.random.IntN(4) > 0 {
 		h, f.idle = f.idle[n-1], f.idle[:n-1]

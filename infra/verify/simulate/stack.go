@@ -112,7 +112,11 @@ func (s stack) start(name string) func() handler {
 	switch name {
 	case "api":
 		return func() handler {
-			return func(ctx context.Context, in any) (any, error) { return in.(request).serve(ctx, s.pages), nil }
+			return func(ctx context.Context, in any) (any, error) {
+				r := in.(request)
+				invocationOf(ctx).serves = serving(r.method, r.path)
+				return r.serve(ctx, s.pages), nil
+			}
 		}
 	case "relay":
 		return func() handler {

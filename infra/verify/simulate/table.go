@@ -39,6 +39,7 @@ func ask[In, Out any](ctx context.Context, name, key string, in *In, options []f
 	do func(*memtable.Engine, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error),
 	conflict func(*memtable.Engine) (*Out, error)) (*Out, error) {
 	w := invocationOf(ctx).world
+	w.permit(invocationOf(ctx).serves, in)
 	var out *Out
 	err := insist(ctx, func() *call {
 		answer := new(*Out)

@@ -52,6 +52,8 @@ type Config struct {
 	Trace io.Writer
 	// Defect is a deliberate defect of the kernel.
 	Defect Defect
+	// Withheld are permissions that functions do not have, by the name of the function.
+	Withheld map[string]topology.Use
 }
 
 // world is the run of one seed: a stack with its surroundings.
@@ -97,6 +99,8 @@ type world struct {
 	ends        map[string]int
 	team        teamwork
 	Tasks       int
+	// forbidden are sentences about calls that AWS would refuse.
+	forbidden map[string]bool
 }
 
 // apiTimeout is the timeout of the functions behind the gateway.
@@ -142,7 +146,7 @@ func newWorld(seed uint64, c Config) *world {
 		files:       map[string]bool{}, posts: map[string]*published{}, replies: map[string]int{},
 		jobs:      map[string]*customization{},
 		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
-		team: newTeamwork(),
+		team: newTeamwork(), forbidden: map[string]bool{},
 	}
 	w.faults = drawFaults(w.random)
 	w.makeTable()

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/media/mediatest"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
 	record "github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -161,4 +162,22 @@ func TestBadProfilesAreRefused(t *testing.T) {
 	w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil, "If-Match", `"9"`).
 		Refused(t, http.StatusPreconditionFailed, errs.VersionMismatch, "If-Match")
 	w.Stranger().Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
+}
+
+// A list may not yet show what was made a moment ago.
+func TestAProfileThatWasJustUsedIsNotDeleted(t *testing.T) {
+	w := newWorld(t)
+	p := w.profile()
+	tx := &store.Tx{}
+	ledger.Use(tx, w.clock.Now(), w.Principal.Owner.Of(tenant.Profile(p.ID)), nil)
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	got := w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil)
+	got.Refused(t, http.StatusConflict, errs.InvalidState, "")
+	if after := got.Header.Get("Retry-After"); after != "5" {
+		t.Errorf("it asks to wait for %q seconds", after)
+	}
+	w.clock.Add(5 * time.Second)
+	w.Call(http.MethodDelete, "/v1/profiles/"+p.ID, nil).Into(t, http.StatusOK, new(object))
 }

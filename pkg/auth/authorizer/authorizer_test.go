@@ -238,6 +238,18 @@ func TestAGoodKeyIsAllowed(t *testing.T) {
 	}
 }
 
+// A key that is bound to profiles must not see the rest of the account.
+func TestABoundKeyIsBound(t *testing.T) {
+	for _, profiles := range [][]tenant.Profile{{"prf_1"}, {"prf_1", "prf_2"}} {
+		key, s := newKey(t, tenant.Live), good()
+		s.Profiles = profiles
+		_, p, err := handle(t, &secrets{known: map[string]credential.Credential{auth.HashKey(key): s}}, read(key))
+		if err != nil || !reflect.DeepEqual(p.Profiles, profiles) || (p.Profile == "prf_1") != (len(profiles) == 1) {
+			t.Errorf("%v: %+v, %v", profiles, p, err)
+		}
+	}
+}
+
 // The faults of a call, each with its refusal, in the order in which they count.
 var faults = []struct {
 	name string

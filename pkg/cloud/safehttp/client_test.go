@@ -2,6 +2,7 @@ package safehttp_test
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"io"
@@ -254,6 +255,25 @@ func TestTLSIsVerified(t *testing.T) {
 		strings.Replace(plain.URL, "http:", "https:", 1))
 	if got := safehttp.Describe(err); got != "The server did not speak TLS." {
 		t.Errorf("https to a plain server: %q (%v)", got, err)
+	}
+}
+
+func TestOldTLSIsRefused(t *testing.T) {
+	for version, accepted := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true} {
+		srv := httptest.NewUnstartedServer(http.HandlerFunc(ok))
+		srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+		srv.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: version}
+		srv.StartTLS()
+		t.Cleanup(srv.Close)
+		roots := x509.NewCertPool()
+		roots.AddCert(srv.Certificate())
+		resp, err := get(t, safehttp.New(safehttp.Options{AllowLoopback: true, RootCAs: roots}), srv.URL)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if (err == nil) != accepted {
+			t.Errorf("%s: %v", tls.VersionName(version), err)
+		}
 	}
 }
 

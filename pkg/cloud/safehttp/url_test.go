@@ -157,8 +157,10 @@ func TestCheckURLAcceptsPublicURLs(t *testing.T) {
 	ns.set("hooks.acme.dev", []string{"93.184.215.14", "2606:4700::1111"})
 	ns.set("xn--mller-kva.dev", []string{"93.184.215.14"})
 	ns.set("a_b.x1.0x.acme.dev", []string{"2606:4700::1111"})
+	ns.set("mapped.acme.dev", []string{"::ffff:93.184.215.14"}) // the dialer connects to the IPv4 address
 	client := safehttp.New(safehttp.Options{Resolver: ns.resolver(), Ports: []uint16{443, 8443}})
 	for _, raw := range []string{
+		"https://mapped.acme.dev/",
 		"https://hooks.acme.dev", "https://hooks.acme.dev/a/b?c=d&e=%20@", "HTTPS://Hooks.Acme.DEV:443/",
 		"https://hooks.acme.dev:8443/",
 		"https://xn--mller-kva.dev/", "https://a_b.x1.0x.acme.dev/", "https://8.8.8.8/", "https://[2606:4700::1111]/",

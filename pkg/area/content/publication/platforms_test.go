@@ -22,12 +22,7 @@ func (w *world) run(change func(*item.Record)) *item.Record {
 // change changes the record of the item.
 func (w *world) change(change func(*item.Record)) {
 	w.t.Helper()
-	it, r := w.read()
-	change(r)
-	if err := it.Encode(r); err != nil {
-		w.t.Fatal(err)
-	}
-	w.commit(func(tx *store.Tx) error { tx.Replace(it); return nil })
+	w.write(func(_ *store.Tx, r *item.Record) error { change(r); return nil })
 }
 
 // end takes steps until the item has ended.

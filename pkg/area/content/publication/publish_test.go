@@ -3,6 +3,7 @@ package publication_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -195,20 +196,25 @@ func (w *world) commit(add func(*store.Tx) error) {
 	}
 }
 
-// publish publishes the item, or tries its failed publications again.
-func (w *world) publish() {
+// write changes the item, with what the change adds to the transaction.
+func (w *world) write(change func(*store.Tx, *item.Record) error) {
 	w.t.Helper()
 	it, r := w.read()
 	w.commit(func(tx *store.Tx) error {
-		if err := publication.Publish(tx, w.clock.Now(), owner, r,
-			[]publication.Target{{Account: w.account, Options: w.options()}}); err != nil {
-			return err
-		}
-		if err := it.Encode(r); err != nil {
+		if err := errors.Join(change(tx, r), it.Encode(r)); err != nil {
 			return err
 		}
 		tx.Replace(it)
 		return nil
+	})
+}
+
+// publish publishes the item, or tries its failed publications again.
+func (w *world) publish() {
+	w.t.Helper()
+	w.write(func(tx *store.Tx, r *item.Record) error {
+		return publication.Publish(tx, w.clock.Now(), owner, r,
+			[]publication.Target{{Account: w.account, Options: w.options()}})
 	})
 }
 
@@ -354,22 +360,7 @@ func wander(t *testing.T, name string, seed uint64) string {
 // reconnect has the account connected again, where its token was refused.
 func (w *world) reconnect() {
 	w.t.Helper()
-	it, err := w.db.Get(context.Background(), store.IDKey("soc_1"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	r, err := account.Decode(&it)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if r.Usable() {
-		return
-	}
-	r.State = account.Connected
-	if err := r.WriteTo(&it); err != nil {
-		w.t.Fatal(err)
-	}
-	w.commit(func(tx *store.Tx) error { tx.Replace(it); return nil })
+	w.setState(w.account.ID, account.Connected)
 }
 
 // Neither the table nor its stream shows the address of an upload or a token of a publication under way.

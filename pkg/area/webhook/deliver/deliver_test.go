@@ -1,6 +1,7 @@
 package deliver_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -432,5 +433,25 @@ func TestAHopThatFailsComesAgain(t *testing.T) {
 	w.Run()
 	if d := w.Delivery(ref, r.Hook.ID); d.State != "delivered" || len(d.Attempts) != 4 || len(r.Receipts()) != 4 {
 		t.Errorf("%d requests, delivery %+v", len(r.Receipts()), d)
+	}
+}
+
+// An attempt that the end of the function would cut off does not begin, and is made by the next function.
+func TestAnAttemptBeginsInTime(t *testing.T) {
+	w := newWorld(t)
+	r := w.Receive(nil, "*")
+	ref := w.Happen(event.ContentGenerated)
+	w.Dispatch()
+	w.Attempts.Serve(func(ctx context.Context, in events.SQSEvent) (events.SQSEventResponse, error) {
+		ctx, cancel := context.WithTimeout(ctx, endpoint.AttemptTimeout)
+		defer cancel()
+		return w.Deliverer.Handle(ctx, in)
+	})
+	if n := len(r.Receipts()); n != 0 {
+		t.Errorf("%d attempts begin without the time for them", n)
+	}
+	w.Run()
+	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 {
+		t.Errorf("delivery %+v", d)
 	}
 }

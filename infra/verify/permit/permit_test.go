@@ -1,0 +1,62 @@
+package permit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/content-automation/api/pkg/cloud/topology"
+)
+
+func TestEveryCallNeedsItsUse(t *testing.T) {
+	transact := func(all ...types.TransactWriteItem) any {
+		return &dynamodb.TransactWriteItemsInput{TransactItems: all}
+	}
+	for _, c := range []struct {
+		in   any
+		uses []topology.Use
+	}{
+		{&dynamodb.GetItemInput{}, []topology.Use{topology.Get}},
+		{&dynamodb.BatchGetItemInput{}, []topology.Use{topology.GetAll}},
+		{&dynamodb.QueryInput{}, []topology.Use{topology.List}},
+		{&dynamodb.PutItemInput{}, []topology.Use{topology.Put}},
+		{&dynamodb.UpdateItemInput{}, []topology.Use{topology.Update}},
+		{&dynamodb.DeleteItemInput{}, []topology.Use{topology.Delete}},
+		{transact(types.TransactWriteItem{Put: &types.Put{}}, types.TransactWriteItem{Put: &types.Put{}},
+			types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{}}),
+			[]topology.Use{topology.Put, topology.Check}},
+		{transact(types.TransactWriteItem{Update: &types.Update{}}, types.TransactWriteItem{Delete: &types.Delete{}}),
+			[]topology.Use{topology.Update, topology.Delete}},
+		{&dynamodb.BatchExecuteStatementInput{Statements: []types.BatchStatementRequest{
+			{Statement: aws.String(`UPDATE "state" SET x=1`)}}}, []topology.Use{topology.UpdateAll}},
+	} {
+		f := topology.Function{Name: "thing", State: c.uses}
+		if got := Missing(f, State, c.in); got != nil {
+			t.Errorf("%T: %v", c.in, got)
+		}
+		got := Missing(f, Audit, c.in)
+		if len(got) != len(c.uses) {
+			t.Errorf("%T: %v", c.in, got)
+			continue
+		}
+		for i, u := range c.uses {
+			want := "thing makes the call " + string(u) + " without permission: add " + names[u] + " to its Audit in "
+			if !strings.HasPrefix(got[i], want) || names[u] == "" {
+				t.Errorf("%T: %q, want %q", c.in, got[i], want)
+			}
+		}
+	}
+}
+
+func TestACallOfWhichNoUseIsKnown(t *testing.T) {
+	f := topology.Function{Name: "thing", State: []topology.Use{topology.UpdateAll}}
+	for _, in := range []any{&dynamodb.ScanInput{}, &dynamodb.BatchExecuteStatementInput{
+		Statements: []types.BatchStatementRequest{{Statement: aws.String(`DELETE FROM "state"`)}}}} {
+		if got := Missing(f, State, in); len(got) != 1 || !strings.HasPrefix(got[0], "thing: no use is known of ") {
+			t.Errorf("%T: %v", in, got)
+		}
+	}
+}
