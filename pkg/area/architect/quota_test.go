@@ -7,8 +7,8 @@ import (
 
 	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	"github.com/content-automation/api/pkg/record/quota"
-	"github.com/content-automation/api/pkg/record/quota/quotatest"
 )
 
 // An account begins so many chats in a day, in each mode.

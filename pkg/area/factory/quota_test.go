@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/quota"
-	"github.com/content-automation/api/pkg/record/quota/quotatest"
 )
 
 // An account has so many factories at most, in each mode. One that is changed and then deleted makes room for one.

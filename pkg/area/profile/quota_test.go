@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
-	"github.com/content-automation/api/pkg/record/quota/quotatest"
 )
 
 // An account has so many profiles at most, in each mode.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	"github.com/content-automation/api/pkg/record/quota"
-	"github.com/content-automation/api/pkg/record/quota/quotatest"
 )
 
 // So many accounts of a day wait for their owners, in each mode. One that is disconnected counts no more, nor does one

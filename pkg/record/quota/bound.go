@@ -24,7 +24,7 @@ const (
 	mostReviewLinks = 5000
 	// Most accounts are connected within minutes, and then count no more.
 	mostPendingAccounts = 2000
-	// A chat costs nothing before its first message, and is never deleted: so a day has as many as people begin by hand.
+	// A chat costs nothing before its first message, and is never deleted: so a day has what people begin by hand.
 	mostChats = 2000
 	// A chat of the sandbox may have 300 KB for nothing.
 	mostChatsInSandbox = 200
