@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -56,7 +57,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"A chat with an assistant that helps to set up factories, content plans and content items. It answers "+
 			"questions about your factories, and makes drafts, which you apply.")
 	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.NotFound}
+	create.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
 	httpapi.Read(r, op("getChat", http.MethodGet, "chats/{chat_id}", "Get a chat",
 		"Returns the chat with all its messages. A reply needs the scopes that it was made with; without them its "+
@@ -101,6 +102,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	r.ProfileID = o.ProfileID()
 	it, err := r.Entry(o)
+	quota.Chats.Take(tx, now, &it)
 	tx.Create(it, nil)
 	return r.View(p), err
 }

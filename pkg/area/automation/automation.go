@@ -130,8 +130,8 @@ const MaxPerOwner = 50
 const sandboxLife = 30 * 24 * time.Hour
 
 // end deletes an automation.
-func end(tx *store.Tx, it store.Item) {
-	quota.Free(tx, it)
+func end(tx *store.Tx, now time.Time, it store.Item) {
+	quota.Free(tx, now, it)
 	tx.Delete(it)
 }
 

@@ -192,8 +192,9 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	end(tx, it)
-	return r.Automation, task.Reschedule(tx, work, s.now()) // the step finds nothing, and ends the task
+	now := s.now()
+	end(tx, now, it)
+	return r.Automation, task.Reschedule(tx, work, now) // the step finds nothing, and ends the task
 }
 
 // New returns the service of an environment.

@@ -102,7 +102,7 @@ func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err 
 // end deletes the automation.
 func (w *run) end(ctx context.Context) error {
 	tx := &store.Tx{}
-	end(tx, w.it)
+	end(tx, w.now, w.it)
 	return w.db.Commit(ctx, tx)
 }
 

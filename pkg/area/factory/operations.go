@@ -10,7 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -192,9 +191,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	if err != nil {
 		return out, err
 	}
-	if o.Mode == tenant.Test {
-		quota.Take(tx, &it, quota.MostInSandbox, "factories")
-	}
+	quota.Factories.Take(tx, now, &it)
 	tx.Create(it, nil)
 	return f, nil
 }

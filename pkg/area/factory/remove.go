@@ -48,7 +48,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (ou
 		return out, err
 	}
 	f.State = StateDeleted
-	quota.Free(tx, it)
+	quota.Free(tx, now, it)
 	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepDeleted)
 	if err := s.replace(tx, it, &f); err != nil {
 		return out, err

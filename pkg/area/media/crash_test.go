@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,8 +67,12 @@ func TestAWorkerDies(t *testing.T) {
 	for _, at := range []string{"before open", "after open", "before put", "after put", "before delete",
 		"after delete"} {
 		w := newWorld(t)
-		m := w.create(importertest.Declare("image/png", photo(1)))
-		w.bucket.Upload(w.t, m.Upload.URL, photo(1))
+		mimeType, content := "image/png", photo(1)
+		if strings.HasSuffix(at, "put") { // a video is changed before
+			mimeType, content = "video/mp4", noted(t)
+		}
+		m := w.create(importertest.Declare(mimeType, content))
+		w.bucket.Upload(w.t, m.Upload.URL, content)
 		ctx, cancel := context.WithCancel(t.Context())
 		// The panic ends the worker's code immediately, and its memory is lost.
 		kernel := w.newKernel(&dying{w.bucket, func() { cancel(); panic("died") }, at})

@@ -2,6 +2,8 @@ package media_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"image"
 	"image/color"
@@ -10,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +96,43 @@ func TestAnUploadBecomesReady(t *testing.T) {
 			t.Errorf("the upload %s stays", key)
 		}
 	}
+}
+
+// A video is compared with its declaration, and then kept without its place and notes, as the hash says.
+func TestAnUploadedVideoLosesItsPlace(t *testing.T) {
+	w := newWorld(t)
+	content := noted(t)
+	m := w.bring("video/mp4", content)
+	if m.State != incoming.Ready || m.Bytes != int64(len(content)) || m.SHA256 == hex.EncodeToString(sum(content)) {
+		t.Fatalf("%+v", m)
+	}
+	u, err := url.Parse(*m.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := w.bucket.Objects[strings.TrimPrefix(u.Path, "/")]
+	if len(kept) != len(content) || m.SHA256 != hex.EncodeToString(sum(kept)) || bytes.Contains(kept, []byte(place)) {
+		t.Errorf("%d of %d bytes are kept, with the hash %x of %s", len(kept), len(content), sum(kept), m.SHA256)
+	}
+	again := w.bring("video/mp4", kept)
+	if again.SHA256 != m.SHA256 {
+		t.Errorf("brought in again, it has the hash %s, not %s", again.SHA256, m.SHA256)
+	}
+}
+
+// place is in the notes of a video.
+const place = "+48.1371+011.5754/"
+
+// noted is a video with a place at its end and in free space.
+func noted(t *testing.T) []byte {
+	t.Helper()
+	udta := "\x00\x00\x00\x26udta\x00\x00\x00\x1e\xa9xyz\x00\x12\x15\xc7" + place
+	return slices.Concat(sample(t, "video-9x16.mp4"), []byte(udta+"\x00\x00\x00\x1afree"+place))
+}
+
+func sum(content []byte) []byte {
+	s := sha256.Sum256(content)
+	return s[:]
 }
 
 // Once a file was read, further uploads to the same URL change nothing.

@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	record "github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -81,6 +82,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
+	quota.Profiles.Take(tx, now, &it)
 	tx.Create(it, nil)
 	ledger.OpenPurse(tx, o, r.SpendLimit)
 	return r.Profile, nil

@@ -20,6 +20,7 @@ import (
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	record "github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -53,6 +54,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 			"profile_id.")
 	}
 	ledger.ClosePurse(tx, b.purse, b.uses)
+	quota.Free(tx, s.now(), it)
 	tx.Delete(it)
 	if b.logo.Version > 0 {
 		tx.Delete(b.logo)

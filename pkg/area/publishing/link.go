@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -139,7 +140,7 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 			"Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are "+
 			"in the audit log under the id of the link. The scope content:read is needed too, and the page ends if the "+
 			"calling key, or the person, loses one of both or all access.")
-	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound}
+	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createLink)
 
 	remove := op("deleteReviewLink", http.MethodDelete, "/v1/review-links/{review_link_id}", auth.ContentPublish,
@@ -225,6 +226,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 		return out, err
 	}
 	it.ExpireAt = until.Add(longestLink)
+	quota.ReviewLinks.Take(tx, now, &it)
 	tx.Create(it, nil)
 	url := httpapi.BaseURL(ctx) + PagePath + strings.TrimPrefix(l.ID, id.ReviewLink+"_") + "." + secret
 	out = l.ReviewLink
@@ -271,8 +273,10 @@ func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput
 	if err := in.Check(l.Version); err != nil {
 		return out, err
 	}
+	now := s.now()
+	quota.Free(tx, now, it)
 	tx.Delete(it)
-	l.Touch(s.now())
+	l.Touch(now)
 	out = l.ReviewLink
 	out.State = linkExpired
 	return out, nil

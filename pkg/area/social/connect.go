@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 
@@ -116,6 +117,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		if it.Version > 0 {
 			err = r.Replace(tx, now, it, "")
 		} else if it, err = r.Item(o); err == nil {
+			quota.PendingAccounts.Take(tx, now, &it)
 			tx.Create(it, nil)
 		}
 		out.Account = r.View()

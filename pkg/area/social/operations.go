@@ -78,7 +78,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"Connecting an account of a platform that is connected already returns or updates that account: there is "+
 			"never a second one.")
 	connect.Status = http.StatusCreated
-	connect.Errors = []errs.Code{errs.NotFound}
+	connect.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, connect, s.connect)
 
 	httpapi.Read(r, op("getSocialAccount", http.MethodGet, one, "Get a social account", ""), s.get)

@@ -1,5 +1,6 @@
 // Package decode checks files that callers import. It decodes pictures and sound to their end, so that the result can
-// be shown and played, and removes other data, such as the place of a photo. Of a video it reads the container alone.
+// be shown and played, and removes other data, such as the place of a photo or video. Of a video it reads the container
+// alone.
 //
 // It bounds the resources that a hostile file can use: the pixels of a picture and its scans are counted before it is
 // decoded, and decoding has a time limit. Only workers use it.
@@ -23,8 +24,10 @@ import (
 // File is an accepted file.
 type File struct {
 	probe.Info
-	// Content is the file without the removed data, or nil if nothing was removed.
+	// Content is the file without the removed data, or nil if nothing was removed or Edits remove it.
 	Content []byte
+	// Edits are the changes that remove data from a video, which may be too large for the memory.
+	Edits []Edit
 }
 
 // Refused is the error of a file that cannot be used.
@@ -71,11 +74,11 @@ func read(ctx context.Context, r io.ReaderAt, size int64) (File, error) {
 	case at(0, "\xff\xd8\xff"), at(0, "\x89PNG\r\n\x1a\n"), at(0, "RIFF") && at(8, "WEBP"):
 		return whole(r, size, media.Image, func(content []byte) (File, error) { return picture(ctx, content) })
 	case at(4, "ftyp"):
-		info, err := probe.Read(r, size)
+		f, err := video(ctx, r, size)
 		if !errors.Is(err, probe.ErrUnsupported) {
-			return File{Info: info}, err
+			return f, err
 		}
-		f, failed := whole(r, size, media.Audio, sound)
+		f, failed := whole(r, size, media.Audio, func(content []byte) (File, error) { return recording(ctx, content) })
 		if refused := new(Refused); errors.As(failed, &refused) {
 			return f, broken("MP4 video or M4A recording")
 		}
@@ -115,5 +118,35 @@ func sound(content []byte) (File, error) {
 	if err != nil {
 		return File{}, broken("MP3, WAV, AAC or M4A recording whose length can be measured")
 	}
-	return File{probe.Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration}, kept}, nil
+	return File{Info: probe.Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration},
+		Content: kept}, nil
+}
+
+// video reads the boxes of an MP4.
+func video(ctx context.Context, r io.ReaderAt, size int64) (f File, err error) {
+	if f.Info, err = probe.Read(r, size); err != nil {
+		return f, err
+	}
+	if f.Edits, err = stripMP4(ctx, r, size); errors.Is(err, probe.ErrUnsupported) {
+		err = broken("MP4 video")
+	}
+	return f, err
+}
+
+// recording reads an M4A.
+func recording(ctx context.Context, content []byte) (File, error) {
+	f, err := sound(content)
+	if err != nil {
+		return f, err
+	}
+	edits, err := stripMP4(ctx, bytes.NewReader(f.Content), int64(len(f.Content)))
+	if errors.Is(err, probe.ErrUnsupported) {
+		err = broken("M4A recording")
+	}
+	f.Content = slices.Clone(f.Content)
+	for _, e := range edits {
+		clear(f.Content[e.At : e.At+e.Zeros])
+		copy(f.Content[e.At:], e.Bytes)
+	}
+	return f, err
 }

@@ -88,7 +88,7 @@ func picture(ctx context.Context, content []byte) (File, error) {
 	}
 	kept, orientation := as.strip(content)
 	if orientation == 1 {
-		return File{info, kept}, nil
+		return File{Info: info, Content: kept}, nil
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, upright(decoded, orientation), &jpeg.Options{Quality: quality}); err != nil {
@@ -101,7 +101,7 @@ func picture(ctx context.Context, content []byte) (File, error) {
 	if _, inks := decoded.(*image.CMYK); !inks {
 		turned = withProfile(turned, kept)
 	}
-	return File{info, turned}, nil
+	return File{Info: info, Content: turned}, nil
 }
 
 // upright turns and mirrors a picture according to its orientation (EXIF 2.3, 4.6.4).

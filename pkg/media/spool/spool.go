@@ -45,6 +45,16 @@ func Read(ctx context.Context, body io.Reader, most int64) (_ *File, err error) 
 	return s, nil
 }
 
+// Changed computes the hash anew, after the file was changed. Its size must be the same.
+func (f *File) Changed(ctx context.Context) error {
+	hash := sha256.New()
+	if _, err := io.Copy(hash, &cancelable{ctx, io.NewSectionReader(f.File, 0, f.Size)}); err != nil {
+		return fmt.Errorf("spool: read the file: %w", err)
+	}
+	f.Sum = hash.Sum(nil)
+	return nil
+}
+
 // Close closes and removes the file.
 func (f *File) Close() error {
 	return errors.Join(f.File.Close(), os.Remove(f.Name()))

@@ -1193,9 +1193,10 @@ class AsyncMediaResource:
         they take the URL of a file. Without `source_url`, declare `mime_type`, `bytes` and `sha256`, and send the
         file by the request in `upload` within 15 minutes; with it, the service fetches the file. The media is
         `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. Pictures have up to 50
-        million pixels; they are turned upright, and their metadata, such as the place, is removed. Of MP4 videos the
-        container is read. A media is deleted 30 days after its last use. Up to 100 may be pending, and all together
-        have up to 1 TiB, those of test keys 25 GiB.
+        million pixels; they are turned upright, and their metadata, such as the place, is removed. MP4 videos and
+        M4A recordings lose theirs, too, and all tracks but those of pictures and sound; of videos the container
+        alone is read. A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have
+        up to 1 TiB, those of test keys 25 GiB.
 
         Needs the scope `content:write`.
         """

@@ -117,8 +117,17 @@ func compare(f *spool.File, d incoming.Declared) error {
 	return nil
 }
 
-// keep stores a file. Its key holds its hash, so that nothing else is ever stored there.
+// keep stores a file without what is removed from it. Its key holds its hash, so that nothing else is ever stored
+// there.
 func (w *Worker) keep(ctx context.Context, s *task.Step, received *spool.File, found decode.File) (*media.File, error) {
+	if len(found.Edits) > 0 {
+		if err := found.Apply(received); err != nil {
+			return nil, err
+		}
+		if err := received.Changed(ctx); err != nil {
+			return nil, err
+		}
+	}
 	place := placeOf(s.Owner, s.Subject)
 	f := media.File{
 		ID: s.Subject, Type: found.Type, MIMEType: found.MIMEType, Width: found.Width, Height: found.Height,

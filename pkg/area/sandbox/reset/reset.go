@@ -219,7 +219,7 @@ func (h *Handler) add(ctx context.Context, tx *store.Tx, it store.Item) error {
 	if it.Kind == job.ItemKind {
 		return job.Cleaner{DB: h.DB, Now: h.Now}.Discard(ctx, tx, it)
 	}
-	quota.Free(tx, it)
+	quota.Free(tx, h.Now(), it)
 	tx.Delete(it)
 	if it.Kind == item.ItemKind {
 		r, err := item.Decode(&it)

@@ -37,8 +37,11 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	"github.com/content-automation/api/pkg/media/mediatest"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -130,6 +133,12 @@ func (w *world) counts(c *apitest.Caller) (n [4]int) {
 	return n
 }
 
+// factories returns the factories of the sandbox that count.
+func (w *world) factories() int64 {
+	w.t.Helper()
+	return quotatest.Count(w.t, w.db, quota.Factories, factoryrecord.Kind, w.Principal.Owner, w.clock.Now())
+}
+
 func (w *world) reset() {
 	w.t.Helper()
 	a := w.Call(http.MethodPost, "/v1/sandbox/reset", nil)
@@ -172,6 +181,9 @@ func TestAResetEmptiesTheSandbox(t *testing.T) {
 	if it, err := w.db.Get(t.Context(),
 		store.IDKey("waiting#"+tenant.Of(w.Principal.Account, tenant.Test).String())); err != nil || it.Count() != 0 {
 		t.Errorf("%d pieces of work wait, %v", it.Count(), err)
+	}
+	if n := w.factories(); n != 1 {
+		t.Errorf("%d factories count", n)
 	}
 	w.fill(w.Caller, 1, false)
 	if n := w.counts(w.Caller); n[0] != 1 || n[1] != 1 {
@@ -239,6 +251,9 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w.engine.Drain()
 	if n := w.counts(w.Caller); n != [4]int{} || len(w.engine.Objects.Keys()) != 0 {
 		t.Errorf("left are %v and %v", n, w.engine.Objects.Keys())
+	}
+	if n := w.factories(); n != 0 {
+		t.Errorf("%d factories count", n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -39,6 +40,9 @@ func BarComments(tx *store.Tx, now time.Time, it store.Item, used int) error {
 // empty.
 func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Type) error {
 	r.Touch(now)
+	if r.State != Pending {
+		quota.Free(tx, now, it)
+	}
 	if err := r.WriteTo(&it); err != nil {
 		return err
 	}

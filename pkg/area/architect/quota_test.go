@@ -1,0 +1,28 @@
+package architect_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
+	"github.com/content-automation/api/pkg/record/quota"
+)
+
+// An account begins so many chats in a day, in each mode.
+func TestAnAccountBeginsSoManyChatsInADay(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
+		of := quotatest.Case{DB: w.db, Bound: quota.Chats, Kind: chat.Kind, Now: w.clock.Now,
+			Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
+				return c.Call(http.MethodPost, chats, object{}, headers...)
+			},
+		}
+		of.Check(t, c)
+		w.clock.Add(24 * time.Hour)
+		w.chat(c)
+		of.Check(t, c)
+	}
+}

@@ -1,0 +1,26 @@
+package profile_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/quota"
+)
+
+// An account has so many profiles at most, in each mode.
+func TestAnAccountHasSoManyProfiles(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
+		quotatest.Case{DB: w.db, Bound: quota.Profiles, Kind: profile.Kind, Now: w.clock.Now,
+			Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
+				return c.Call(http.MethodPost, "/v1/profiles", object{"name": "Harbour Coffee"}, headers...)
+			},
+			Remove: func(c *apitest.Caller, id string) {
+				c.Call(http.MethodDelete, "/v1/profiles/"+id, nil).Into(t, http.StatusOK, new(object))
+			},
+		}.Check(t, c)
+	}
+}

@@ -1,0 +1,42 @@
+package publishing_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/publishing"
+	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
+	"github.com/content-automation/api/pkg/record/quota"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+// An account makes so many review links in a day, in each mode. Those of an earlier day do not count.
+func TestAnAccountMakesSoManyReviewLinksInADay(t *testing.T) {
+	w := newWorld(t)
+	body := object{"content_item_ids": []string{w.provide().ID}}
+	remove := func(c *apitest.Caller, id string) {
+		c.Call(http.MethodDelete, "/v1/review-links/"+id, nil).Into(t, http.StatusOK, new(publishing.ReviewLink))
+	}
+	of := quotatest.Case{DB: w.db, Bound: quota.ReviewLinks, Kind: item.ReviewLinkKind, Now: w.clock.Now,
+		Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
+			return c.Call(http.MethodPost, "/v1/review-links", body, headers...)
+		},
+		Remove: remove,
+	}
+	early, _ := w.link(body)
+	of.Check(t, w.Caller)
+	w.clock.Add(72 * time.Hour)
+	storetest.Expire(t, w.db, w.clock.Now())
+	remove(w.Caller, early.ID)
+	of.Check(t, w.Caller)
+
+	live := w.Live()
+	live.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "language": "en"}).
+		Into(t, http.StatusCreated, new(object))
+	factories := apitest.All[struct{ ID string }](live, "/v1/factories", 10)
+	body = object{"factory_id": factories[0].ID}
+	of.Check(t, live)
+}

@@ -1,0 +1,46 @@
+package quota
+
+// A Bound is the most resources of a kind that an account has, or makes in a day, with those of its profiles. It bounds
+// what costs nothing to make, so that nobody fills the table for free. Live and sandbox count apart.
+type Bound struct {
+	// Name is the plural of the kind, and Remedy the sentence that says what makes room, without its full stop.
+	Name, Remedy string
+	Live, Test   int64
+	// Daily bounds those of a day (UTC). It is for kinds that end by themselves, which no transaction counts.
+	Daily bool
+}
+
+// mostInSandbox bounds the resources of a kind in a sandbox, which is free: a test of an agency that is set up in full
+// has room.
+const mostInSandbox = 500
+
+// The bounds of live accounts. They are some times what the largest agencies have.
+const (
+	// A profile is a client of an agency.
+	mostProfiles = 5000
+	// These are four for each client.
+	mostFactories = 20_000
+	// A link is for a client's posts of some days: each client may have one a day.
+	mostReviewLinks = 5000
+	// Most accounts are connected within minutes, and then count no more.
+	mostPendingAccounts = 2000
+	// A chat costs nothing before its first message, and is never deleted: so a day has what people begin by hand.
+	mostChats = 2000
+	// A chat of the sandbox may have 300 KB for nothing.
+	mostChatsInSandbox = 200
+)
+
+// The bounds. pkg/service/docs/guides/limits.md tells them to callers.
+var (
+	Profiles = Bound{Name: "profiles", Remedy: "Delete one first", Live: mostProfiles, Test: mostInSandbox}
+
+	Factories = Bound{Name: "factories", Remedy: "Delete one first", Live: mostFactories, Test: mostInSandbox}
+
+	ReviewLinks = Bound{Name: "review links", Remedy: "Delete one of them first", Live: mostReviewLinks,
+		Test: mostInSandbox, Daily: true}
+
+	PendingAccounts = Bound{Name: "pending social accounts", Remedy: "Connect or disconnect one of them first",
+		Live: mostPendingAccounts, Test: mostInSandbox, Daily: true}
+
+	Chats = Bound{Name: "chats", Remedy: "Continue one of them", Live: mostChats, Test: mostChatsInSandbox, Daily: true}
+)
