@@ -135,8 +135,8 @@ func writeOverlay(ctx context.Context, folder string) (string, error) {
 	}
 	replace := map[string]string{}
 	for name, text := range map[string]string{"time.go": text, "calendar.go": shift} {
-		replace[filepath.Join(source, name)] = filepath.Join(folder, name)
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		replace[filepath.Join(source, name)] = filepath.Join(folder, name+".txt")
+		if err := os.WriteFile(filepath.Join(folder, name+".txt"), []byte(text), 0o600); err != nil {
 			return "", err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // Authority is the principal with whose rights something acts later. It is a member of the stored document of what
-// acts: package registry lists all such documents.
+// acts, and Kinds lists all such documents.
 type Authority struct {
 	Actor auth.Actor `json:"actor"`
 	// Role is that of a person, at that time.
