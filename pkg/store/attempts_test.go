@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
@@ -97,9 +96,7 @@ func TestATableThatDoesNotServeIsUnavailable(t *testing.T) {
 					c.fault(faults, form.operation)
 					ctx := t.Context()
 					if strings.Contains(name, "silent") {
-						var cancel context.CancelFunc
-						ctx, cancel = context.WithTimeout(ctx, 500*time.Millisecond)
-						defer cancel()
+						ctx = impatient(t, faults)
 					}
 					want := c.read
 					if form.writes {
@@ -135,10 +132,8 @@ func TestLoadUntilTheDeadlineIsUnavailable(t *testing.T) {
 		t.Run(form.operation, func(t *testing.T) {
 			db, faults, _ := faulty(t)
 			faults.Reject(form.operation, "ThrottlingException", forever)
-			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-			defer cancel()
 			unchanged(t, db, func() {
-				if err := form.call(ctx, t, db); errs.CodeOf(err) != errs.ProviderUnavailable {
+				if err := form.call(impatient(t, faults), t, db); errs.CodeOf(err) != errs.ProviderUnavailable {
 					t.Errorf("it gives %v", err)
 				}
 			})

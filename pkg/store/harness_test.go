@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -98,6 +100,34 @@ func unchanged(t *testing.T, db *store.DB, do func()) {
 	do()
 	if after := storetest.Snapshot(t, db); after != before {
 		t.Errorf("the table has changed from\n%s\nto\n%s", before, after)
+	}
+}
+
+// impatient returns a context whose time is over shortly after the next round trip has begun, however long it takes to
+// get there.
+func impatient(t *testing.T, faults *storetest.Faults) context.Context {
+	ctx := outOfTime{t.Context(), make(chan struct{})}
+	var once sync.Once
+	faults.Begun = func(storetest.Call) {
+		once.Do(func() { time.AfterFunc(20*time.Millisecond, func() { close(ctx.over) }) })
+	}
+	return ctx
+}
+
+// outOfTime is a context that ends because its time is over.
+type outOfTime struct {
+	context.Context
+	over chan struct{}
+}
+
+func (c outOfTime) Done() <-chan struct{} { return c.over }
+
+func (c outOfTime) Err() error {
+	select {
+	case <-c.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
 	}
 }
 

@@ -22,6 +22,8 @@ import (
 // Faults is an HTTP client between the SDK and the engine. It counts the round trips and injects faults. It is below
 // the SDK's retries, so that a test includes them. Pass its Attach to Open. The zero value injects nothing.
 type Faults struct {
+	// Begun, if it is set, is called when a round trip begins.
+	Begun func(Call)
 	// After, if it is set, is called after each round trip. Its error replaces the answer, which is lost.
 	After func(Call) error
 
@@ -75,6 +77,9 @@ func (f *Faults) do(req *http.Request) (*http.Response, error) {
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	_, operation, _ := strings.Cut(req.Header.Get("X-Amz-Target"), ".")
 	call := Call{operation, body}
+	if f.Begun != nil {
+		f.Begun(call)
+	}
 	send := func() (*http.Response, error) {
 		resp, err := f.next.Do(req)
 		if err == nil && f.After != nil {
