@@ -46,21 +46,8 @@ const timeout = 10 * time.Second
 // JSON makes a call, classifies its answer and decodes it into out, unless out is nil. An answer without a body, which
 // stands for an empty list, leaves out unchanged.
 func JSON(ctx context.Context, c *wire.Client, call wire.Call, refused wire.Refused, out any) error {
-	call.Timeout = timeout
-	answer, err := c.Do(ctx, call)
-	if err != nil {
-		return err
-	}
-	if err := c.Check(call, answer, refused); err != nil {
-		return err
-	}
-	if out == nil || len(answer.Body) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(answer.Body, out); err != nil {
-		return c.Garbled(call, err)
-	}
-	return nil
+	call.Timeout, call.Void = timeout, true
+	return c.JSON(ctx, call, refused, out)
 }
 
 // Issued returns the token of an answer of the token endpoint. The token of before keeps what the answer lacks.

@@ -11,17 +11,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/wire"
 )
 
 // Body is a body that is streamed.
-type Body struct {
-	Type   string
-	Length int64
-	Reader io.Reader
-}
+type Body = wire.Body
 
 // Range returns a range of a file as a body. The file is opened at the first read, and closed with
 // the request.
@@ -84,48 +80,6 @@ func Multipart(ctx context.Context, fields url.Values, files ...File) (*Body, er
 func FileName(m platform.Media) string {
 	_, extension, _ := strings.Cut(m.MIME, "/")
 	return "file." + strings.ReplaceAll(extension, "quicktime", "mov")
-}
-
-// sending is the body of a request. It tells whether it was read to its end.
-type sending struct {
-	mu   sync.Mutex
-	r    io.Reader
-	left int64
-	done bool // closed, so that nothing more is sent
-}
-
-// Read implements io.Reader.
-func (s *sending) Read(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.done {
-		return 0, io.ErrClosedPipe
-	}
-	n, err := s.r.Read(p)
-	s.left -= int64(n)
-	return n, err
-}
-
-// Close implements io.Closer.
-func (s *sending) Close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if c, ok := s.r.(io.Closer); ok && !s.done {
-		s.done = true
-		return c.Close()
-	}
-	s.done = true
-	return nil
-}
-
-// whole reports whether the body was read completely. It returns true if there is no body.
-func (s *sending) whole() bool {
-	if s == nil {
-		return true
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.left <= 0
 }
 
 // lazy opens a reader at the first read.

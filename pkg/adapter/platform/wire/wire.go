@@ -1,44 +1,31 @@
-// Package wire is the HTTP client of the platforms' adapters. It makes calls with JSON, forms and
-// streamed files, and returns errors of type *platform.Error.
-//
-// It retries no call. A call that makes a post is marked. If its answer is lost after its header
-// was written, the error is platform.Unknown.
+// Package wire gives the HTTP client of the adapters the errors, tokens and files of platforms. All its errors are of
+// type *platform.Error. A call that makes a post is marked: if its answer is lost, the error is platform.Unknown.
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/wire"
 )
 
 var errNoToken = errors.New("there is no access token")
 
-// Bounds of a call.
-const (
-	defaultTimeout = 30 * time.Second
-	// UploadTimeout bounds the upload of a part of a file.
-	UploadTimeout = 5 * time.Minute
-	maxAnswer     = 1 << 20
-	maxExcerpt    = 512 // bytes of a refusal in the log
-	maxRetryAfter = 24 * time.Hour
-)
+// UploadTimeout bounds the upload of a part of a file.
+const UploadTimeout = 5 * time.Minute
 
-// Doer makes a call. It follows no redirect, because a redirect could carry a token elsewhere.
-type Doer interface {
-	Do(req *http.Request) (*http.Response, error)
-}
+// Doer sends a request. It follows no redirect.
+type Doer = wire.Doer
+
+// Answer is a complete answer.
+type Answer = wire.Answer
 
 // Config has the dependencies of all adapters. HTTP, BaseURL and Now are optional.
 type Config struct {
@@ -59,10 +46,7 @@ type Client struct {
 // New returns a client of a platform.
 func New(name string, cfg Config) *Client {
 	if cfg.HTTP == nil {
-		cfg.HTTP = &http.Client{CheckRedirect: func(*http.Request,
-			[]*http.Request) error {
-			return http.ErrUseLastResponse
-		}}
+		cfg.HTTP = wire.Strict(nil)
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -130,31 +114,11 @@ type Call struct {
 	Secrets []platform.Secret // redacted in the logged part of a refusal
 
 	// Posts reports whether the call may make a post visible.
-	Posts   bool
+	Posts bool
+	// Void reports whether an answer without a body is complete.
+	Void    bool
 	Timeout time.Duration // 30 s if it is 0
 }
-
-// Answer is a complete answer.
-type Answer struct {
-	Status int
-	Header http.Header
-	Body   []byte
-}
-
-// RetryAfter returns how long the platform wants the client to wait, or 0 if it does not say.
-func (c *Client) RetryAfter(a Answer) time.Duration {
-	value := a.Header.Get("Retry-After")
-	var after time.Duration
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
-		after = time.Duration(min(seconds, int64(maxRetryAfter/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		after = at.Sub(c.Now())
-	}
-	return min(max(after, 0), maxRetryAfter)
-}
-
-// OK reports whether the status is a success.
-func (a Answer) OK() bool { return a.Status >= 200 && a.Status <= 299 }
 
 // Refused classifies an answer by its content. It returns nil if the answer is no refusal of the
 // platform.
@@ -169,7 +133,7 @@ func (c *Client) JSON(ctx context.Context, call Call, refused Refused, out any) 
 	if err := c.Check(call, answer, refused); err != nil {
 		return err
 	}
-	if out == nil {
+	if out == nil || call.Void && len(answer.Body) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(answer.Body, out); err != nil {
@@ -188,146 +152,69 @@ func (c *Client) Check(call Call, answer Answer, refused Refused) error {
 		return nil
 	}
 	if e == nil {
-		e = c.byStatus(call, answer)
-	}
-	text := string(answer.Body[:min(len(answer.Body), maxExcerpt)])
-	for _, s := range append(call.Secrets, call.Bearer) {
-		if s != "" {
-			text = strings.ReplaceAll(text, s.Reveal(), "[redacted]")
-		}
+		e = byKind(wire.KindOf(answer.Status), call.Posts && answer.Status != http.StatusTooEarly)
 	}
 	if e.RetryAfter == 0 && (e.Kind == platform.Retry || e.Kind == platform.Quota) {
-		e.RetryAfter = c.RetryAfter(answer)
+		e.RetryAfter = wire.RetryAfter(answer.Header, c.Now())
 	}
-	return e.Because(c.cause(call, fmt.Errorf("status %d: %q", answer.Status, text)))
+	secrets := []string{call.Bearer.Reveal()}
+	for _, s := range call.Secrets {
+		secrets = append(secrets, s.Reveal())
+	}
+	return e.Because(c.cause(call, answer.Refusal(secrets...)))
 }
 
-// byStatus classifies a refusal by its status alone.
-func (c *Client) byStatus(call Call, a Answer) *platform.Error {
-	switch {
-	case a.Status == http.StatusTooManyRequests:
-		return platform.Limited(0)
-	case a.Status == http.StatusUnauthorized:
-		return platform.TokenExpired()
-	case call.Posts && (a.Status >= 500 || a.Status < 400 || a.Status == http.StatusRequestTimeout):
-		// A proxy in front of the platform may have answered while the platform continues.
+// byKind returns the error of a kind of failure. The argument posts reports whether the call may have made a post.
+func byKind(kind wire.Kind, posts bool) *platform.Error {
+	switch kind {
+	case wire.Lost:
 		return platform.Lost(nil)
-	case a.Status >= 500, a.Status == http.StatusRequestTimeout, a.Status == http.StatusTooEarly, a.Status < 400:
+	case wire.Invalid, wire.Late, wire.Unreachable:
+		return platform.Later(platform.CodePlatformUnavailable, "The platform could not be reached.")
+	case wire.Canceled:
+		return platform.Later(platform.CodeCanceled, "The call to the platform was canceled.")
+	case wire.Limited:
+		return platform.Limited(0)
+	case wire.Unauthorized:
+		return platform.TokenExpired()
+	case wire.Unreadable:
 		return platform.Busy()
-	default:
-		return platform.Reject(platform.CodeContentRefused, "The platform refuses the post.")
+	case wire.Unavailable:
+		if posts { // a proxy in front of the platform may have answered while the platform continues
+			return platform.Lost(nil)
+		}
+		return platform.Busy()
 	}
+	return platform.Reject(platform.CodeContentRefused, "The platform refuses the post.")
 }
 
 // Garbled returns the error of an answer that cannot be read, or lacks a member.
 func (c *Client) Garbled(call Call, cause error) *platform.Error {
-	cause = c.cause(call, fmt.Errorf("answer: %w", cause))
-	if call.Posts {
-		return platform.Lost(cause)
-	}
-	return platform.Busy().Because(cause)
+	return c.failed(call, wire.Unread(cause, call.Posts))
 }
 
 // Do makes a call. It returns an error if there is no complete answer.
 func (c *Client) Do(ctx context.Context, call Call) (Answer, error) {
-	if err := ctx.Err(); err != nil {
-		return Answer{}, c.broken(ctx, call, false, err)
+	header := call.Header.Clone()
+	if header == nil {
+		header = http.Header{}
 	}
-	timeout := call.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
-	bounded, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	// The whole request may have arrived as soon as its header is written and its body read to
-	// the end. WroteRequest would be too late, because the platform can act before net/http
-	// calls it.
-	var headers atomic.Bool
-	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
-		GetConn:      func(string) { headers.Store(false) }, // net/http also calls it for a retry
-		WroteHeaders: func() { headers.Store(true) },
-	})
-	req, body, err := request(bounded, call)
-	if err != nil {
-		return Answer{}, c.broken(ctx, call, false, err)
-	}
-	resp, err := c.cfg.HTTP.Do(req)
-	if err != nil {
-		return Answer{}, c.broken(ctx, call, headers.Load() && body.whole(), err)
-	}
-	defer resp.Body.Close()
-	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err != nil {
-		return Answer{}, c.broken(ctx, call, true, err)
-	}
-	if len(content) > maxAnswer {
-		return Answer{}, c.Garbled(call, fmt.Errorf("it is larger than %d bytes", maxAnswer))
-	}
-	return Answer{resp.StatusCode, resp.Header, content}, nil
-}
-
-func request(ctx context.Context, call Call) (*http.Request, *sending, error) {
-	address := call.URL
-	if len(call.Query) > 0 {
-		address += "?" + call.Query.Encode()
-	}
-	body := call.Body
-	switch {
-	case call.JSON != nil:
-		raw, err := json.Marshal(call.JSON)
-		if err != nil {
-			return nil, nil, err
-		}
-		body = &Body{Type: "application/json; charset=UTF-8", Length: int64(len(raw)), Reader: bytes.NewReader(raw)}
-	case call.Form != nil:
-		raw := call.Form.Encode()
-		body = &Body{Type: "application/x-www-form-urlencoded", Length: int64(len(raw)), Reader: strings.NewReader(raw)}
-	}
-	var sent *sending
-	var reader io.Reader = http.NoBody
-	if body != nil && body.Length > 0 {
-		sent = &sending{r: body.Reader, left: body.Length}
-		reader = sent // the request has no GetBody, so that net/http cannot send it twice
-	}
-	req, err := http.NewRequestWithContext(ctx, call.Method, address, reader)
-	if err != nil {
-		return nil, nil, err
-	}
-	for name, values := range call.Header {
-		req.Header[name] = values
-	}
-	req.Header.Set("Accept", "application/json")
 	if call.Bearer != "" {
-		req.Header.Set("Authorization", "Bearer "+call.Bearer.Reveal())
+		header.Set("Authorization", "Bearer "+call.Bearer.Reveal())
 	}
-	if body != nil {
-		req.ContentLength = body.Length
-		if body.Type != "" {
-			req.Header.Set("Content-Type", body.Type)
-		}
+	if call.JSON != nil {
+		header.Set("Content-Type", "application/json; charset=UTF-8") // TikTok asks for it
 	}
-	return req, sent, nil
+	answer, fault := wire.Do(ctx, c.cfg.HTTP, wire.Call{Method: call.Method, URL: call.URL, Query: call.Query,
+		Header: header, JSON: call.JSON, Form: call.Form, Body: call.Body, Acts: call.Posts, Timeout: call.Timeout})
+	if fault != nil {
+		return Answer{}, c.failed(call, fault)
+	}
+	return answer, nil
 }
 
-// broken returns the error of a call without a complete answer; sent reports whether the platform
-// may have received the whole request.
-func (c *Client) broken(ctx context.Context, call Call, sent bool, cause error) *platform.Error {
-	var u *url.Error
-	if errors.As(cause, &u) {
-		cause = u.Err // the cause without the address
-	}
-	if err := ctx.Err(); err != nil && !errors.Is(cause, err) {
-		cause = fmt.Errorf("%w: %w", err, cause)
-	}
-	cause = c.cause(call, cause)
-	switch {
-	case call.Posts && sent:
-		return platform.Lost(cause)
-	case errors.Is(cause, context.Canceled):
-		return platform.Later(platform.CodeCanceled, "The call to the platform was canceled.").Because(cause)
-	default:
-		return platform.Later(platform.CodePlatformUnavailable, "The platform could not be reached.").Because(cause)
-	}
+func (c *Client) failed(call Call, fault *wire.Fault) *platform.Error {
+	return byKind(fault.Kind, call.Posts).Because(c.cause(call, fault.Cause))
 }
 
 func (c *Client) cause(call Call, err error) error {

@@ -13,11 +13,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -26,6 +23,8 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	providerwire "github.com/content-automation/api/pkg/adapter/provider/wire"
+	"github.com/content-automation/api/pkg/adapter/wire"
 )
 
 const (
@@ -84,19 +83,11 @@ type Call struct {
 func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	// Once its header is written, the whole request may have arrived.
-	var sent atomic.Bool
-	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
-		GetConn:      func(string) { sent.Store(false) }, // also if net/http starts over
-		WroteHeaders: func() { sent.Store(true) },
-	})
+	bounded, sent := wire.Traced(bounded)
 	err := do(bounded)
 	var classified *provider.Error
 	if err == nil || errors.As(err, &classified) {
 		return err
-	}
-	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-		err = errors.Join(ctx.Err(), err)
 	}
 	var refusal smithy.APIError
 	var invalid smithy.InvalidParamsError
@@ -109,31 +100,21 @@ func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
 		return c.refused(refusal, answer.Response.Response, err)
 	case errors.As(err, &invalid):
 		return c.fail(provider.BadInput, "invalid_input", "The request lacks something.", err)
-	case c.Submits && sent.Load():
-		return c.lost(err)
-	case errors.Is(err, context.Canceled):
-		return c.fail(provider.Transient, "canceled", "The call to the provider was canceled.", err)
-	case errors.Is(err, context.DeadlineExceeded):
-		return c.fail(provider.Transient, "timeout", "The provider did not answer in time.", err)
-	case answered:
-		return c.Garbled(err)
-	default:
-		return c.fail(provider.Transient, "provider_unavailable", "The provider could not be reached.", err)
 	}
+	fault := wire.Broken(ctx, err, c.Submits && sent())
+	if fault.Kind == wire.Unreachable && answered {
+		return c.Garbled(err)
+	}
+	return c.failed(fault)
 }
 
 // Garbled returns the error of an answer that cannot be parsed, or that lacks a
 // required member.
-func (c Call) Garbled(cause error) *provider.Error {
-	cause = fmt.Errorf("answer: %w", cause)
-	if c.Submits {
-		return c.lost(cause)
-	}
-	return c.fail(provider.Transient, "provider_answer_invalid", "The provider's answer could not be read.", cause)
-}
+func (c Call) Garbled(cause error) *provider.Error { return c.failed(wire.Unread(cause, c.Submits)) }
 
-func (c Call) lost(cause error) *provider.Error {
-	return c.fail(provider.UnknownOutcome, "answer_lost", "The provider's answer was lost.", cause)
+func (c Call) failed(fault *wire.Fault) *provider.Error {
+	e := providerwire.ByKind(fault.Kind)
+	return c.fail(e.Kind, e.Code, e.Message, fault.Cause)
 }
 
 func (c Call) fail(kind provider.ErrorKind, code, message string, cause error) *provider.Error {
@@ -157,7 +138,9 @@ func (c Call) refused(refusal smithy.APIError, resp *http.Response, cause error)
 	}
 	failed := c.fail(e.Kind, e.Code, e.Message, cause)
 	if failed.Kind == provider.Transient || failed.Kind == provider.Quota {
-		failed.RetryAfter = max(e.RetryAfter, retryAfter(resp))
+		// A date refers to the clock of the service. Without one, it is far away.
+		at, _ := http.ParseTime(resp.Header.Get("Date"))
+		failed.RetryAfter = max(e.RetryAfter, min(wire.RetryAfter(resp.Header, at), maxRetryAfter))
 	}
 	return failed
 }
@@ -178,28 +161,14 @@ var (
 // byCode classifies a refusal by the codes that mean the same at every service, and
 // other codes by status.
 func byCode(code string, status int) *provider.Error {
-	is := func(kind provider.ErrorKind, code, message string) *provider.Error {
-		return &provider.Error{Kind: kind, Code: code, Message: message}
-	}
 	switch {
 	case code == "ServiceQuotaExceeded", code == "LimitExceeded":
-		return is(provider.Quota, "provider_quota", "The service's quota at the provider is used up for now.")
-	case slices.Contains(throttled, code), status == http.StatusTooManyRequests:
-		return is(provider.Transient, "provider_busy", "The provider accepts no more requests at the moment.")
-	case slices.Contains(ours, code), status == http.StatusForbidden, status == http.StatusUnauthorized:
-		return is(provider.Quota, "provider_access", "The provider refuses the service's account.")
-	case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
-		return is(provider.BadInput, "provider_refused", "The provider refuses the request.")
-	default:
-		return is(provider.Transient, "provider_unavailable", "The provider is unavailable at the moment.")
+		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
+			Message: "The service's quota at the provider is used up for now."}
+	case slices.Contains(throttled, code):
+		return providerwire.ByKind(wire.Limited)
+	case slices.Contains(ours, code):
+		return providerwire.ByKind(wire.Forbidden)
 	}
-}
-
-// retryAfter returns the header of that name, in seconds.
-func retryAfter(resp *http.Response) time.Duration {
-	seconds, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if err != nil {
-		return 0
-	}
-	return min(max(time.Duration(seconds)*time.Second, 0), maxRetryAfter)
+	return providerwire.ByKind(wire.KindOf(status))
 }

@@ -1,132 +1,77 @@
 package wire
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/wire"
 )
 
-const (
-	// longRetryAfter separates a rate limit, which passes soon, from an exhausted
-	// quota.
-	longRetryAfter = 5 * time.Minute
-	maxRetryAfter  = 24 * time.Hour
-)
+// longRetryAfter separates a rate limit, which passes soon, from an exhausted quota.
+const longRetryAfter = 5 * time.Minute
+
+// byKind has the error of each kind of failure.
+var byKind = map[wire.Kind]provider.Error{
+	wire.Lost:        failure(provider.UnknownOutcome, "answer_lost", "The provider's answer was lost."),
+	wire.Invalid:     failure(provider.BadInput, "invalid_input", "The request cannot be written down."),
+	wire.Canceled:    failure(provider.Transient, "canceled", "The call to the provider was canceled."),
+	wire.Late:        failure(provider.Transient, "timeout", "The provider did not answer in time."),
+	wire.Unreachable: failure(provider.Transient, "provider_unavailable", "The provider could not be reached."),
+	wire.Unreadable: failure(provider.Transient, "provider_answer_invalid",
+		"The provider's answer could not be read."),
+	wire.Limited: failure(provider.Transient, "provider_busy",
+		"The provider accepts no more requests at the moment."),
+	wire.Unpaid: failure(provider.Quota, "provider_quota", "The account at the provider has no credit."),
+	// The fault is the service's credential, not the request: the call succeeds once that is corrected.
+	wire.Unauthorized: failure(provider.Quota, "provider_access", "The provider refuses the service's account."),
+	wire.Forbidden:    failure(provider.Quota, "provider_access", "The provider refuses the service's account."),
+	wire.Unavailable: failure(provider.Transient, "provider_unavailable",
+		"The provider is unavailable at the moment."),
+	wire.Refused: failure(provider.BadInput, "provider_refused", "The provider refuses the request."),
+}
+
+func failure(kind provider.ErrorKind, code, message string) provider.Error {
+	return provider.Error{Kind: kind, Code: code, Message: message}
+}
+
+// ByKind returns the error of a kind of failure.
+func ByKind(kind wire.Kind) *provider.Error {
+	e := byKind[kind]
+	return &e
+}
 
 // Garbled returns the error of an answer that cannot be parsed, or that lacks a
 // required member.
 func (c *Client) Garbled(call Call, cause error) *provider.Error {
-	cause = fmt.Errorf("answer: %w", cause)
-	if call.Submits {
-		return c.unknown(call, cause)
-	}
-	return c.fail(call, provider.Transient, "provider_answer_invalid",
-		"The provider's answer could not be read.", cause)
+	return c.failed(call, wire.Unread(cause, call.Submits))
 }
 
-// broken returns the error of a call without a complete answer. The argument sent reports that the provider may have
-// received the request.
-func (c *Client) broken(ctx context.Context, call Call, sent bool, cause error) *provider.Error {
-	cause = bare(cause)
-	if err := ctx.Err(); err != nil && !errors.Is(cause, err) {
-		cause = fmt.Errorf("%w: %w", err, cause)
-	}
-	switch {
-	case call.Submits && sent:
-		return c.unknown(call, cause)
-	case errors.Is(cause, context.Canceled):
-		return c.fail(call, provider.Transient, "canceled", "The call to the provider was canceled.", cause)
-	case errors.Is(cause, context.DeadlineExceeded):
-		return c.fail(call, provider.Transient, "timeout", "The provider did not answer in time.", cause)
-	default:
-		return c.fail(call, provider.Transient, "provider_unavailable", "The provider could not be reached.", cause)
-	}
-}
-
-func (c *Client) unknown(call Call, cause error) *provider.Error {
-	return c.fail(call, provider.UnknownOutcome, "answer_lost", "The provider's answer was lost.", cause)
+func (c *Client) failed(call Call, fault *wire.Fault) *provider.Error {
+	return c.because(call, byKind[fault.Kind], fault.Cause)
 }
 
 // refused returns the error of an unsuccessful answer.
-func (c *Client) refused(call Call, resp *http.Response, body []byte, key string) *provider.Error {
-	after := retryAfter(resp.Header.Get("Retry-After"), c.now())
-	// Some providers echo an invalid credential.
-	text := strings.ReplaceAll(string(body), key, "[credential]")
-	cause := fmt.Errorf("status %d: %q", resp.StatusCode, text[:min(len(text), maxExcerpt)])
+func (c *Client) refused(call Call, answer wire.Answer, key string) *provider.Error {
+	after := wire.RetryAfter(answer.Header, c.now())
 	var e *provider.Error
 	if c.dialect.Refused != nil {
-		e = c.dialect.Refused(call, resp.StatusCode, body)
+		e = c.dialect.Refused(call, answer.Status, answer.Body)
 	}
-	if e == nil {
-		e = byStatus(resp.StatusCode, after)
+	if kind := wire.KindOf(answer.Status); e == nil && kind == wire.Limited && after > longRetryAfter {
+		full := failure(provider.Quota, "provider_quota", "The service's quota at the provider is used up for now.")
+		e = &full
+	} else if e == nil {
+		e = ByKind(kind)
 	}
 	if e.RetryAfter == 0 && (e.Kind == provider.Transient || e.Kind == provider.Quota) {
 		e.RetryAfter = after
 	}
-	return c.fail(call, e.Kind, e.Code, e.Message, cause, e.RetryAfter)
+	return c.because(call, *e, answer.Refusal(key))
 }
 
-// byStatus classifies a refusal by its status alone.
-func byStatus(status int, after time.Duration) *provider.Error {
-	switch {
-	case status == http.StatusTooManyRequests && after > longRetryAfter:
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
-			Message: "The service's quota at the provider is used up for now."}
-	case status == http.StatusTooManyRequests:
-		return &provider.Error{Kind: provider.Transient, Code: "provider_busy",
-			Message: "The provider accepts no more requests at the moment."}
-	case status == http.StatusPaymentRequired:
-		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
-			Message: "The account at the provider has no credit."}
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		// The fault is the service's credential, not the request: the call succeeds once that is corrected.
-		return &provider.Error{Kind: provider.Quota, Code: "provider_access",
-			Message: "The provider refuses the service's account."}
-	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status >= 500, status < 400:
-		return &provider.Error{Kind: provider.Transient, Code: "provider_unavailable",
-			Message: "The provider is unavailable at the moment."}
-	default:
-		return &provider.Error{Kind: provider.BadInput, Code: "provider_refused",
-			Message: "The provider refuses the request."}
-	}
-}
-
-// fail returns an error whose cause names the call, without its query.
-func (c *Client) fail(call Call, kind provider.ErrorKind, code, message string, cause error,
-	after ...time.Duration) *provider.Error {
-	e := &provider.Error{
-		Kind: kind, Code: code, Message: message,
-		Cause: fmt.Errorf("%s: %s %s: %w", c.dialect.Provider, call.Method, call.Path, cause),
-	}
-	if len(after) > 0 {
-		e.RetryAfter = after[0]
-	}
-	return e
-}
-
-// bare removes the URL from an error of net/http: a URL may contain a signature, and its host is internal.
-func bare(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
-}
-
-// retryAfter parses a Retry-After header: seconds, or a date (RFC 9110, 10.2.3).
-func retryAfter(value string, now time.Time) time.Duration {
-	var after time.Duration
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
-		after = time.Duration(min(seconds, int64(maxRetryAfter/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		after = at.Sub(now)
-	}
-	return min(max(after, 0), maxRetryAfter)
+// because returns the error with a cause, which names the call without its query.
+func (c *Client) because(call Call, e provider.Error, cause error) *provider.Error {
+	e.Cause = fmt.Errorf("%s: %s %s: %w", c.dialect.Provider, call.Method, call.Path, cause)
+	return &e
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/wire"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
@@ -57,7 +58,7 @@ func NewFiles(o safehttp.Options) *Downloads {
 func (d *Downloads) Open(ctx context.Context, address string, gone provider.ErrorKind) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, invalidAddress(bare(err))
+		return nil, invalidAddress(wire.Bare(err))
 	}
 	resp, err := d.client.Do(req)
 	if err != nil {
@@ -106,5 +107,5 @@ func invalidAddress(cause error) *provider.Error {
 
 func unreadable(cause error) *provider.Error {
 	return &provider.Error{Kind: provider.Transient, Code: "result_unreadable",
-		Message: "The provider's file could not be read.", Cause: fmt.Errorf("file: %w", bare(cause))}
+		Message: "The provider's file could not be read.", Cause: fmt.Errorf("file: %w", wire.Bare(cause))}
 }

@@ -1,34 +1,19 @@
-// Package wire is the HTTP client of the adapters: calls with JSON in both
-// directions, errors classified as *provider.Error, and downloads of results.
-//
-// It retries no call: the queue does, and there waiting costs nothing and attempts are
-// counted. The one exception is net/http's own: if a kept-alive connection is found
-// dead before a byte of the request was written, as after a function was frozen, it
-// sends the request on a new one. The provider cannot have seen it.
+// Package wire gives the HTTP client of the adapters the credentials and errors of providers, and downloads results.
+// All its errors are of type *provider.Error.
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-)
-
-// The bounds of a call that sets none of its own.
-const (
-	defaultTimeout   = 30 * time.Second
-	defaultMaxAnswer = 1 << 20
-	maxExcerpt       = 512 // bytes of a refusal that are kept for the log
+	"github.com/content-automation/api/pkg/adapter/wire"
 )
 
 // Config has the dependencies of all adapters. HTTP, BaseURL, Files and Now are
@@ -64,7 +49,7 @@ type Dialect struct {
 // Client calls one provider. It is safe for concurrent use.
 type Client struct {
 	dialect Dialect
-	http    http.Client
+	http    *http.Client
 	base    string
 	key     func(ctx context.Context) (string, error)
 	now     func() time.Time
@@ -72,12 +57,7 @@ type Client struct {
 
 // New makes a client.
 func New(cfg Config, dialect Dialect) *Client {
-	c := &Client{dialect: dialect, base: cfg.BaseURL, key: cfg.Key, now: cfg.Now}
-	if cfg.HTTP != nil {
-		c.http = *cfg.HTTP
-	}
-	// A redirect would carry the request, and perhaps the credential, elsewhere.
-	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c := &Client{dialect: dialect, http: wire.Strict(cfg.HTTP), base: cfg.BaseURL, key: cfg.Key, now: cfg.Now}
 	if c.base == "" {
 		c.base = dialect.BaseURL
 	}
@@ -119,86 +99,30 @@ func (c *Client) JSON(ctx context.Context, call Call, out any) error {
 
 // Bytes makes a call and returns the unchanged body of the answer. All errors are of type *provider.Error.
 func (c *Client) Bytes(ctx context.Context, call Call) ([]byte, error) {
-	req, key, err := c.request(ctx, call)
-	if err != nil {
-		return nil, err
-	}
-	timeout := call.Timeout
-	if timeout == 0 {
-		timeout = defaultTimeout
-	}
-	bounded, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-
-	// Once its header is written, the whole request may have arrived. WroteRequest
-	// would be too late: the provider can accept the request before it is called.
-	var sent atomic.Bool
-	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{
-		GetConn:      func(string) { sent.Store(false) }, // also if net/http starts over
-		WroteHeaders: func() { sent.Store(true) },
-	})
-	resp, err := c.http.Do(req.WithContext(bounded))
-	if err != nil {
-		return nil, c.broken(ctx, call, sent.Load(), err)
-	}
-	defer resp.Body.Close()
-	limit := call.MaxAnswer
-	if limit == 0 {
-		limit = defaultMaxAnswer
-	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, c.refused(call, resp, body, key) // the status alone suffices
-	}
-	switch {
-	case err != nil:
-		return nil, c.broken(ctx, call, true, err)
-	case int64(len(body)) > limit:
-		return nil, c.Garbled(call, fmt.Errorf("the answer is larger than %d bytes", limit))
-	}
-	return body, nil
-}
-
-// request makes the request of a call, with the credential.
-func (c *Client) request(ctx context.Context, call Call) (*http.Request, string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, "", c.broken(ctx, call, false, err)
+	if ctx.Err() != nil {
+		return nil, c.failed(call, wire.Broken(ctx, ctx.Err(), false))
 	}
 	key, err := c.key(ctx)
 	if err != nil {
-		return nil, "", c.fail(call, provider.Transient, "provider_unavailable",
-			"The provider's credential could not be read.", fmt.Errorf("credential: %w", err))
+		unread := failure(provider.Transient, "provider_unavailable", "The provider's credential could not be read.")
+		return nil, c.because(call, unread, fmt.Errorf("credential: %w", err))
 	}
 	if key == "" {
-		return nil, "", c.fail(call, provider.Quota, "provider_not_configured", "The provider is not set up here.",
-			errors.New("there is no credential"))
+		none := failure(provider.Quota, "provider_not_configured", "The provider is not set up here.")
+		return nil, c.because(call, none, errors.New("there is no credential"))
 	}
-	var body io.Reader
-	if call.Body != nil {
-		encoded, err := json.Marshal(call.Body)
-		if err != nil {
-			return nil, "", c.fail(call, provider.BadInput, "invalid_input", "The request cannot be written down.", err)
-		}
-		body = bytes.NewReader(encoded)
+	header := call.Header.Clone()
+	if header == nil {
+		header = http.Header{}
 	}
-	address := c.base + call.Path
-	if len(call.Query) > 0 {
-		address += "?" + call.Query.Encode()
+	c.dialect.Authorize(header, key)
+	answer, fault := wire.Do(ctx, c.http, wire.Call{Method: call.Method, URL: c.base + call.Path, Query: call.Query,
+		Header: header, JSON: call.Body, Acts: call.Submits, Timeout: call.Timeout, MaxAnswer: call.MaxAnswer})
+	switch {
+	case answer.Status != 0 && !answer.OK(): // the status alone suffices
+		return nil, c.refused(call, answer, key)
+	case fault != nil:
+		return nil, c.failed(call, fault)
 	}
-	req, err := http.NewRequestWithContext(ctx, call.Method, address, body)
-	if err != nil {
-		return nil, "", c.fail(call, provider.BadInput, "invalid_input", "The request has no valid address.", bare(err))
-	}
-	if call.Header != nil {
-		req.Header = call.Header.Clone()
-	}
-	req.Header.Set("Accept", "application/json")
-	if accept := call.Header.Get("Accept"); accept != "" {
-		req.Header.Set("Accept", accept)
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	c.dialect.Authorize(req.Header, key)
-	return req, key, nil
+	return answer.Body, nil
 }

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/adapter/wire"
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -17,9 +17,6 @@ import (
 
 // keptBody is the number of bytes of an answer's body that are kept.
 const keptBody = 1 << 10
-
-// longestRetryAfter bounds the wait that a receiver may ask for.
-const longestRetryAfter = 24 * time.Hour
 
 // Caller sends HTTP requests to addresses that are not to be trusted.
 type Caller interface {
@@ -83,21 +80,12 @@ func describe(status *int, err error) string {
 	}
 }
 
-// retryAfter reads the header Retry-After (RFC 9110, 10.2.3) of an answer that asks
-// for a later attempt: seconds, or a date. It returns 0 if there is none.
+// retryAfter returns the wait that an answer asks for, or 0 if it does not ask for a later attempt.
 func retryAfter(status int, h http.Header, now time.Time) time.Duration {
 	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
 		return 0
 	}
-	value := h.Get("Retry-After")
-	var asked time.Duration
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
-		// Compared first: the product of a large number would overflow.
-		asked = time.Duration(min(seconds, int64(longestRetryAfter/time.Second))) * time.Second
-	} else if at, err := http.ParseTime(value); err == nil {
-		asked = at.Sub(now)
-	}
-	return min(max(asked, 0), longestRetryAfter)
+	return wire.RetryAfter(h, now)
 }
 
 // text returns the first bytes of an answer as valid UTF-8, within the same bound.
