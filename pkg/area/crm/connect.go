@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/consent"
 	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/bearer"
@@ -19,12 +20,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-const (
-	// consentTime is the time in which an administrator of the CRM has to grant access.
-	consentTime = 30 * time.Minute
-	// grantTime bounds the calls of a CRM that connect an integration.
-	grantTime = 15 * time.Second
-)
+// grantTime bounds the calls of a CRM that connect an integration at once.
+const grantTime = 15 * time.Second
 
 // Connecting is an integration with the address of its webhooks and that of the page that grants access. Both are shown
 // once.
@@ -125,8 +122,7 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r integration.Rec
 	return r, it, nil
 }
 
-// ask prepares the authorization by an administrator of the CRM. The state of the authorization is the id of the
-// integration and a nonce, whose hash is in the record.
+// ask prepares the authorization by an administrator of the CRM.
 func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record, adapter crm.Adapter, b connectBody,
 	hook string) error {
 	if ok, err := s.systems.Configured(ctx, o.Mode, r.Kind); err != nil {
@@ -136,25 +132,13 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record
 		return errs.Invalid("/kind", "is not set up on this service: its operator has registered no application with "+
 			"%s", adapter.Facts().Label)
 	}
-	nonce, nonceHash, err := bearer.New(s.random)
-	if err != nil {
-		return err
-	}
-	r.Consent = &integration.Consent{Nonce: nonceHash, Until: s.now().Add(consentTime),
-		Portal: strings.ToLower(b.Portal), Redirect: r.Base + CallbackPath}
-	state := r.ID + "." + nonce
 	if r.State != integration.Connected {
 		r.Hook = bearer.Hash(hook)
 	}
-	if r.Consent.Sealed, err = s.vault.Seal(ctx, o, r.ID, integration.Credentials{Hook: hook}); err != nil {
-		return err
-	}
-	address, err := adapter.Authorization(ctx, r.Consent.Authorization(state))
+	address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, r}, consent.Consent{Details: map[string]string{
+		portalDetail: strings.ToLower(b.Portal), hookDetail: hook}})
 	if err != nil {
 		return callerError(err, adapter.Facts().Label, "/kind")
-	}
-	if o.Mode == tenant.Live { // the sandbox has no administrator
-		address = r.Consent.Redirect + "?" + linkParam + "=" + state
 	}
 	r.AuthorizationURL = &address
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -25,6 +26,7 @@ type Service struct {
 	audit   httpapi.Recorder // for the ends of authorizations
 	systems *integration.Systems
 	vault   account.Vault
+	secret  seal.Secret // signs the states of authorizations
 	urls    safehttp.Checker
 	now     func() time.Time
 	random  io.Reader
@@ -32,8 +34,8 @@ type Service struct {
 
 // NewService returns the service.
 func NewService(db *store.DB, audit httpapi.Recorder, systems *integration.Systems, vault account.Vault,
-	urls safehttp.Checker, now func() time.Time, random io.Reader) *Service {
-	return &Service{db, audit, systems, vault, urls, now, random}
+	secret seal.Secret, urls safehttp.Checker, now func() time.Time, random io.Reader) *Service {
+	return &Service{db, audit, systems, vault, secret, urls, now, random}
 }
 
 // Open opens the service of a function.
@@ -43,8 +45,8 @@ func Open(e area.Env) *Service {
 	if e.Apps != nil {
 		c.Apps = apps.New(e.Apps, e.Now).Get
 	}
-	return NewService(e.DB, e.Audit, integration.NewSystems(c), account.Vault{Envelope: e.Envelope}, client, e.Now,
-		e.Random)
+	return NewService(e.DB, e.Audit, integration.NewSystems(c), account.Vault{Envelope: e.Envelope}, e.Seal,
+		client, e.Now, e.Random)
 }
 
 // Mount registers the operations of the area.

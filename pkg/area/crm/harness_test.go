@@ -127,7 +127,8 @@ func newWorld(t *testing.T) *world {
 	})
 	e := area.Env{
 		AWS: aws.Config{Region: "us-west-2"}, DB: w.db, Audit: audit.New(w.db, now), Now: now, Random: rand.Reader,
-		Media: mediatest.Signer(t, now), Envelope: sealtest.Envelope("key"), Providers: "bedrock,fal,elevenlabs",
+		Media: mediatest.Signer(t, now), Envelope: sealtest.Envelope("key"),
+		Seal: seal.Fixed([]byte("the system's secret")), Providers: "bedrock,fal,elevenlabs",
 		HTTP: client{control.Doer{Handler: mux}, w.fuse, nil}, PlatformEndpoint: "https://crm.test",
 		Apps: func(context.Context) (string, error) { return fakes.Apps() },
 	}

@@ -2,22 +2,18 @@ package social
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/consent"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
-	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -25,29 +21,8 @@ import (
 	customer "github.com/content-automation/api/pkg/area/account"
 )
 
-// CallbackPath is the path to which a platform sends the browser of an account's owner.
-const CallbackPath = "/v1/social/callback"
-
-const (
-	// consentTime is the time in which the owner of an account has to grant access.
-	consentTime = 30 * time.Minute
-	// grantTime bounds the calls of a platform that connect an account.
-	grantTime = 12 * time.Second
-)
-
-// consent is the data of an authorization that the callback needs.
-type consent struct {
-	Verifier string `json:"verifier,omitempty"`
-	Redirect string `json:"redirect,omitempty"`
-	Return   string `json:"return,omitempty"`
-	Channel  string `json:"channel,omitempty"`
-	// Page reports whether the owner sees the page of the link first.
-	Page bool `json:"page,omitempty"`
-	// Authority is who asked for the access.
-	Authority authority.Authority `json:"authority"`
-	// Choices are the accounts of the platform from which the owner chooses one.
-	Choices []platform.Account `json:"choices,omitempty"`
-}
+// grantTime bounds the calls of a platform that connect an account at once.
+const grantTime = 12 * time.Second
 
 // Connecting is an account with the address of the page that grants access, which is shown once.
 type Connecting struct {
@@ -109,11 +84,12 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		r.Metadata = b.Metadata
 	}
 	if how == platform.ConnectOAuth {
-		redirect := httpapi.BaseURL(ctx) + CallbackPath
-		if err := s.ask(ctx, o, &r, adapter, consent{Redirect: redirect, Return: b.ReturnURL,
-			Channel: channelOf(&r, b)}); err != nil {
-			return out, err
+		address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, &r}, consent.Consent{Return: b.ReturnURL,
+			Details: map[string]string{channelDetail: channelOf(&r, b)}})
+		if err != nil {
+			return out, callerError(err, r.Platform, "/platform")
 		}
+		r.AuthorizationURL = &address
 		if it.Version > 0 {
 			err = r.Replace(tx, now, it, "")
 		} else if it, err = r.Item(o); err == nil {
@@ -195,45 +171,6 @@ func channelOf(r *account.Record, b connectBody) string {
 		return r.PlatformID
 	}
 	return b.Channel
-}
-
-// ask prepares the authorization of an account by its owner.
-func (s *Service) ask(ctx context.Context, o tenant.Owner, r *account.Record, adapter platform.Adapter,
-	c consent) (err error) {
-	verifier := make([]byte, 32)
-	if _, err := io.ReadFull(s.random, verifier); err != nil {
-		return fmt.Errorf("social: read randomness: %w", err)
-	}
-	c.Authority = authority.Of(auth.FromContext(ctx), auth.SocialManage)
-	c.Verifier = base64.RawURLEncoding.EncodeToString(verifier)
-	c.Page = o.Mode == tenant.Live // the sandbox has no owner who could consent
-	text, err := s.await(ctx, o, r, c)
-	if err != nil {
-		return err
-	}
-	address, err := adapter.Authorization(ctx, c.authorization(text))
-	if err != nil {
-		return callerError(err, r.Platform, "/platform")
-	}
-	if c.Page {
-		address = c.link(text)
-	}
-	r.AuthorizationURL = &address
-	return nil
-}
-
-// await makes the account wait for a callback, and returns the state of that callback.
-func (s *Service) await(ctx context.Context, o tenant.Owner, r *account.Record, c consent) (text string, err error) {
-	st := state{account: r.ID, nonce: make([]byte, nonceBytes), until: s.now().Add(consentTime)}
-	if _, err := io.ReadFull(s.random, st.nonce); err != nil {
-		return "", fmt.Errorf("social: read randomness: %w", err)
-	}
-	sealed, err := s.vault.Seal(ctx, o, r.ID, c)
-	if err != nil {
-		return "", err
-	}
-	r.Consent = &account.Consent{Nonce: st.hash(), Until: st.until, Sealed: sealed}
-	return st.sign(ctx, s.secret)
 }
 
 // grant exchanges the caller's credential for the token of one account.

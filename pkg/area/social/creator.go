@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 )
@@ -70,8 +71,8 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	if err != nil {
 		return out, creatorError(err, &r)
 	}
-	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: line(c.Username),
-		Nickname: line(c.Nickname), CanPost: !c.Full, Privacies: texts(c.Privacies), Comments: c.Comments,
+	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: clip.Line(c.Username, maxLine),
+		Nickname: clip.Line(c.Nickname, maxLine), CanPost: !c.Full, Privacies: texts(c.Privacies), Comments: c.Comments,
 		Duet: c.Duet, Stitch: c.Stitch}
 	if c.MaxVideoSeconds > 0 {
 		out.MaxVideoSeconds = &c.MaxVideoSeconds

@@ -7,12 +7,12 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -69,27 +69,17 @@ func (s *Service) find(ctx context.Context, accountID string, match ...httpapi.I
 	return r, it, err
 }
 
+// maxLine bounds the letters of a text of a platform.
+const maxLine = 200
+
 // fill copies the platform's description of the account. The texts are untrusted data: they are
 // cut, and the service never calls their addresses.
 func fill(r *account.Record, a platform.Account) {
-	r.PlatformID, r.Handle, r.DisplayName, r.AvatarURL = a.ID, line(a.Handle), line(a.Name), nil
+	r.PlatformID, r.Handle, r.DisplayName = a.ID, clip.Line(a.Handle, maxLine), clip.Line(a.Name, maxLine)
+	r.AvatarURL = nil
 	if strings.HasPrefix(a.AvatarURL, "https://") && len(a.AvatarURL) <= 2048 {
 		r.AvatarURL = &a.AvatarURL
 	}
-}
-
-// line returns a text of a platform as one line of at most 200 characters.
-func line(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || !unicode.IsPrint(r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, text)
-	if letters := []rune(text); len(letters) > 200 {
-		return string(letters[:200])
-	}
-	return text
 }
 
 // invalidState returns the error of an operation that the state of the account does not permit.

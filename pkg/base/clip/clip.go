@@ -3,6 +3,7 @@ package clip
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -27,4 +28,15 @@ func Letters(s string, most int) string {
 		return strings.TrimSpace(string(letters[:most]))
 	}
 	return s
+}
+
+// Line returns a text of others as one line of at most most letters, without control and format characters, which could
+// reorder what stands beside it.
+func Line(s string, most int) string {
+	return Letters(strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) && !unicode.IsSpace(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, s)), " "), most)
 }

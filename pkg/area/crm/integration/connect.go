@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -44,7 +45,7 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, o tenant.Owner, it, identi
 	if r.Former != "" && r.Former != a.ID {
 		r.Mapping, r.Pipelines, r.Imported = Mapping{}, nil, false
 	}
-	r.Remote, r.Name, r.Former = a.ID, Line(a.Name, 200), ""
+	r.Remote, r.Name, r.Former = a.ID, clip.Line(a.Name, 200), ""
 	r.Connection++
 	r.stored(now, a.Token)
 	if identity.Version == 0 {

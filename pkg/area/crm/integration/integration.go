@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/pending"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -135,27 +136,8 @@ type Record struct {
 	// Authority is the principal who last set the mapping or connected the integration.
 	Authority authority.Authority `json:"authority,omitzero"`
 	// Consent is the pending authorization, or nil.
-	Consent *Consent `json:"consent,omitempty"`
+	Consent *pending.Consent `json:"consent,omitempty"`
 }
-
-// Consent is an authorization that waits for an administrator of the CRM.
-type Consent struct {
-	// Nonce is the hash of the nonce in the state.
-	Nonce    string    `json:"nonce"`
-	Until    time.Time `json:"until"`
-	Portal   string    `json:"portal,omitempty"`
-	Redirect string    `json:"redirect"`
-	// Sealed is the Credentials, encrypted, which lack the account still.
-	Sealed []byte `json:"sealed,omitempty"`
-}
-
-// Authorization returns the request for access with a state.
-func (c *Consent) Authorization(state string) crm.Authorization {
-	return crm.Authorization{Portal: c.Portal, RedirectURL: c.Redirect, State: state}
-}
-
-// Open reports whether access can still be granted.
-func (c *Consent) Open(now time.Time) bool { return c != nil && now.Before(c.Until) }
 
 // Credentials are the secrets of an integration.
 type Credentials struct {

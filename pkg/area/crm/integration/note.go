@@ -126,7 +126,7 @@ func noteText(base string, r *item.Record) string {
 	if strings.HasPrefix(r.Language, "ru") {
 		ready, failed = "Контент по этой сделке готов", "Контент по этой сделке не создан"
 	}
-	text := ready + ": " + Line(r.Title, maxName) + "\n" + clip.Letters(strings.TrimSpace(r.Caption), maxExcerpt)
+	text := ready + ": " + clip.Line(r.Title, maxName) + "\n" + clip.Letters(strings.TrimSpace(r.Caption), maxExcerpt)
 	if r.State == item.Failed {
 		text = failed
 		if r.Failure != nil {

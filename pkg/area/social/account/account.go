@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/pending"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -93,22 +94,7 @@ type Record struct {
 	// RefreshedAt is the time at which the token was stored.
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
 	// Consent is the pending authorization of the account's owner, or nil if there is none.
-	Consent *Consent `json:"consent,omitempty"`
-}
-
-// Consent is an authorization that waits for the owner of an account.
-type Consent struct {
-	// Nonce is the SHA-256 of the nonce in the state. It is empty after the nonce was used.
-	Nonce []byte `json:"nonce,omitempty"`
-	// Until is the end of the authorization.
-	Until time.Time `json:"until"`
-	// Sealed is the data of the callback, encrypted by Vault.
-	Sealed []byte `json:"sealed,omitempty"`
-}
-
-// Open reports whether the owner can still grant access.
-func (c *Consent) Open(now time.Time) bool {
-	return c != nil && len(c.Nonce) > 0 && now.Before(c.Until)
+	Consent *pending.Consent `json:"consent,omitempty"`
 }
 
 // View returns the account as callers see it.

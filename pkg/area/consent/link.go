@@ -1,6 +1,7 @@
-package social
+package consent
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"errors"
@@ -9,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -22,36 +23,26 @@ import (
 // shows the request to the owner of an account, and changes nothing.
 const linkParam = "link"
 
-// request is a customer's request for access to an account.
+// maxName bounds the letters of a name in the page.
+const maxName = 200
+
+// request is a customer's request for access.
 type request struct {
-	// Customer is the name of the account of the service that makes the request, and AccountID
-	// is its id.
+	Asking
+	// Customer is the name of the account of the service that makes the request, and AccountID is its id.
 	Customer, AccountID string
-	// For is the name of the profile that the account is connected for, and Logo a data URL of its logo. Both are empty
-	// without a profile.
+	// For is the name of the profile that the access is for, and Logo a data URL of its logo. Both are empty without a
+	// profile.
 	For  string
 	Logo template.URL
-	// Platform is the name of the platform in the platform's own spelling.
-	Platform string
-	// May lists the rights of the customer after the owner has allowed the request, in whole
-	// phrases.
-	May []string
-	// Address is the address of the platform's page.
+	// Address is the address of the page of the other side.
 	Address string
 }
 
-// authorization has the parameters of the platform's page.
-func (c consent) authorization(state string) platform.Authorization {
-	return platform.Authorization{RedirectURL: c.Redirect, State: state, Verifier: c.Verifier}
-}
-
-// link returns the address of the page of a state.
-func (c consent) link(state string) string { return c.Redirect + "?" + linkParam + "=" + state }
-
 // link returns the page that names the customer who requests access. The owner sees it before the
 // page of the platform, which names only the operator's application.
-func (s *Service) link(ctx context.Context, state string) page {
-	v, err := s.visit(ctx, state)
+func (f *Flow) link(ctx context.Context, state string) page {
+	v, err := f.visit(ctx, state)
 	switch {
 	case errors.Is(err, errForged), err == nil && !v.consent.Page:
 		return linkInvalid
@@ -64,32 +55,28 @@ func (s *Service) link(ctx context.Context, state string) page {
 	case err != nil:
 		return broken("read the state", err)
 	}
-	adapter, ok := s.platforms.Of(v.it.Owner.Mode, v.record.Platform)
-	if !ok {
-		return broken("find the platform", errors.New(v.record.Platform))
-	}
-	address, err := adapter.Authorization(ctx, v.consent.authorization(state))
+	address, err := v.subject.Address(ctx, v.consent, state)
 	if err != nil {
-		return broken("find the platform's page", err)
+		return broken("find the page of the other side", err)
 	}
-	name, err := s.customer(ctx, v.it.Owner.Account)
-	if err != nil {
+	ask := &request{AccountID: string(v.it.Owner.Account), Address: address}
+	if ask.Asking, err = v.subject.Asks(); err != nil {
+		return broken("find the other side", err)
+	}
+	if ask.Customer, err = f.customer(ctx, v.it.Owner.Account); err != nil {
 		return broken("read the customer", err)
 	}
 	cookie, err := v.cookie(ctx, state)
 	if err != nil {
 		return broken("sign the cookie", err)
 	}
-	caps := adapter.Capabilities()
-	ask := &request{Customer: name, AccountID: string(v.it.Owner.Account), Platform: caps.Label, May: may(caps),
-		Address: address}
-	title := name + " asks for access to your account on " + caps.Label
+	title := ask.Customer + " asks for access to " + ask.To
 	if v.it.Owner.Profile != "" {
-		brand, err := profile.BrandOf(ctx, s.db, v.it.Owner)
+		brand, err := profile.BrandOf(ctx, f.DB, v.it.Owner)
 		if err != nil {
 			return broken("read the profile", err)
 		}
-		if ask.For = strings.TrimSpace(line(brand.Name)); ask.For != "" {
+		if ask.For = clip.Line(brand.Name, maxName); ask.For != "" {
 			title += " for " + ask.For
 		}
 		ask.Logo = template.URL(brand.Logo) // made of a picture that was decoded
@@ -98,8 +85,8 @@ func (s *Service) link(ctx context.Context, state string) page {
 }
 
 // customer returns the name of a customer's account as one line.
-func (s *Service) customer(ctx context.Context, id tenant.Account) (string, error) {
-	it, err := s.db.Get(ctx, store.IDKey(string(id)))
+func (f *Flow) customer(ctx context.Context, id tenant.Account) (string, error) {
+	it, err := f.DB.Get(ctx, store.IDKey(string(id)))
 	if err != nil {
 		return "", err
 	}
@@ -107,42 +94,26 @@ func (s *Service) customer(ctx context.Context, id tenant.Account) (string, erro
 	if err := it.Decode(&a); err != nil {
 		return "", err
 	}
-	if name := strings.TrimSpace(line(a.Name)); name != "" {
-		return name, nil
-	}
-	return string(id), nil
-}
-
-// may returns the uses of a connected account of a platform.
-func may(c platform.Capabilities) []string {
-	publish := "publish on the account in your name"
-	if c.Comment.Max > 0 {
-		publish += ", and comment on these posts"
-	}
-	all := []string{publish, "read the name and the picture of the account"}
-	if len(c.Metrics) > 0 {
-		all = append(all, "read how often its posts were seen and liked")
-	}
-	return append(all, "keep this access until you end it in the settings of "+c.Label)
+	return cmp.Or(clip.Line(a.Name, maxName), string(id)), nil
 }
 
 // cookie returns the cookie of a browser that has shown the page of a state. The callback refuses a
 // browser without it, because the platform's page can be opened without the page of the link. With
 // TLS, no other site of the domain can set the cookie.
 func (v *visit) cookie(ctx context.Context, state string) (*http.Cookie, error) {
-	keys, err := v.secret.Keys(ctx, nil, statePurpose)
+	keys, err := v.Secret.Keys(ctx, nil, statePurpose)
 	if err != nil {
 		return nil, err
 	}
 	name, secure := v.cookieName()
 	return &http.Cookie{
-		Name: name, Value: shown(keys[0], state), Path: "/", MaxAge: int(v.state.until.Sub(v.now()) / time.Second),
+		Name: name, Value: shown(keys[0], state), Path: "/", MaxAge: int(v.state.until.Sub(v.Now()) / time.Second),
 		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}, nil
 }
 
 func (v *visit) cookieName() (name string, secure bool) {
-	name = "link_" + v.record.ID
+	name = "link_" + v.state.subject
 	if secure = strings.HasPrefix(v.consent.Redirect, "https://"); secure {
 		name = "__Host-" + name
 	}
@@ -155,7 +126,7 @@ func (v *visit) shownTo(ctx context.Context, req *http.Request, state string) (b
 	if !v.consent.Page {
 		return true, nil
 	}
-	keys, err := v.secret.Keys(ctx, nil, statePurpose)
+	keys, err := v.Secret.Keys(ctx, nil, statePurpose)
 	if err != nil {
 		return false, err
 	}

@@ -1,11 +1,10 @@
-package social
+package consent
 
 import (
 	_ "embed"
 	"log/slog"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/webpage"
 	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
 )
@@ -21,7 +20,7 @@ var design = webpage.New(pageText, pageStyle)
 // pagePolicy permits the page its style, and its form to call the page again. It permits no script.
 var pagePolicy = design.Policy("img-src data:; form-action 'self'; ")
 
-// page is a page for the browser of an account's owner.
+// page is a page for the browser of an owner.
 type page struct {
 	Status      int
 	Title, Text string
@@ -29,8 +28,8 @@ type page struct {
 	Return string
 	// State and Choices belong to a form that chooses an account.
 	State   string
-	Choices []platform.Account
-	// Ask is the request for access to show to the account's owner, or nil.
+	Choices []Grant
+	// Ask is the request for access, or nil.
 	Ask *request
 	// Link is the address of a page of the service that the owner opens first, or empty.
 	Link string
@@ -44,6 +43,7 @@ type page struct {
 }
 
 var (
+	wrongMethod = page{Status: http.StatusMethodNotAllowed, Title: "Open the link in a browser"}
 	linkInvalid = page{Status: http.StatusBadRequest, Title: "This link is not valid",
 		Text: "Nothing was connected. Ask for a new link."}
 	linkExpired = page{Status: http.StatusBadRequest, Title: "This link has expired",
@@ -62,7 +62,7 @@ func broken(what string, err error) page {
 }
 
 // choice returns the page on which the owner chooses one of several accounts.
-func choice(state string, found []platform.Account) page {
+func choice(state string, found []Grant) page {
 	return page{Status: http.StatusOK, Title: "Which account is to be connected?", Text: "This login has several.",
 		State: state, Choices: found}
 }
@@ -75,7 +75,7 @@ func (v *visit) page(p page, parameters map[string]string) page {
 	return p
 }
 
-// write answers a request of the method with the page. Its address contains the code of the platform.
+// write answers a request of the method with the page. Its address contains the code of the other side.
 func (p page) write(w http.ResponseWriter, method string) {
 	if p.Return != "" {
 		w.Header().Set("Refresh", "3; url="+p.Return)

@@ -1,4 +1,4 @@
-package social
+package consent
 
 import (
 	"context"
@@ -15,22 +15,22 @@ import (
 )
 
 // statePurpose is the purpose of the keys that sign states.
-const statePurpose = "social-oauth-state"
+const statePurpose = "consent-state"
 
 // nonceBytes is the length of the nonce in a state.
 const nonceBytes = 16
 
-// The refusals of a state. The record of the account tells whether a state was used or replaced.
+// The refusals of a state. The record of the subject tells whether a state was used or replaced.
 var (
-	errForged  = errors.New("social: the state was not made here")
-	errUsed    = errors.New("social: the state was used or replaced")
-	errExpired = errors.New("social: the state has expired")
+	errForged  = errors.New("consent: the state was not made here")
+	errUsed    = errors.New("consent: the state was used or replaced")
+	errExpired = errors.New("consent: the state has expired")
 )
 
-// state is the parameter state of an authorization. It names the account, is signed, is used once,
+// state is the parameter state of an authorization. It names the subject, is signed, is used once,
 // and expires.
 type state struct {
-	account string
+	subject string
 	nonce   []byte
 	until   time.Time
 }
@@ -47,14 +47,14 @@ func (s state) sign(ctx context.Context, secret seal.Secret) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	signed := strings.Join([]string{s.account, strconv.FormatInt(s.until.Unix(), 36),
+	signed := strings.Join([]string{s.subject, strconv.FormatInt(s.until.Unix(), 36),
 		base64.RawURLEncoding.EncodeToString(s.nonce)}, ".")
 	return signed + "." + signature(keys[0], signed), nil
 }
 
-// readState returns the state of a text. It returns errForged or errExpired for a text that is not
-// valid.
-func readState(ctx context.Context, secret seal.Secret, text string, now time.Time) (s state, err error) {
+// readState returns the state of a text, whose subject has an id with the prefix. It returns errForged or errExpired
+// for a text that is not valid.
+func readState(ctx context.Context, secret seal.Secret, prefix, text string, now time.Time) (s state, err error) {
 	keys, err := secret.Keys(ctx, nil, statePurpose)
 	if err != nil {
 		return s, err
@@ -68,7 +68,7 @@ func readState(ctx context.Context, secret seal.Secret, text string, now time.Ti
 		good = good || hmac.Equal([]byte(signature(key, signed)), []byte(text[at+1:]))
 	}
 	parts := strings.Split(signed, ".")
-	if !good || len(parts) != 3 || !id.Valid(id.SocialAccount, parts[0]) {
+	if !good || len(parts) != 3 || !id.Valid(prefix, parts[0]) {
 		return s, errForged
 	}
 	seconds, err := strconv.ParseInt(parts[1], 36, 64)
@@ -78,7 +78,7 @@ func readState(ctx context.Context, secret seal.Secret, text string, now time.Ti
 	if s.nonce, err = base64.RawURLEncoding.DecodeString(parts[2]); err != nil {
 		return s, errForged
 	}
-	s.account, s.until = parts[0], time.Unix(seconds, 0)
+	s.subject, s.until = parts[0], time.Unix(seconds, 0)
 	if !now.Before(s.until) {
 		return s, errExpired
 	}

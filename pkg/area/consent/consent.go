@@ -1,0 +1,193 @@
+// Package consent asks the owners of accounts at platforms and CRMs for access, by OAuth 2.
+//
+// A customer's call makes a subject, such as a social account, wait for consent, and gets a link. The link shows its
+// visitor who asks for what, notes in a cookie that this browser was shown it, and leads on to the page of the other
+// side, which sends the browser to the callback. The callback takes a signed state, once, from that browser only, for
+// as long as who asked has the right to; it exchanges the code, lets the owner choose one of several accounts, and
+// keeps the grant in a transaction.
+package consent
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/pending"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// linkTime is the time in which an owner has to grant access.
+	linkTime = 30 * time.Minute
+	// exchangeTime bounds the calls of the other side in the callback.
+	exchangeTime = 15 * time.Second
+	// maxChoices bounds the accounts from which an owner chooses one.
+	maxChoices = 100
+	// maxTries bounds the attempts at a change that conflicts with concurrent changes.
+	maxTries = 4
+)
+
+// Flow is the consent flow of one kind of subject.
+type Flow struct {
+	// Path is the path of the callback. With the parameter link, it is the page that the owner sees first.
+	Path string
+	// Operation is the operation of the callback in the audit log.
+	Operation string
+	// Kind is the kind of the items of subjects, and of the browsers of owners in the audit log. Prefix begins the ids
+	// of subjects.
+	Kind   auth.ActorKind
+	Prefix string
+	// Scope is the scope that who asks for access needs, also when it is granted.
+	Scope auth.Scope
+	// Read returns the subject of an item.
+	Read func(it *store.Item) (Subject, error)
+
+	DB     *store.DB
+	Audit  httpapi.Recorder // for the ends of authorizations
+	Vault  Vault
+	Secret seal.Secret // signs states and cookies
+	Now    func() time.Time
+	Random io.Reader
+}
+
+// Vault seals what a callback needs.
+type Vault interface {
+	Seal(ctx context.Context, o tenant.Owner, id string, value any) ([]byte, error)
+	Open(ctx context.Context, o tenant.Owner, id string, sealed []byte, value any) error
+}
+
+// Subject is the record of an account at the other side, which waits for consent.
+type Subject interface {
+	// Pending returns the member with the consent that the record waits for.
+	Pending() **pending.Consent
+	// Save adds the changed record, which was read as it, to the transaction.
+	Save(tx *store.Tx, now time.Time, it store.Item) error
+	// Asks returns what the owner is asked for.
+	Asks() (Asking, error)
+	// Address returns the address of the page of the other side that asks its user to grant access.
+	Address(ctx context.Context, c Consent, state string) (string, error)
+	// Exchange exchanges the code of a callback for the accounts to which it gives access. A platform.Error of the kind
+	// Reconnect or BadContent is a refusal, whose message the owner sees.
+	Exchange(ctx context.Context, c Consent, callback url.Values) ([]Grant, error)
+	// Keep adds to the transaction that the record, which was read as it, is connected. It returns an OtherError if the
+	// record cannot take this account.
+	Keep(ctx context.Context, tx *store.Tx, it store.Item, c Consent, g Grant) (Kept, error)
+}
+
+// Asking is what an owner is asked for.
+type Asking struct {
+	// To is what the access is to, such as "your account on TikTok".
+	To string
+	// Label is the name of the other side in its own spelling.
+	Label string
+	// May lists the rights of the customer afterwards, in whole phrases.
+	May []string
+}
+
+// Grant is an account of the other side to which the owner has given access.
+type Grant struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Handle string `json:"handle,omitempty"`
+	// Account is the account with its token, as the subject has encoded it.
+	Account json.RawMessage `json:"account"`
+}
+
+// Kept is a connected subject.
+type Kept struct {
+	ID   string // that of another subject, if that one has the same account
+	Name string
+	Text string // what happens next, in a whole sentence
+}
+
+// OtherError means that a grant is for an account that the subject cannot take. The owner sees its message.
+type OtherError struct{ Message string }
+
+// Error returns the message.
+func (e *OtherError) Error() string { return "consent: " + e.Message }
+
+// Consent is what the callback needs. It is sealed for its subject.
+type Consent struct {
+	Verifier string `json:"verifier,omitempty"`
+	Redirect string `json:"redirect"`
+	// Return is the page of the customer to which the browser goes at the end, or empty.
+	Return string `json:"return,omitempty"`
+	// Page reports whether the owner sees the page of the link first.
+	Page bool `json:"page,omitempty"`
+	// Authority is who asked for the access.
+	Authority authority.Authority `json:"authority"`
+	// Details are what the subject has noted.
+	Details map[string]string `json:"details,omitempty"`
+	// Choices are the accounts from which the owner chooses one.
+	Choices []Grant `json:"choices,omitempty"`
+}
+
+// link returns the address of the page of a state.
+func (c Consent) link(state string) string { return c.Redirect + "?" + linkParam + "=" + state }
+
+// Ask makes a subject wait for consent on behalf of the caller, and returns the address of the link. The caller of Ask
+// saves the subject. An error of the subject's Address is returned unchanged.
+func (f *Flow) Ask(ctx context.Context, o tenant.Owner, id string, s Subject, c Consent) (string, error) {
+	verifier := make([]byte, 32)
+	if _, err := io.ReadFull(f.Random, verifier); err != nil {
+		return "", fmt.Errorf("consent: read randomness: %w", err)
+	}
+	c.Verifier = base64.RawURLEncoding.EncodeToString(verifier)
+	c.Redirect = httpapi.BaseURL(ctx) + f.Path
+	c.Authority = authority.Of(auth.FromContext(ctx), f.Scope)
+	c.Page = o.Mode == tenant.Live // the sandbox has no owner who could consent
+	state, err := f.await(ctx, o, id, s, c)
+	if err != nil {
+		return "", err
+	}
+	address, err := s.Address(ctx, c, state)
+	if err == nil && c.Page {
+		address = c.link(state)
+	}
+	return address, err
+}
+
+// await makes a subject wait for a callback, and returns the state of that callback.
+func (f *Flow) await(ctx context.Context, o tenant.Owner, id string, s Subject, c Consent) (string, error) {
+	st := state{subject: id, nonce: make([]byte, nonceBytes), until: f.Now().Add(linkTime)}
+	if _, err := io.ReadFull(f.Random, st.nonce); err != nil {
+		return "", fmt.Errorf("consent: read randomness: %w", err)
+	}
+	sealed, err := f.Vault.Seal(ctx, o, id, c)
+	if err != nil {
+		return "", err
+	}
+	*s.Pending() = &pending.Consent{Nonce: st.hash(), Until: st.until, Sealed: sealed}
+	return st.sign(ctx, f.Secret)
+}
+
+// ServeHTTP serves the callback and the page of a link, which need no key.
+func (f *Flow) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	ctx, q, began := req.Context(), req.URL.Query(), f.Now()
+	link, read := q.Has(linkParam), req.Method == http.MethodGet
+	var p page
+	switch {
+	case link && (read || req.Method == http.MethodHead):
+		p = f.link(ctx, q.Get(linkParam))
+	case link:
+		p = wrongMethod
+		w.Header().Set("Allow", http.MethodGet+", "+http.MethodHead)
+	case read:
+		p = f.callback(ctx, q, req)
+		f.record(ctx, p, began)
+	default:
+		p = wrongMethod
+		w.Header().Set("Allow", http.MethodGet)
+	}
+	p.write(w, req.Method)
+}

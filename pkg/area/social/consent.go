@@ -1,0 +1,144 @@
+package social
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/consent"
+	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/pending"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// CallbackPath is the path to which a platform sends the browser of an account's owner.
+const CallbackPath = "/v1/social/callback"
+
+// CallbackOperation is the operation of the callback in the audit log.
+const CallbackOperation = "social.callback"
+
+// channelDetail is the detail of a consent with the channel to connect.
+const channelDetail = "channel"
+
+// flow returns the flow in which owners grant access to their accounts.
+func (s *Service) flow() *consent.Flow {
+	return &consent.Flow{Path: CallbackPath, Operation: CallbackOperation, Kind: auth.SocialAccount,
+		Prefix: id.SocialAccount, Scope: auth.SocialManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret,
+		Now: s.now, Random: s.random, Read: func(it *store.Item) (consent.Subject, error) {
+			r, err := account.Decode(it)
+			return &subject{s, it.Owner, &r}, err
+		}}
+}
+
+// With returns the handler of the function. It serves the callback and the page of a link, which
+// need no key, and the operations.
+func (s *Service) With(operations http.Handler) http.Handler {
+	flow := s.flow()
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == CallbackPath {
+			flow.ServeHTTP(w, req)
+		} else {
+			operations.ServeHTTP(w, req)
+		}
+	})
+}
+
+// subject is an account whose owner is asked for access. It implements consent.Subject.
+type subject struct {
+	s     *Service
+	owner tenant.Owner
+	r     *account.Record
+}
+
+func (a *subject) adapter() (platform.Adapter, error) {
+	adapter, ok := a.s.platforms.Of(a.owner.Mode, a.r.Platform)
+	if !ok {
+		return nil, fmt.Errorf("social: the platform %s is not switched on", a.r.Platform)
+	}
+	return adapter, nil
+}
+
+// Pending implements consent.Subject.
+func (a *subject) Pending() **pending.Consent { return &a.r.Consent }
+
+// Save implements consent.Subject.
+func (a *subject) Save(tx *store.Tx, now time.Time, it store.Item) error {
+	return a.r.Replace(tx, now, it, "")
+}
+
+// Asks implements consent.Subject.
+func (a *subject) Asks() (consent.Asking, error) {
+	adapter, err := a.adapter()
+	if err != nil {
+		return consent.Asking{}, err
+	}
+	c := adapter.Capabilities()
+	publish := "publish on the account in your name"
+	if c.Comment.Max > 0 {
+		publish += ", and comment on these posts"
+	}
+	may := []string{publish, "read the name and the picture of the account"}
+	if len(c.Metrics) > 0 {
+		may = append(may, "read how often its posts were seen and liked")
+	}
+	return consent.Asking{To: "your account on " + c.Label, Label: c.Label,
+		May: append(may, "keep this access until you end it in the settings of "+c.Label)}, nil
+}
+
+// Address implements consent.Subject.
+func (a *subject) Address(ctx context.Context, c consent.Consent, state string) (string, error) {
+	adapter, err := a.adapter()
+	if err != nil {
+		return "", err
+	}
+	return adapter.Authorization(ctx, platform.Authorization{RedirectURL: c.Redirect, State: state,
+		Verifier: c.Verifier})
+}
+
+// Exchange implements consent.Subject.
+func (a *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values) (all []consent.Grant, err error) {
+	adapter, err := a.adapter()
+	if err != nil {
+		return nil, err
+	}
+	found, err := adapter.Connect(ctx, platform.Grant{Code: q.Get("code"), RedirectURL: c.Redirect,
+		Verifier: c.Verifier, Device: q.Get("device_id"), Choice: c.Details[channelDetail]})
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range found {
+		raw, err := json.Marshal(one)
+		if err != nil {
+			return nil, fmt.Errorf("social: encode a grant: %w", err)
+		}
+		all = append(all, consent.Grant{ID: one.ID, Name: one.Name, Handle: one.Handle, Account: raw})
+	}
+	return all, nil
+}
+
+// Keep implements consent.Subject.
+func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, _ consent.Consent,
+	g consent.Grant) (consent.Kept, error) {
+	var granted platform.Account
+	if err := json.Unmarshal(g.Account, &granted); err != nil {
+		return consent.Kept{}, errors.New("social: decode a grant") // the cause could show a token
+	}
+	r, err := a.s.accept(ctx, tx, a.owner, *a.r, it, granted)
+	if errors.Is(err, errAnother) {
+		return consent.Kept{}, &consent.OtherError{Message: "The account to connect again is " + a.r.Handle +
+			". Sign in to the platform with that one."}
+	}
+	name := r.Handle
+	if name == "" {
+		name = r.DisplayName
+	}
+	return consent.Kept{ID: r.ID, Name: name, Text: "The account can be published to now."}, err
+}
