@@ -316,6 +316,13 @@ func TestALinkSignsNobodyInWithoutAClick(t *testing.T) {
 		}
 		p.shows(t, "auditor@demo.example", `action="/auth/start"`)
 	}
+	// Only the pool is asked to let a person sign in again: another provider may ignore it, and sign in at once.
+	for _, link := range []string{"/auth/sign-in?again=1&connection=" + id, "/auth/start?again=1&connection=" + id} {
+		p := b.send(http.MethodGet, link, nil)
+		if strings.Contains(p.header.Get("Location"), id) || b.cookies["__Host-sign-in"] != nil {
+			t.Errorf("%s: %d, %s", link, p.status, p.header.Get("Location"))
+		}
+	}
 	b.send(http.MethodGet, "/auth/start?connection="+id, nil).shows(t, "Acme")
 	for name, change := range map[string]func(*http.Request){
 		"another site":        func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
