@@ -56,6 +56,9 @@ func TestEveryResponseHasTheHeaders(t *testing.T) {
 				t.Errorf("%s (%d): %s is %q", made.name, res.StatusCode, name, got)
 			}
 		}
+		if kind := res.Header.Get("Content-Type"); kind != "application/json" && !strings.HasPrefix(made.path, "/api-docs/") {
+			t.Errorf("%s is of the type %q", made.name, kind)
+		}
 		// No page of another origin reads an answer, but for the public document.
 		for name := range res.Header {
 			if strings.HasPrefix(name, "Access-Control-") && made.path != "/openapi.json" {
@@ -74,6 +77,23 @@ func TestEveryResponseHasTheHeaders(t *testing.T) {
 		if h := res.Header; res.StatusCode != 200 || h.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
 			h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Strict-Transport-Security") == "" {
 			t.Errorf("%s: %s %v", script[1], res.Status, h)
+		}
+	}
+}
+
+// A key in another place than its header would be in logs and histories of browsers.
+func TestAKeyTravelsInItsHeaderOnly(t *testing.T) {
+	key := newCustomer(t).test.Secret
+	for name, made := range map[string]struct {
+		path    string
+		headers []string
+	}{
+		"query":         {"/v1/me?api_key=" + key + "&access_token=" + key + "&key=" + key, nil},
+		"other headers": {"/v1/me", []string{"X-Api-Key", key, "Cookie", "authorization=" + key}},
+		"no Bearer":     {"/v1/me", []string{"Authorization", "Basic " + key}},
+	} {
+		if res, body := fetch(t, "", "GET", made.path, "", made.headers...); res.StatusCode != 401 {
+			t.Errorf("%s: %s %s", name, res.Status, body)
 		}
 	}
 }
