@@ -60,7 +60,7 @@ func TestEveryCallHasOneLineInTheLog(t *testing.T) {
 			""},
 	} {
 		log.Reset()
-		f.call(c.method, c.path, c.body, "User-Agent", "ada", "Authorization", "Bearer svc_test_hunter2")
+		f.call(c.method, c.path, c.body, "User-Agent", "ada@here", "Authorization", "Bearer svc_test_hunter2")
 		var line map[string]any
 		if err := json.Unmarshal(log.Bytes(), &line); err != nil {
 			t.Fatalf("%v: %s", err, log.String())
@@ -72,7 +72,7 @@ func TestEveryCallHasOneLineInTheLog(t *testing.T) {
 			!strings.Contains(fmt.Sprint(line["reason"]), c.reason) || c.param != "" && line["param"] != c.param {
 			t.Errorf("%s %s: %s", c.method, c.path, log.String())
 		}
-		for _, personal := range []string{"Ada", "ada", "hunter2", "198.51.100.7"} {
+		for _, personal := range []string{"Ada", "ada@", "hunter2", "198.51.100.7"} {
 			if strings.Contains(log.String(), personal) {
 				t.Errorf("the log has %q: %s", personal, log.String())
 			}
