@@ -50,8 +50,8 @@ func (c *call) fail(err error) *ErrorResponse {
 }
 
 // reason returns the attributes of the log that say why a call was refused. They are in the words of the service: what
-// the caller has sent stands in quotation marks in messages, and is left out. A param is left out unless it could be the
-// name of one of ours.
+// the caller has sent stands in quotation marks in messages, and is left out. A param that cannot be the name of a
+// member of ours is left out too.
 func reason(e *errs.Error) []any {
 	if e == nil {
 		return nil

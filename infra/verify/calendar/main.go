@@ -41,8 +41,8 @@ type moment struct {
 	name, begin, zone string
 }
 
-// moments are all times and zones. Kiritimati is 14 hours ahead of UTC, so that its date is often another; St. John's is
-// three and a half hours behind, and changes its clock.
+// moments are all times and zones. Kiritimati is 14 hours ahead of UTC, so that its date is often another; St. John's
+// is three and a half hours behind, and changes its clock.
 var moments = []moment{
 	{"new year in Kiritimati", "2026-12-31T23:59:00+14:00", "Pacific/Kiritimati"},
 	{"new year in UTC", "2026-12-31T23:59:00Z", "America/St_Johns"},
