@@ -179,8 +179,9 @@ evaluate: ## Measure the guards of texts; WRITER=model JUDGE=model BEFORE=file: 
 	$(GO) run ./infra/verify/evaluate -writer "$(WRITER)" -judge "$(JUDGE)" -before "$(BEFORE)"
 
 .PHONY: prompts-page
-prompts-page: ## Write docs/prompts.md: ten texts of each type of factory, with their prompts
-	$(GO) run ./infra/verify/evaluate/page docs/prompts.md
+prompts-page: ## Write build/prompts.md: ten texts of each type of factory, with their prompts
+	@mkdir -p build
+	$(GO) run ./infra/verify/evaluate/page build/prompts.md
 
 .PHONY: fuzz
 fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2
