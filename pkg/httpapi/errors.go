@@ -53,8 +53,8 @@ func (c *call) fail(err error) *ErrorResponse {
 // the caller has sent stands in quotation marks in messages, and is left out. A param that cannot be the name of a
 // member of ours is left out too.
 func reason(e *errs.Error) []any {
-	if e == nil {
-		return nil
+	if e == nil || e.Code == errs.MissingAPIKey || e.Code == errs.InvalidAPIKey {
+		return nil // the code says all, and the message shows the form of a key, for which logs are searched
 	}
 	message := e.Message
 	if len(e.Details) > 0 {
