@@ -178,9 +178,14 @@ simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 evaluate: ## Measure the guards of texts; WRITER=model JUDGE=model BEFORE=file: also the texts of real models
 	$(GO) run ./infra/verify/evaluate -writer "$(WRITER)" -judge "$(JUDGE)" -before "$(BEFORE)"
 
+.PHONY: figures
+figures: ## Print what makes the repository easy or hard to read: lines, packages, methods, with their bounds
+	@$(GO) run ./infra/verify/figures
+
 .PHONY: prompts-page
-prompts-page: ## Write docs/prompts.md: ten texts of each type of factory, with their prompts
-	$(GO) run ./infra/verify/evaluate/page docs/prompts.md
+prompts-page: ## Write build/prompts.md: ten texts of each type of factory, with their prompts
+	@mkdir -p build
+	$(GO) run ./infra/verify/evaluate/page build/prompts.md
 
 .PHONY: fuzz
 fuzz: ## Send odd requests to every operation: REQUESTS=1000000 SEED=2

@@ -269,7 +269,7 @@ func accountQuotas() []quota {
 			"Concurrent executions"},
 		{"X-Ray: sampling rules", 25, 3, "Custom sampling rules"},
 		{"EventBridge: buses", 100, 1, "Event buses"},
-		{"WAF: web ACLs", 100, 1, "Maximum web ACLs per account"},
+		{"WAF: web ACLs", 100, 2, "Maximum web ACLs per account"},
 		{"DynamoDB: tables", 2500, 2, "Maximum number of tables"},
 	}
 	slices.SortStableFunc(all, func(a, b quota) int { return cmp.Compare(a.stacks(), b.stacks()) })

@@ -146,7 +146,10 @@ func TestAFunctionIsOneFile(t *testing.T) {
 
 // Some packages may be imported by the named ones only.
 func TestImports(t *testing.T) {
-	const sdk = "github.com/aws/aws-sdk-go-v2/service/"
+	const (
+		sdk    = "github.com/aws/aws-sdk-go-v2/service/"
+		broken = "it is weak: use AES-GCM and SHA-256"
+	)
 	for _, rule := range []struct {
 		imports, why string
 		allowed      []string
@@ -162,6 +165,14 @@ func TestImports(t *testing.T) {
 		{"log", "log/slog is the log", []string{"infra/measure/baseline"}, false},
 		{"github.com/aws/aws-sdk-go-v2/config", "a function's configuration is that of its environment: " +
 			"pkg/cloud/awsenv", []string{"infra"}, false},
+		{"crypto/md5", broken, nil, false},
+		{"crypto/sha1", broken, nil, false},
+		{"crypto/des", broken, nil, false},
+		{"crypto/rc4", broken, nil, false},
+		{"golang.org/x/crypto", "cryptography is that of the standard library", nil, false},
+		{"unsafe", "Go keeps its memory safe without it", nil, true},
+		{"os/exec", "a process may be told to read files or call addresses", []string{"pkg/media/compose/ffmpeg",
+			"pkg/media/compose/measure", "pkg/store/storetest", "clients/cli", "infra"}, false},
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
 		{"testing", "functions link no tests", []string{"pkg/store/storetest", "pkg/httpapi/apitest",
 			"pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest",

@@ -78,6 +78,8 @@ type call struct {
 	// idempotencyKey is empty if the caller sent none.
 	idempotencyKey string
 	code           errs.Code
+	// refused is the error of a call that was refused, or nil.
+	refused *errs.Error
 }
 
 type callKey struct{}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -37,12 +39,38 @@ func (c *call) fail(err error) *ErrorResponse {
 	e := errs.As(err)
 	c.code = e.Code
 	r := response(e, c.Gateway)
+	if r.status < http.StatusInternalServerError {
+		c.refused = e
+	}
 	if r.status >= http.StatusInternalServerError {
 		slog.Error("request failed", "request_id", c.RequestID, "operation_id", c.operation, "code", e.Code,
 			"error", err)
 	}
 	return r
 }
+
+// reason returns the attributes of the log that say why a call was refused. They are in the words of the service: what
+// the caller has sent stands in quotation marks in messages, and is left out. A param that cannot be the name of a
+// member of ours is left out too.
+func reason(e *errs.Error) []any {
+	if e == nil || e.Code == errs.MissingAPIKey || e.Code == errs.InvalidAPIKey {
+		return nil // the code says all, and the message shows the form of a key, for which logs are searched
+	}
+	message := e.Message
+	if len(e.Details) > 0 {
+		message = e.Details[0].Message // without the param
+	}
+	attributes := []any{"reason", quoted().ReplaceAllString(message, "…")}
+	if e.Param != "" && named().MatchString(e.Param) {
+		attributes = append(attributes, "param", e.Param)
+	}
+	return attributes
+}
+
+var (
+	quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
+	named  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_/]{1,100}$`) })
+)
 
 // briefly is the time after which to retry if something is unavailable for an unknown time.
 const briefly = time.Second

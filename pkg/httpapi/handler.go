@@ -244,16 +244,15 @@ func (r *Router) record(ctx context.Context, c *call, p *auth.Principal, status 
 const ServerErrors = "ServerErrors"
 
 // report writes the single log line of a call: the outcome, the caller and the duration. It has no personal data:
-// neither the address nor the path, which may contain anything.
+// neither the address nor the path, which may contain anything. A refusal has its reason.
 func (r *Router) report(c *call, p *auth.Principal, status int) {
 	now := r.now()
 	if status >= http.StatusInternalServerError && lambdacontext.FunctionVersion != "" {
 		metric.Count(ServerErrors, "release", lambdacontext.FunctionName+":"+lambdacontext.FunctionVersion)
 	}
-	slog.Info("call", "request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode, "key_id", p.KeyID(),
-		"operation_id", c.operation,
-		"status", status, "code", c.code, "ms", now.Sub(c.ReceivedAt).Milliseconds(), "function_ms",
-		now.Sub(c.began).Milliseconds())
+	slog.Info("call", append([]any{"request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode, "key_id", p.KeyID(),
+		"operation_id", c.operation, "status", status, "code", c.code, "ms", now.Sub(c.ReceivedAt).Milliseconds(),
+		"function_ms", now.Sub(c.began).Milliseconds()}, reason(c.refused)...)...)
 }
 
 // recorder records the status of the answer.

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -49,13 +50,17 @@ func TestEveryCallHasOneLineInTheLog(t *testing.T) {
 	for _, c := range []struct {
 		method, path, body, operation, code string
 		status                              float64
+		reason, param                       string
 	}{
-		{"POST", "/v1/things", `{"name":"Ada"}`, "createThing", "", 201},
-		{"GET", "/v1/things/fac_ada@example.com", "", "getThing", "not_found", 404},
-		{"GET", "/v1/ada@example.com", "", "", "unknown_path", 404},
+		{"POST", "/v1/things", `{"name":"Ada"}`, "createThing", "", 201, "", ""},
+		{"GET", "/v1/things/fac_ada@example.com", "", "getThing", "not_found", 404, "has the id …", ""},
+		{"GET", "/v1/ada@example.com", "", "", "unknown_path", 404, "", ""},
+		{"POST", "/v1/things", `{"name":7}`, "createThing", "validation_failed", 422, "must be a string", "/name"},
+		{"POST", "/v1/things", `{"name":"x","ada@hunter2":1}`, "createThing", "validation_failed", 422, "is not a member",
+			""},
 	} {
 		log.Reset()
-		f.call(c.method, c.path, c.body, "User-Agent", "ada", "Authorization", "Bearer svc_test_hunter2")
+		f.call(c.method, c.path, c.body, "User-Agent", "ada@here", "Authorization", "Bearer svc_test_hunter2")
 		var line map[string]any
 		if err := json.Unmarshal(log.Bytes(), &line); err != nil {
 			t.Fatalf("%v: %s", err, log.String())
@@ -63,10 +68,11 @@ func TestEveryCallHasOneLineInTheLog(t *testing.T) {
 		if line["msg"] != "call" || line["request_id"] != "req-1" || line["account_id"] != string(f.caller.Account) ||
 			line["mode"] != string(f.caller.Mode) ||
 			line["key_id"] != f.caller.KeyID() || line["operation_id"] != c.operation || line["status"] != c.status ||
-			line["code"] != c.code || line["ms"] == nil || line["function_ms"] == nil {
+			line["code"] != c.code || line["ms"] == nil || line["function_ms"] == nil ||
+			!strings.Contains(fmt.Sprint(line["reason"]), c.reason) || c.param != "" && line["param"] != c.param {
 			t.Errorf("%s %s: %s", c.method, c.path, log.String())
 		}
-		for _, personal := range []string{"Ada", "ada", "hunter2", "198.51.100.7"} {
+		for _, personal := range []string{"Ada", "ada@", "hunter2", "198.51.100.7"} {
 			if strings.Contains(log.String(), personal) {
 				t.Errorf("the log has %q: %s", personal, log.String())
 			}

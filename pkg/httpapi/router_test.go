@@ -261,7 +261,8 @@ func (f *fixture) callAs(authorizer map[string]any, method, path, body string, h
 		f.t.Errorf("%s %s: request id %q, header %q", method, path, a.RequestID, a.header.Get("X-Request-Id"))
 	}
 	want := map[string]string{
-		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+		"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Content-Type": "application/json",
+		"Content-Security-Policy":   "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 		"Strict-Transport-Security": "max-age=63072000; includeSubDomains",
 	}
 	for name, value := range want {

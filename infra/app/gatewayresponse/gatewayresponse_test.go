@@ -61,6 +61,15 @@ func TestStatuses(t *testing.T) {
 			}
 			delete(want, a.Type)
 		}
+		// The gateway puts each value in single quotes.
+		for name, value := range a.Headers() {
+			if strings.Contains(value, "'") {
+				t.Errorf("%s: the gateway cannot send %s: %s", a.Type, name, value)
+			}
+		}
+		if h := a.Headers(); h["Content-Security-Policy"] != "sandbox" || h["X-Frame-Options"] != "DENY" {
+			t.Errorf("%s may be a page: %v", a.Type, h)
+		}
 		if _, challenged := a.Headers()["WWW-Authenticate"]; challenged != (a.Status() == 401) {
 			t.Errorf("%s (%d): WWW-Authenticate is for 401 alone", a.Type, a.Status())
 		}

@@ -58,6 +58,9 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	g.addDomain(d.settings)
 	g.addProbeName(d)
 	g.protect(d.settings)
+	if d.signOn != nil {
+		d.signOn.protect(stack, d.settings)
+	}
 	trace(stack, d.settings)
 	functions.releases.guard()
 	watch.serverErrors(g.api)

@@ -164,8 +164,8 @@ func TestAPrivateAPIAnswersItsEndpointsAlone(t *testing.T) {
 				r.Properties["EndpointConfiguration"])
 		}
 	}
-	if len(private.of("AWS::WAFv2::WebACLAssociation")) != 1 {
-		t.Error("a private API has no firewall")
+	if len(private.of("AWS::WAFv2::WebACLAssociation")) != 2 {
+		t.Error("a private API or its pool has no firewall")
 	}
 }
 
@@ -243,6 +243,9 @@ func TestADomainHasCertificateRecordAndTruststore(t *testing.T) {
 		t.Errorf("the domain has the certificate %v; the new one is validated by %v", domain["RegionalCertificateArn"],
 			c["DomainValidationOptions"])
 	}
+	if c["KeyAlgorithm"] != "EC_prime256v1" {
+		t.Errorf("the certificate has a key of %v", c["KeyAlgorithm"])
+	}
 	_, record := named(t, apiStack, "AWS::Route53::RecordSet", "DomainRecord")
 	if record["Name"] != "api.hooli.example" || record["HostedZoneId"] != "Z0123456789ABCDEFGHIJ" ||
 		!mentions(record["AliasTarget"], "RegionalDomainName") {
@@ -254,8 +257,9 @@ func TestADomainHasCertificateRecordAndTruststore(t *testing.T) {
 			t.Errorf("%s can be called by another name", id)
 		}
 		// A domain with a truststore accepts no enhanced policy, and uses that of its API.
-		if r.Properties["SecurityPolicy"] != nil || r.Properties["EndpointAccessMode"] != nil {
-			t.Errorf("%s has the policy %v, which excludes client certificates", id, r.Properties["SecurityPolicy"])
+		if r.Properties["SecurityPolicy"] != "TLS_1_2" || r.Properties["EndpointAccessMode"] != nil {
+			t.Errorf("%s has the policy %v and the mode %v", id, r.Properties["SecurityPolicy"],
+				r.Properties["EndpointAccessMode"])
 		}
 	}
 	for id, r := range initech.of("AWS::ApiGateway::RestApi") {

@@ -122,5 +122,7 @@ func (g *gateway) certificate(domain customer.Domain) awscertificatemanager.ICer
 	return awscertificatemanager.NewCertificate(awscdk.Stack_Of(g.api), jsii.String("Certificate"),
 		&awscertificatemanager.CertificateProps{
 			DomainName: jsii.String(domain.Name), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
+			// The default, RSA of 2048 bits, is weaker: 112 bits of security.
+			KeyAlgorithm: awscertificatemanager.KeyAlgorithm_EC_PRIME256V1(),
 		})
 }

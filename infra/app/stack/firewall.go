@@ -3,6 +3,7 @@ package stack
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/app/customer"
@@ -17,22 +18,9 @@ func (g *gateway) protect(s customer.Settings) {
 	if s.Local() {
 		return
 	}
-	stack := awscdk.Stack_Of(g.api)
-	seen := func(name string) *awswafv2.CfnWebACL_VisibilityConfigProperty {
-		return &awswafv2.CfnWebACL_VisibilityConfigProperty{
-			MetricName: jsii.String(name), CloudWatchMetricsEnabled: jsii.Bool(true),
-			// Samples would show requests in the console, with their headers.
-			SampledRequestsEnabled: jsii.Bool(false),
-		}
-	}
 	has := func(header, where, text string) *awswafv2.CfnWebACL_StatementProperty {
-		return &awswafv2.CfnWebACL_StatementProperty{ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
-			FieldToMatch:         &awswafv2.CfnWebACL_FieldToMatchProperty{SingleHeader: map[string]any{"Name": header}},
-			PositionalConstraint: jsii.String(where),
-			SearchString:         jsii.String(text),
-			TextTransformations: &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0),
-				Type: jsii.String("LOWERCASE")}},
-		}}
+		return matches(&awswafv2.CfnWebACL_FieldToMatchProperty{SingleHeader: map[string]any{"Name": header}}, where, text,
+			"LOWERCASE")
 	}
 	withKey := &awswafv2.CfnWebACL_StatementProperty{OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{
 		Statements: &[]any{
@@ -43,44 +31,90 @@ func (g *gateway) protect(s customer.Settings) {
 		}}}
 	var paths []any
 	for _, path := range gatewayresponse.KeylessPaths {
-		paths = append(paths, &awswafv2.CfnWebACL_StatementProperty{
-			ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
-				FieldToMatch:         &awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}},
-				PositionalConstraint: jsii.String("CONTAINS"), // the path may begin with the stage
-				SearchString:         jsii.String(path),
-				TextTransformations: &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0),
-					Type: jsii.String("URL_DECODE")}},
-			}})
+		// The path may begin with the stage.
+		paths = append(paths, matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "CONTAINS", path,
+			"URL_DECODE"))
 	}
-	rule := func(name string, place, limit int, of *awswafv2.CfnWebACL_StatementProperty) any {
-		return &awswafv2.CfnWebACL_RuleProperty{
-			Name: jsii.String(name), Priority: jsii.Number(float64(place)),
-			Action:           &awswafv2.CfnWebACL_RuleActionProperty{Block: map[string]any{}},
-			VisibilityConfig: seen(name),
-			Statement: &awswafv2.CfnWebACL_StatementProperty{
-				RateBasedStatement: &awswafv2.CfnWebACL_RateBasedStatementProperty{
-					AggregateKeyType:    jsii.String("IP"),
-					EvaluationWindowSec: jsii.Number(gatewayresponse.FilterWindow.Seconds()),
-					Limit:               jsii.Number(float64(limit)),
-					ScopeDownStatement:  of,
-				}},
-		}
+	stack := awscdk.Stack_Of(g.api)
+	firewall(stack, "Firewall", "Limits calls by address", g.api.DeploymentStage().StageArn(),
+		limit("keyless", 0, s.KeylessLimit, not(withKey)),
+		limit("public", 1, s.KeylessLimit, &awswafv2.CfnWebACL_StatementProperty{
+			OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{Statements: &paths}}),
+		limit("address", 2, gatewayresponse.AllCalls(s.KeylessLimit), nil))
+}
+
+// protect limits the forms that one address sends to the pages of the pool, and its calls of the pool's API: a guess at
+// a password or code is one of them. The token endpoint is left out, because the account area calls it for all people
+// from one address.
+func (o *signOn) protect(stack constructs.Construct, s customer.Settings) {
+	if s.Local() {
+		return
 	}
-	acl := awswafv2.NewCfnWebACL(stack, jsii.String("Firewall"), &awswafv2.CfnWebACLProps{
-		Description:      jsii.String("Limits calls by address"),
+	firewall(stack, "PoolFirewall", "Limits guesses by address", o.pool.UserPoolArn(),
+		limit("guesses", 0, s.KeylessLimit, &awswafv2.CfnWebACL_StatementProperty{
+			AndStatement: &awswafv2.CfnWebACL_AndStatementProperty{Statements: &[]any{
+				matches(&awswafv2.CfnWebACL_FieldToMatchProperty{Method: map[string]any{}}, "EXACTLY", "POST", "NONE"),
+				not(matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "EXACTLY", "/oauth2/token",
+					"NONE")),
+				not(matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "EXACTLY", "/oauth2/revoke",
+					"NONE")),
+			}}}))
+}
+
+// firewall makes a firewall with rules for a resource. All calls that no rule blocks pass.
+func firewall(stack constructs.Construct, name, description string, resource *string, rules ...any) {
+	acl := awswafv2.NewCfnWebACL(stack, jsii.String(name), &awswafv2.CfnWebACLProps{
+		Description:      jsii.String(description),
 		Scope:            jsii.String("REGIONAL"),
 		DefaultAction:    &awswafv2.CfnWebACL_DefaultActionProperty{Allow: map[string]any{}},
 		VisibilityConfig: seen("firewall"),
-		Rules: &[]any{
-			rule("keyless", 0, s.KeylessLimit,
-				&awswafv2.CfnWebACL_StatementProperty{
-					NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: withKey}}),
-			rule("public", 1, s.KeylessLimit, &awswafv2.CfnWebACL_StatementProperty{
-				OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{Statements: &paths}}),
-			rule("address", 2, gatewayresponse.AllCalls(s.KeylessLimit), nil),
-		},
+		Rules:            &rules,
 	})
-	awswafv2.NewCfnWebACLAssociation(stack, jsii.String("FirewallAssociation"), &awswafv2.CfnWebACLAssociationProps{
-		ResourceArn: g.api.DeploymentStage().StageArn(), WebAclArn: acl.AttrArn(),
+	awswafv2.NewCfnWebACLAssociation(stack, jsii.String(name+"Association"), &awswafv2.CfnWebACLAssociationProps{
+		ResourceArn: resource, WebAclArn: acl.AttrArn(),
 	})
+}
+
+// limit returns a rule that blocks an address which sends more than most requests within gatewayresponse.FilterWindow.
+// Only requests that a statement describes count, or all if it is nil.
+func limit(name string, place, most int, of *awswafv2.CfnWebACL_StatementProperty) any {
+	return &awswafv2.CfnWebACL_RuleProperty{
+		Name: jsii.String(name), Priority: jsii.Number(float64(place)),
+		Action:           &awswafv2.CfnWebACL_RuleActionProperty{Block: map[string]any{}},
+		VisibilityConfig: seen(name),
+		Statement: &awswafv2.CfnWebACL_StatementProperty{
+			RateBasedStatement: &awswafv2.CfnWebACL_RateBasedStatementProperty{
+				AggregateKeyType:    jsii.String("IP"),
+				EvaluationWindowSec: jsii.Number(gatewayresponse.FilterWindow.Seconds()),
+				Limit:               jsii.Number(float64(most)),
+				ScopeDownStatement:  of,
+			}},
+	}
+}
+
+// seen returns the metric of a rule.
+func seen(name string) *awswafv2.CfnWebACL_VisibilityConfigProperty {
+	return &awswafv2.CfnWebACL_VisibilityConfigProperty{
+		MetricName: jsii.String(name), CloudWatchMetricsEnabled: jsii.Bool(true),
+		// Samples would show requests in the console, with their headers.
+		SampledRequestsEnabled: jsii.Bool(false),
+	}
+}
+
+// matches describes requests of which a part has a text.
+func matches(part *awswafv2.CfnWebACL_FieldToMatchProperty, where, text, changed string,
+) *awswafv2.CfnWebACL_StatementProperty {
+	return &awswafv2.CfnWebACL_StatementProperty{ByteMatchStatement: &awswafv2.CfnWebACL_ByteMatchStatementProperty{
+		FieldToMatch:         part,
+		PositionalConstraint: jsii.String(where),
+		SearchString:         jsii.String(text),
+		TextTransformations: &[]any{&awswafv2.CfnWebACL_TextTransformationProperty{Priority: jsii.Number(0),
+			Type: jsii.String(changed)}},
+	}}
+}
+
+// not describes all other requests.
+func not(s *awswafv2.CfnWebACL_StatementProperty) *awswafv2.CfnWebACL_StatementProperty {
+	return &awswafv2.CfnWebACL_StatementProperty{
+		NotStatement: &awswafv2.CfnWebACL_NotStatementProperty{Statement: s}}
 }

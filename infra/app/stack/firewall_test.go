@@ -9,10 +9,13 @@ import (
 func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 	for name, s := range map[string]stacks{"acme": acme, "initech": initech} {
 		firewalls := s.of("AWS::WAFv2::WebACL")
-		if len(firewalls) != 1 {
+		if len(firewalls) != 2 {
 			t.Fatalf("%s has %d firewalls", name, len(firewalls))
 		}
 		for id, r := range firewalls {
+			if strings.HasSuffix(id, "/PoolFirewall") {
+				continue
+			}
 			text, err := json.Marshal(r.Properties["Rules"])
 			if err != nil {
 				t.Fatal(err)
@@ -69,6 +72,9 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 		}
 		associations := s.of("AWS::WAFv2::WebACLAssociation")
 		for id, r := range associations {
+			if strings.HasSuffix(id, "/PoolFirewallAssociation") {
+				continue
+			}
 			text, err := json.Marshal(r.Properties)
 			if err != nil || !strings.Contains(string(text), `/restapis/`) ||
 				!strings.Contains(string(text), `/stages/`) ||
@@ -76,8 +82,50 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				t.Errorf("%s is %s, %v", id, text, err)
 			}
 		}
-		if len(associations) != 1 {
-			t.Errorf("%s: the firewall is associated with %d stages", name, len(associations))
+		if len(associations) != 2 {
+			t.Errorf("%s: the firewalls are associated with %d stages and pools", name, len(associations))
+		}
+	}
+}
+
+// Whoever guesses at passwords or codes at the pool is limited by address. The calls that the account area makes for
+// all people do not count.
+func TestGuessesAtThePoolAreLimitedByAddress(t *testing.T) {
+	for name, s := range map[string]stacks{"acme": acme, "initech": initech} {
+		found := 0
+		for id, r := range s.of("AWS::WAFv2::WebACL") {
+			if !strings.HasSuffix(id, "/PoolFirewall") {
+				continue
+			}
+			found++
+			match := func(part, where, text string) string {
+				return `{"ByteMatchStatement":{"FieldToMatch":{"` + part + `":{}},"PositionalConstraint":"` + where +
+					`","SearchString":"` + text + `","TextTransformations":[{"Priority":0,"Type":"NONE"}]}}`
+			}
+			not := func(of string) string { return `{"NotStatement":{"Statement":` + of + `}}` }
+			want := `{"RateBasedStatement":{"AggregateKeyType":"IP","EvaluationWindowSec":300,"Limit":100,` +
+				`"ScopeDownStatement":{"AndStatement":{"Statements":[` + match("Method", "EXACTLY", "POST") + "," +
+				not(match("UriPath", "EXACTLY", "/oauth2/token")) + "," +
+				not(match("UriPath", "EXACTLY", "/oauth2/revoke")) + `]}}}}`
+			rules := list(r.Properties["Rules"])
+			rule := properties(rules[0].(map[string]any))
+			if text, err := json.Marshal(rule["Statement"]); err != nil || len(rules) != 1 || string(text) != want ||
+				rule.at("Action", "Block") == nil || r.Properties["Scope"] != "REGIONAL" {
+				t.Errorf("%s: %s has the rules %v, %v", name, id, rules, err)
+			}
+		}
+		for id, r := range s.of("AWS::WAFv2::WebACLAssociation") {
+			if !strings.HasSuffix(id, "/PoolFirewallAssociation") {
+				continue
+			}
+			found++
+			if text, err := json.Marshal(r.Properties); err != nil || !strings.Contains(string(text), "People") ||
+				!strings.Contains(string(text), `"Fn::GetAtt":["PoolFirewall","Arn"]`) {
+				t.Errorf("%s: %s is %s, %v", name, id, text, err)
+			}
+		}
+		if found != 2 {
+			t.Errorf("%s: the firewall of the pool has %d parts", name, found)
 		}
 	}
 }

@@ -55,11 +55,15 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
 		},
 	})
-	// A private API is called by several names, and requires TLS 1.2 anyway. A domain with
-	// client certificates uses the TLS policy of its API, and takes no such policy here.
-	if len(s.PrivateEndpoints) == 0 && domain.Truststore == "" {
-		// Without this, the gateway's default name accepts TLS 1.0.
-		rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
+	// A private API is called by several names, and requires TLS 1.2 anyway. The API's policy
+	// counts for its domain too. Without one, it would be TLS 1.0.
+	rest := api.Node().DefaultChild().(awsapigateway.CfnRestApi)
+	switch {
+	case len(s.PrivateEndpoints) > 0:
+	case domain.Truststore != "":
+		// A domain with client certificates takes none of the newer policies.
+		rest.SetSecurityPolicy(jsii.String("TLS_1_2"))
+	default:
 		rest.SetSecurityPolicy(jsii.String("SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09"))
 		rest.SetEndpointAccessMode(jsii.String("STRICT"))
 	}

@@ -50,9 +50,9 @@ func TestOnlyWhoIssuesKeysReachesTheirSecrets(t *testing.T) {
 	}
 }
 
-// deniedToDecoders are the partitions of the items that decide about access.
+// deniedToDecoders are the partitions of the items that decide about access, or act later.
 const deniedToDecoders = "acc_* answer#* calls#* keycount#* keys#* people#* secret#* secrets#* soc_* usage#* whk_* " +
-	signOn
+	"aut_* int_* prf_* rvl_* " + signOn
 
 // signOn are the partitions of the items that decide who is a person of an account.
 const signOn = "con_* directory#* domain#* setup#* peoplecount#* email#* invitation#* owners#* session#* " +

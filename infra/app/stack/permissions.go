@@ -36,10 +36,12 @@ var (
 
 // accessItems are the partitions of the items that decide about access, and about the
 // receivers of events and posts: accounts, API keys, people, sign-on connections, webhooks,
-// social accounts, and stored answers.
+// social accounts, and stored answers; and of those that act later: automations, integrations,
+// profiles and review links.
 var accessItems = slices.Concat([]string{
 	id.Account + "_*", "answer#*", countItems, "keycount#*", keyItems, peopleItems, secretItems, "secrets#*", id.SocialAccount +
-		"_*", usageItems, id.Webhook + "_*",
+		"_*", usageItems, id.Webhook + "_*", id.Automation + "_*", id.Integration + "_*", id.Profile + "_*",
+	id.ReviewLink + "_*",
 }, signOnItems)
 
 // signOnItems are the partitions of the items that decide who is a person of an account, except

@@ -23,6 +23,14 @@ func TestPeopleSignInWithAPool(t *testing.T) {
 					"AttributesRequireVerificationBeforeUpdate")) != "[email]" {
 				t.Errorf("%s takes addresses that are not verified: %v", id, r.Properties)
 			}
+			// Long passwords of any characters, which nobody has to change; a second factor by an app.
+			if got := fmt.Sprint(r.Properties.at("Policies", "PasswordPolicy")); got != "map[MinimumLength:12 "+
+				"PasswordHistorySize:4 RequireLowercase:false RequireNumbers:false RequireSymbols:false "+
+				"RequireUppercase:false]" || r.Properties["MfaConfiguration"] != "OPTIONAL" ||
+				fmt.Sprint(r.Properties["EnabledMfas"]) != "[SOFTWARE_TOKEN_MFA]" {
+				t.Errorf("%s has the rules %s and the factors %v, %v", id, got, r.Properties["MfaConfiguration"],
+					r.Properties["EnabledMfas"])
+			}
 		}
 		for id, r := range clients {
 			p := r.Properties

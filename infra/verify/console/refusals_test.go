@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -316,6 +317,13 @@ func TestALinkSignsNobodyInWithoutAClick(t *testing.T) {
 		}
 		p.shows(t, "auditor@demo.example", `action="/auth/start"`)
 	}
+	// Only the pool is asked to let a person sign in again: another provider may ignore it, and sign in at once.
+	for _, link := range []string{"/auth/sign-in?again=1&connection=" + id, "/auth/start?again=1&connection=" + id} {
+		p := b.send(http.MethodGet, link, nil)
+		if strings.Contains(p.header.Get("Location"), id) || b.cookies["__Host-sign-in"] != nil {
+			t.Errorf("%s: %d, %s", link, p.status, p.header.Get("Location"))
+		}
+	}
 	b.send(http.MethodGet, "/auth/start?connection="+id, nil).shows(t, "Acme")
 	for name, change := range map[string]func(*http.Request){
 		"another site":        func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
@@ -336,26 +344,40 @@ func TestALinkSignsNobodyInWithoutAClick(t *testing.T) {
 	}
 }
 
-// What gives others access, or sends data away, is made within 15 minutes of a sign-in only.
+// What gives others access, or sends data away, is made or changed within 15 minutes of a sign-in only.
 func TestWhatGivesAccessNeedsARecentSignIn(t *testing.T) {
 	s := start(t)
-	b := s.signedIn(t, "owner")
+	ids, b := s.filled(t), s.signedIn(t, "owner")
 	keys := strings.Count(b.get("/settings/api-keys").body, "/settings/api-keys/key_")
-	s.clock.advance(16 * time.Minute)
-	for path, form := range map[string]url.Values{
-		"/settings/explorer":     nil,
-		"/settings/webhooks":     forms["/settings/webhooks"],
-		"/settings/integrations": {"provider": {"hubspot"}},
+	const signOn = "/settings/sign-on/con_01h455vb4pex5vsknk084sn02q/"
+	all := map[string]url.Values{
+		"/settings/integrations":                                {"provider": {"hubspot"}},
 		"/settings/integrations/int_01h455vb4pex5vsknk084sn02q": {"stage": {"x"}},
-		"/settings/social-accounts":                             forms["/settings/social-accounts"],
 		"/settings/review-links":                                {"may": {"decide"}},
-	} {
-		p := b.post(path, form)
+		"/settings/api-keys/new":                                {"preset": {"all"}},
+		"/settings/profile/sessions/end":                        nil,
+	}
+	for path, form := range forms {
+		// What only ends, stops or tries something needs no other sign-in.
+		if last := path[strings.LastIndex(path, "/"):]; !slices.Contains([]string{"/test", "/state", "/delete",
+			"/disconnect"}, last) {
+			all[path] = form
+		}
+	}
+	for _, act := range []string{"groups", "domains", "verify", "undomain", "enforce", "setup", "remove", "confirm"} {
+		all[signOn+act] = nil
+	}
+	s.clock.advance(16 * time.Minute)
+	for path, form := range all {
+		p := b.post(ids.Replace(path), form)
 		if p.status != http.StatusForbidden || !strings.Contains(p.body, "Confirm that it is you") {
 			t.Errorf("%s: %d %s", path, p.status, p.at)
 		}
 	}
 	if now := strings.Count(b.get("/settings/api-keys").body, "/settings/api-keys/key_"); now != keys {
-		t.Error("a key was made")
+		t.Errorf("there are %d keys, not %d", now, keys)
+	}
+	if people := b.get("/settings/people").body; strings.Contains(people, "eve@demo.example") {
+		t.Error("a person was invited")
 	}
 }

@@ -39,6 +39,32 @@ func TestWhatDiffersIsTidied(t *testing.T) {
 	}
 }
 
+// No example has a secret that works, whatever its form.
+func TestSecretsAreTidied(t *testing.T) {
+	const example = "EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEE"
+	secret, suffix := strings.Repeat("aB3-_x", 8)[:43], strings.Repeat("7", 25)
+	for name, c := range map[string]struct{ text, want string }{
+		"invitation": {"https://api.example.com/auth/invitations#" + secret,
+			"https://api.example.com/auth/invitations#" + example},
+		"review link": {"https://api.example.com/review/0" + suffix + "." + secret,
+			"https://api.example.com/review/01h455vb4pex5vsknk084sn02q." + example},
+		"hook": {"https://api.example.com/v1/integrations/hooks/int_0" + suffix + "." + secret,
+			"https://api.example.com/v1/integrations/hooks/int_01h455vb4pex5vsknk084sn02q." + example},
+		"signing secret": {"whsec_" + strings.Repeat("aB3+/x", 8)[:43] + "=", "whsec_" + example[:42] + "E="},
+		"signature": {"https://files.example.com/a.png?X-Amz-Signature=" + strings.Repeat("0a", 32) + "&x=1",
+			"https://files.example.com/a.png?X-Amz-Signature=" + strings.Repeat("0", 64) + "&x=1"},
+		"link": {"https://api.example.com/v1/social-accounts/callback?link=" + secret + ".x&x=1",
+			"https://api.example.com/v1/social-accounts/callback?link=" + example + "&x=1"},
+		"link after another parameter": {`https://api.example.com/callback?x=1\u0026link=` + secret,
+			`https://api.example.com/callback?x=1\u0026link=` + example},
+		"directory": {"scim_" + secret, "scim_" + example},
+	} {
+		if got := string(newTidier().json(`{"value":"` + c.text + `"}`)); got != `{"value":"`+c.want+`"}` {
+			t.Errorf("%s: got  %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
 // TestARecordingIsTheSameEachTime records an operation twice.
 func TestARecordingIsTheSameEachTime(t *testing.T) {
 	storetest.UseMemory()

@@ -39,6 +39,8 @@ var fixed = []struct {
 	{regexp.MustCompile(`(/integrations/hooks/int_\w{26}\.)[\w-]{43}`), `${1}` + strings.Repeat("EXAMPLE", 6) + "E"},
 	{regexp.MustCompile(`/review/\w{26}\.[\w-]{43}`), `/review/01h455vb4pex5vsknk084sn02q.` +
 		strings.Repeat("EXAMPLE", 6) + "E"},
+	{regexp.MustCompile(`((?:[?&]|\\u0026)link=)[\w.~-]+`), `${1}` + strings.Repeat("EXAMPLE", 6) + "E"},
+	{regexp.MustCompile(`\bscim_[\w-]{43}`), `scim_` + strings.Repeat("EXAMPLE", 6) + "E"},
 	{regexp.MustCompile(`http://127\.0\.0\.1:9/`), `https://crm.example.com/`},
 }
 

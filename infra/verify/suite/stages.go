@@ -52,6 +52,8 @@ var stages = []stage{
 		"./infra/verify/simulate"), env: []string{"SEEDS=2000"}},
 	{name: "fuzz", long: true, command: shell("go test -json -vet=off -count=1 -timeout 0 ./infra/verify/fuzz"),
 		env: []string{"FUZZ_REQUESTS=1000000", "FUZZ_SEED=2"}},
+	{name: "calendar", long: true, command: shell("go run ./infra/verify/calendar -skip '" + longTests + "' " +
+		"$(go list ./pkg/... | grep -v '/pkg/\\(media\\|house\\)') ./infra/verify/e2e")},
 	{name: "clients", long: true, command: target("test-clients")},
 	{name: "n8n", long: true, command: target("test-n8n")},
 	{name: "race", long: true, needs: "cc", command: target("test-race")},

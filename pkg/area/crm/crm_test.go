@@ -70,6 +70,13 @@ func TestALinkIsUsedOnceAndByItsBrowser(t *testing.T) {
 			t.Errorf("got %s, not %d", resp.Status, want)
 		}
 	}
+	if len(cookies) != 1 {
+		t.Fatalf("the page sets %v", cookies)
+	}
+	if c, own := cookies[0], "__Host-integration_"+c.ID; c.Name != own || c.Path != "/" || c.Domain != "" || !c.Secure ||
+		!c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.MaxAge <= 0 || c.MaxAge > 1800 || len(c.Value) < 40 {
+		t.Errorf("the cookie is %+v", c)
+	}
 	for _, forged := range []string{"?code=x&state=" + c.ID + ".AAAA", "?code=x&state=int_x", "?link=" + c.ID, ""} {
 		if resp := w.visit(http.MethodGet, base+"/integrations/callback"+forged); resp.StatusCode != 400 {
 			t.Errorf("%s gets %s", forged, resp.Status)

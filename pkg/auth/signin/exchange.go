@@ -44,8 +44,7 @@ type Client struct {
 
 // NewClient returns a client of the issuer.
 func NewClient(s Settings) *Client {
-	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{s, &http.Client{Timeout: tokenTimeout, CheckRedirect: refuse}}
+	return &Client{s, &http.Client{Timeout: tokenTimeout, CheckRedirect: stay}}
 }
 
 // Request describes a sign-in. State, Nonce and Verifier are random and used once.

@@ -20,7 +20,12 @@ func New(s Settings, now func() time.Time) *Verifier {
 	return NewWith(s, &http.Client{Timeout: attemptTimeout}, now)
 }
 
-// NewWith is New with a client that fetches the keys.
+// stay follows no redirect: the issuer is at the configured addresses only.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// NewWith is New with the transport and time-out of a client that fetches the keys.
 func NewWith(s Settings, client *http.Client, now func() time.Time) *Verifier {
-	return &Verifier{s, &keys{url: s.KeysURL, client: client, now: now}, now}
+	fixed := *client
+	fixed.CheckRedirect = stay
+	return &Verifier{s, &keys{url: s.KeysURL, client: &fixed, now: now}, now}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"testing"
@@ -211,6 +212,32 @@ func TestTheIssuerIsDown(t *testing.T) {
 		t.Errorf("it was asked %d times in all, want 5", n)
 	}
 }
+
+// A redirect of the address of the keys leads nowhere: its keys would not be the issuer's.
+func TestTheKeysAreFetchedWhereTheIssuerIs(t *testing.T) {
+	issuer, _, c := start(t)
+	var asked []string
+	v := signin.NewWith(issuer.Settings(), &http.Client{Transport: transport(func(r *http.Request) (*http.Response,
+		error) {
+		if asked = append(asked, r.URL.Host); r.URL.Host == "issuer.example" {
+			return &http.Response{StatusCode: http.StatusFound, Body: http.NoBody,
+				Header: http.Header{"Location": {"https://evil.example/keys"}}}, nil
+		}
+		return issuer.RoundTrip(r)
+	})}, c.now)
+	if _, err := v.Access(t.Context(), issuer.Access("sub-1")); errs.CodeOf(err) != errs.ProviderUnavailable {
+		t.Errorf("a token of keys elsewhere: %v", err)
+	}
+	if slices.Contains(asked, "evil.example") {
+		t.Errorf("the keys were fetched from %v", asked)
+	}
+}
+
+// transport answers requests by a function.
+type transport func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestAnIDToken(t *testing.T) {
 	issuer, v, c := start(t)

@@ -15,7 +15,7 @@ var Functions = []Function{
 	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, Reserved: 200,
 		State: []Use{Get, Update}, CredentialsOnly: true},
 
-	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Delete),
+	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
 		Audit: []Use{List, Put}, Media: Read},
 	{Name: "apikey", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Check),
 		Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets}},

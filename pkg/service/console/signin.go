@@ -53,10 +53,10 @@ func (s *site) addSignIn(routes *http.ServeMux) {
 }
 
 // welcome shows the page from which a sign-in starts. A person who is signed in already goes on, unless they are to
-// sign in again.
+// sign in again: at the pool, whose form asks for it. A link that names a provider starts nothing.
 func (s *site) welcome(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	if q.Get("again") != "" {
+	if q.Get("again") != "" && q.Get("connection") == "" {
 		s.start(w, r)
 		return
 	}

@@ -62,9 +62,12 @@ func (s *site) started(w http.ResponseWriter, r *http.Request) {
 	s.showPublic(w, r, http.StatusOK, "starting", v)
 }
 
-// start sends the browser to the issuer.
+// start sends the browser to the issuer. A provider that the link names is left out: only the form of a page chooses
+// one.
 func (s *site) start(w http.ResponseWriter, r *http.Request) {
-	to, err := s.issuerOf(w, r, r.URL.Query())
+	q := r.URL.Query()
+	q.Del("connection")
+	to, err := s.issuerOf(w, r, q)
 	if err != nil {
 		s.answer(w, r, nil, err)
 		return

@@ -48,7 +48,6 @@ const (
 	htmlType   = "text/html; charset=utf-8"
 	scriptType = "text/javascript; charset=utf-8"
 
-	nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 	// The explorer's components write style elements while they run. Everything else in it needs only its own origin.
 	explorerPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
 		"img-src 'self' data: blob:; media-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; " +
@@ -134,7 +133,7 @@ func New(o Options) http.Handler {
 			p.status = http.StatusOK
 		}
 		if p.policy == "" {
-			p.policy = nothing
+			p.policy = headers.Policy
 		}
 	}
 	return h
@@ -175,7 +174,6 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers.Set(header)
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Content-Security-Policy", nothing)
 
 	p, known := h[r.URL.Path]
 	known = known || r.URL.Path == "/healthz"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -161,7 +162,7 @@ func (f *Fake) bitrix(w http.ResponseWriter, method string, in bitrixCall) {
 		}
 		list(all, next)
 	case "crm.timeline.comment.add":
-		if !f.addNote(in.Fields.Deal, in.Fields.Comment) {
+		if !f.addNote(in.Fields.Deal, code.ReplaceAllString(in.Fields.Comment, "")) {
 			missing()
 			return
 		}
@@ -195,3 +196,6 @@ func bitrixDeal(d crm.Deal) object {
 		"CATEGORY_ID": d.Pipeline, "OPPORTUNITY": d.Amount, "CURRENCY_ID": d.Currency,
 		"DATE_MODIFY": d.Changed.Format(time.RFC3339)}
 }
+
+// code is a tag of BBCode, which a comment does not show.
+var code = regexp.MustCompile(`\[[^\]]*\]`)

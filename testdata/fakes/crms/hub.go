@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -166,14 +167,17 @@ func (f *Fake) hubNotes(api *http.ServeMux) {
 			} `json:"associations"`
 		}
 		if json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Associations) != 1 || in.Properties["hs_timestamp"] == "" ||
-			!f.addNote(in.Associations[0].To.ID, html.UnescapeString(strings.ReplaceAll(in.Properties["hs_note_body"],
-				"<br>", "\n"))) {
+			!f.addNote(in.Associations[0].To.ID, html.UnescapeString(tag.ReplaceAllString(strings.ReplaceAll(
+				in.Properties["hs_note_body"], "<br>", "\n"), ""))) {
 			control.JSON(w, http.StatusBadRequest, object{"status": "error"})
 			return
 		}
 		control.JSON(w, http.StatusCreated, object{"id": "1"})
 	})
 }
+
+// tag is a tag of HTML, which a note does not show.
+var tag = regexp.MustCompile(`<[^>]*>`)
 
 func hubIDs(r *http.Request) (ids []string) {
 	var in struct {

@@ -166,6 +166,20 @@ func TestNotesAreWrittenAndFound(t *testing.T) {
 	})
 }
 
+// A text is no markup in a note: people read all of it, and it leads nowhere else than it says.
+func TestNotesHaveNoMarkup(t *testing.T) {
+	each(t, func(t *testing.T, f *fixture) {
+		const note = `<b>bold</b> [url=https://evil.example]here[/url]`
+		if err := f.AddNote(t.Context(), f.account, "7", note); err != nil {
+			t.Fatal(err)
+		}
+		got := f.fake.Notes()[0].Text
+		if got != note && got != strings.NewReplacer("[", "(", "]", ")").Replace(note) {
+			t.Errorf("the note shows %s", got)
+		}
+	})
+}
+
 // A note whose answer is lost may exist: the error says so, and a search finds it.
 func TestTroubleWithNotes(t *testing.T) {
 	for fault, want := range map[platformtest.Fault]platform.ErrorKind{

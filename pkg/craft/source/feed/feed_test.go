@@ -1,6 +1,11 @@
 package feed_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -55,5 +60,45 @@ func TestWhatIsNoFeedIsAnError(t *testing.T) {
 		if got, err := feed.Parse(t.Context(), []byte(body)); err == nil {
 			t.Errorf("%q: %+v", body, got)
 		}
+	}
+}
+
+// Entities that a feed declares are not read: neither a file or address, nor one that stands for many others.
+func TestEntitiesOfAFeedStandForNothing(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("planted"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := false
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	defer server.Close()
+	nested := `<!ENTITY a0 "lol">`
+	for n := range 12 {
+		nested += fmt.Sprintf(`<!ENTITY a%d "%s">`, n+1, strings.Repeat(fmt.Sprintf("&a%d;", n), 10))
+	}
+	for name, declared := range map[string]string{
+		"file":      `<!ENTITY x SYSTEM "file://` + secret + `">`,
+		"address":   `<!ENTITY x SYSTEM "` + server.URL + `/x">`,
+		"parameter": `<!ENTITY % y SYSTEM "` + server.URL + `/y">%y;<!ENTITY x "planted">`,
+		"nested":    nested + `<!ENTITY x "&a12;">`,
+	} {
+		for _, form := range []string{
+			`<rss version="2.0"><channel><item><guid>1</guid><title>&x;</title><description>&x;</description></item>` +
+				`</channel></rss>`,
+			`<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><title>&x;</title><content>&x;</content></entry>` +
+				`</feed>`,
+		} {
+			found, err := feed.Parse(t.Context(), []byte(`<?xml version="1.0"?><!DOCTYPE z [`+declared+`]>`+form))
+			if err != nil {
+				continue
+			}
+			text := fmt.Sprint(found)
+			if strings.Contains(text, "planted") || strings.Contains(text, "lol") || len(text) > 1000 {
+				t.Errorf("%s: read %.200s", name, text)
+			}
+		}
+	}
+	if asked {
+		t.Error("the address of an entity was called")
 	}
 }

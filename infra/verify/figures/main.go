@@ -1,0 +1,253 @@
+// Command figures counts what makes this repository easy or hard to read, and prints each figure with its bound and its
+// aim. A test holds the bounds; a change that makes a figure better lowers its bound.
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+)
+
+// figure is something that is counted. Less is better.
+type figure struct {
+	name string
+	// bound is what it may be at most today, and aim what it shall be.
+	bound, aim int
+	count      func(*sources) int
+}
+
+var figures = []figure{
+	{"lines of pkg outside tests and test support", 122_000, 100_000, (*sources).lines},
+	{"lines of test support in pkg", 6_000, 0, (*sources).support},
+	{"packages of pkg", 230, 150, (*sources).packages},
+	{"programs in functions", 34, 7, (*sources).programs},
+	{"methods of the largest type of pkg", 155, 60, (*sources).methods},
+	{"members of the largest struct of pkg/area", 53, 40, (*sources).members},
+	{"structs of pkg/area/content with a member Caption", 12, 3, (*sources).captions},
+	{"places that make a generate.Worker", 9, 1, (*sources).workers},
+	{"lines of pkg/area/webhook", 6_000, 4_600, (*sources).webhook},
+	{"lines of pkg/httpapi/humafix", 1_310, 500, (*sources).humafix},
+	{"lines of more than 120 columns, struct tags included", 1_140, 0, (*sources).wide},
+	{"comments of at most six words", 1_740, 0, (*sources).brief},
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	s, err := read(".")
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "today\tbound\taim\t \t")
+	for _, f := range figures {
+		fmt.Fprintf(table, "%d\t%d\t%d\t %s\t\n", f.count(s), f.bound, f.aim, f.name)
+	}
+	return table.Flush()
+}
+
+// file is a file of Go outside of tests.
+type file struct {
+	path string
+	text string
+	tree *ast.File
+}
+
+// folder is the path of the folder of a file.
+func (f file) folder() string { return filepath.ToSlash(filepath.Dir(f.path)) }
+
+// supports reports whether a file of pkg is there for tests and measurements alone.
+func (f file) supports() bool {
+	return strings.Contains(f.folder(), "test/") || strings.HasSuffix(f.folder(), "test") ||
+		strings.HasPrefix(f.path, "pkg/media/compose/measure/") || strings.HasPrefix(f.path, "pkg/media/compose/sample/") ||
+		strings.HasPrefix(f.path, "pkg/house/")
+}
+
+// sources are the files of this repository.
+type sources struct{ all []file }
+
+// read reads the files of Go below a folder, without tests.
+func read(root string) (*sources, error) {
+	s := &sources{}
+	tokens := token.NewFileSet()
+	for _, room := range []string{"pkg", "functions", "infra"} {
+		err := filepath.WalkDir(filepath.Join(root, room), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			tree, err := parser.ParseFile(tokens, path, text, parser.ParseComments)
+			if err != nil {
+				return err
+			}
+			name, err := filepath.Rel(root, path)
+			s.all = append(s.all, file{filepath.ToSlash(name), string(text), tree})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// in returns the files below a folder.
+func (s *sources) in(folder string) (found []file) {
+	for _, f := range s.all {
+		if strings.HasPrefix(f.path, folder+"/") {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func length(files []file) (n int) {
+	for _, f := range files {
+		n += strings.Count(f.text, "\n")
+	}
+	return n
+}
+
+func (s *sources) lines() int { return length(s.in("pkg")) - s.support() }
+
+func (s *sources) support() (n int) {
+	for _, f := range s.in("pkg") {
+		if f.supports() {
+			n += length([]file{f})
+		}
+	}
+	return n
+}
+
+func (s *sources) webhook() (n int) {
+	for _, f := range s.in("pkg/area/webhook") {
+		if !f.supports() {
+			n += length([]file{f})
+		}
+	}
+	return n
+}
+
+func (s *sources) humafix() int { return length(s.in("pkg/httpapi/humafix")) }
+
+func (s *sources) packages() int {
+	folders := map[string]bool{}
+	for _, f := range s.in("pkg") {
+		folders[f.folder()] = true
+	}
+	return len(folders)
+}
+
+func (s *sources) programs() (n int) {
+	for _, f := range s.in("functions") {
+		if filepath.Base(f.path) == "main.go" {
+			n++
+		}
+	}
+	return n
+}
+
+func (s *sources) methods() (most int) {
+	count := map[string]int{}
+	for _, f := range s.in("pkg") {
+		for _, d := range f.tree.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil {
+				continue
+			}
+			of := fn.Recv.List[0].Type
+			if p, ok := of.(*ast.StarExpr); ok {
+				of = p.X
+			}
+			if name, ok := of.(*ast.Ident); ok {
+				key := f.folder() + "." + name.Name
+				count[key]++
+				most = max(most, count[key])
+			}
+		}
+	}
+	return most
+}
+
+// structs calls do for each struct type below a folder.
+func (s *sources) structs(folder string, do func(*ast.StructType)) {
+	for _, f := range s.in(folder) {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if t, ok := n.(*ast.StructType); ok {
+				do(t)
+			}
+			return true
+		})
+	}
+}
+
+func (s *sources) members() (most int) {
+	s.structs("pkg/area", func(t *ast.StructType) {
+		n := 0
+		for _, m := range t.Fields.List {
+			n += max(1, len(m.Names))
+		}
+		most = max(most, n)
+	})
+	return most
+}
+
+func (s *sources) captions() (n int) {
+	s.structs("pkg/area/content", func(t *ast.StructType) {
+		for _, m := range t.Fields.List {
+			for _, name := range m.Names {
+				if name.Name == "Caption" {
+					n++
+				}
+			}
+		}
+	})
+	return n
+}
+
+func (s *sources) workers() (n int) {
+	for _, f := range s.all {
+		n += strings.Count(f.text, "generate.Worker{")
+	}
+	return n
+}
+
+func (s *sources) wide() (n int) {
+	for _, f := range s.in("pkg") {
+		for line := range strings.SplitSeq(strings.ReplaceAll(f.text, "\t", "    "), "\n") {
+			if len([]rune(line)) > 120 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// directive is a comment for a tool.
+var directive = regexp.MustCompile(`^//(go:|nolint|lint:|[a-z]+:)`)
+
+func (s *sources) brief() (n int) {
+	for _, f := range s.in("pkg") {
+		for _, c := range f.tree.Comments {
+			if len(c.List) == 1 && !directive.MatchString(c.List[0].Text) && len(strings.Fields(c.Text())) <= 6 {
+				n++
+			}
+		}
+	}
+	return n
+}
