@@ -47,6 +47,8 @@ type Flow struct {
 	// of subjects.
 	Kind   auth.ActorKind
 	Prefix string
+	// Cookie begins the names of the cookies, before the id of the subject.
+	Cookie string
 	// Scope is the scope that who asks for access needs, also when it is granted.
 	Scope auth.Scope
 	// Read returns the subject of an item.

@@ -113,7 +113,7 @@ func (v *visit) cookie(ctx context.Context, state string) (*http.Cookie, error) 
 }
 
 func (v *visit) cookieName() (name string, secure bool) {
-	name = "link_" + v.state.subject
+	name = v.Cookie + v.state.subject
 	if secure = strings.HasPrefix(v.consent.Redirect, "https://"); secure {
 		name = "__Host-" + name
 	}

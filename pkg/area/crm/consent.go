@@ -37,12 +37,14 @@ const (
 
 // flow returns the flow in which administrators of CRMs grant access.
 func (s *Service) flow() *consent.Flow {
-	return &consent.Flow{Path: CallbackPath, Operation: CallbackOperation, Kind: auth.Integration,
-		Prefix: id.Integration, Scope: auth.AccountManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret,
-		Now: s.now, Random: s.random, Read: func(it *store.Item) (consent.Subject, error) {
+	return &consent.Flow{
+		Path: CallbackPath, Operation: CallbackOperation, Kind: auth.Integration, Prefix: id.Integration, Cookie: "integration_",
+		Scope: auth.AccountManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret, Now: s.now, Random: s.random,
+		Read: func(it *store.Item) (consent.Subject, error) {
 			r, err := integration.Decode(it)
 			return &subject{s, it.Owner, &r}, err
-		}}
+		},
+	}
 }
 
 // With returns the handler of the function. It serves the callback and the webhooks, which need no key, and the
