@@ -38,8 +38,9 @@ const (
 // flow returns the flow in which administrators of CRMs grant access.
 func (s *Service) flow() *consent.Flow {
 	return &consent.Flow{
-		Path: CallbackPath, Operation: CallbackOperation, Kind: auth.Integration, Prefix: id.Integration, Cookie: "integration_",
-		Scope: auth.AccountManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret, Now: s.now, Random: s.random,
+		Path: CallbackPath, Operation: CallbackOperation, Kind: auth.Integration, Prefix: id.Integration,
+		Cookie: "integration_", Scope: auth.AccountManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret,
+		Now: s.now, Random: s.random,
 		Read: func(it *store.Item) (consent.Subject, error) {
 			r, err := integration.Decode(it)
 			return &subject{s, it.Owner, &r}, err

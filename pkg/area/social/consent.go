@@ -31,8 +31,9 @@ const channelDetail = "channel"
 // flow returns the flow in which owners grant access to their accounts.
 func (s *Service) flow() *consent.Flow {
 	return &consent.Flow{
-		Path: CallbackPath, Operation: CallbackOperation, Kind: auth.SocialAccount, Prefix: id.SocialAccount, Cookie: "link_",
-		Scope: auth.SocialManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret, Now: s.now, Random: s.random,
+		Path: CallbackPath, Operation: CallbackOperation, Kind: auth.SocialAccount, Prefix: id.SocialAccount,
+		Cookie: "link_", Scope: auth.SocialManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret,
+		Now: s.now, Random: s.random,
 		Read: func(it *store.Item) (consent.Subject, error) {
 			r, err := account.Decode(it)
 			return &subject{s, it.Owner, &r}, err
