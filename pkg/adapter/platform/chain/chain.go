@@ -32,6 +32,8 @@ type Work[S any] struct {
 	Looks int  `json:"looks,omitempty"` // reads of the post after it was made
 	// More are the ids of the posts after the first, in their order.
 	More []string `json:"more,omitempty"`
+	// Wait is the time from Begin to the first Prepare.
+	Wait time.Duration `json:"-"`
 }
 
 // published returns the posts that were made so far.
@@ -54,8 +56,8 @@ type Steps[S any] interface {
 	// Make makes the next post with one call.
 	Make(ctx context.Context, a platform.Account, p platform.Post, w Work[S]) (Ref, error)
 
-	// Find looks for the next post, whose answer was lost. The stage is StageDone if it exists,
-	// StageReconcile if it is not visible yet, or StageFinalize if making it again is harmless.
+	// Find looks for the next post, whose answer was lost. The stage is StageDone if it exists, without a Ref if only
+	// that is known; StageReconcile if it is not visible yet; or StageFinalize if making it again is harmless.
 	Find(ctx context.Context, a platform.Account, p platform.Post, w Work[S], begun time.Time) (Ref, platform.Stage,
 		error)
 }
@@ -115,7 +117,7 @@ func (c Chain[S]) Start(ctx context.Context, a platform.Account, p platform.Post
 	if err := c.Steps.Begin(ctx, a, p, &w); err != nil {
 		return platform.Step{}, err
 	}
-	return platform.Go(platform.StageCheck, w, 0)
+	return platform.Go(platform.StageCheck, w, w.Wait)
 }
 
 // Check implements platform.Publisher. It prepares the next post, or ends the publication.
@@ -194,7 +196,8 @@ func (c Chain[S]) made(p platform.Post, w Work[S], ref Ref) (platform.Step, erro
 	}
 	w.Made++
 	step, err := platform.Go(platform.StageCheck, w, 0)
-	if _, waits := c.Steps.(Ender[S]); c.complete(p, w) && !waits {
+	// An adapter that has the address of a post before its comment has read the post.
+	if _, waits := c.Steps.(Ender[S]); c.complete(p, w) && (!waits || w.Made > 1 && w.First.URL != "") {
 		step = platform.Step{Next: platform.StageDone}
 	}
 	step.Post = w.published()
@@ -215,6 +218,9 @@ func (c Chain[S]) Reconcile(ctx context.Context, a platform.Account, p platform.
 	}
 	if err != nil {
 		return platform.Step{}, err
+	}
+	if next == platform.StageDone && ref.ID == "" {
+		return platform.Step{Next: next, Post: w.published()}, nil
 	}
 	if next == platform.StageDone {
 		return c.made(p, w, ref)

@@ -16,7 +16,7 @@ var (
 )
 
 func (p *Platform) comments() graph.Comments {
-	return graph.Comments{Client: p.Client, Call: p.call, Refusals: refusals, Edge: "/comments", Replies: "/comments",
+	return graph.Comments{API: p.api, Edge: "/comments", Replies: "/comments",
 		Hide: "is_hidden", List: url.Values{"filter": {"stream"}, "order": {"reverse_chronological"},
 			"fields": {"id,message,created_time,from{id,name},parent{id},is_hidden"}}}
 }

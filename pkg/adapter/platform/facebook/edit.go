@@ -26,7 +26,7 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 	} else if !isPost(post.ID) {
 		return platform.Reject(platform.CodePostNotFound, "Facebook does not have the post.")
 	}
-	call := p.call(http.MethodPost, "/"+post.ID, a.Token.Access)
+	call := p.api.Call(http.MethodPost, "/"+post.ID, a.Token.Access)
 	call.Form = url.Values{name: {text}}
 	return p.Client.JSON(ctx, call, refusals.Refused(false), nil)
 }
@@ -40,7 +40,7 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 	gone.Codes = map[int]func() *platform.Error{missing: func() *platform.Error {
 		return platform.Reject(platform.CodePostNotFound, "Facebook does not have the post.")
 	}}
-	err := p.Client.JSON(ctx, p.call(http.MethodDelete, "/"+post.ID, a.Token.Access), gone.Refused(false), nil)
+	err := p.Client.JSON(ctx, p.api.Call(http.MethodDelete, "/"+post.ID, a.Token.Access), gone.Refused(false), nil)
 	var refused *platform.Error
 	if errors.As(err, &refused) && refused.Code == platform.CodePostNotFound {
 		return nil

@@ -7,7 +7,6 @@ package facebook
 import (
 	"context"
 	"errors"
-	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -111,6 +110,7 @@ func locked() *platform.Error {
 type Platform struct {
 	wire.Connector
 	chain.Chain[state]
+	api graph.API
 }
 
 var _ platform.Adapter = (*Platform)(nil)
@@ -122,7 +122,7 @@ func New(cfg wire.Config) *Platform {
 		Authorize: c.Base(dialog) + version + "/dialog/oauth",
 		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes:    capabilities.Scopes, Divider: ",", Refused: tokenRefused,
-	}}}
+	}}, api: graph.API{Client: c, Base: c.Base(graphAddress) + version, Refusals: refusals}}
 	p.Steps = p
 	return p
 }
@@ -202,7 +202,7 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) ([]page, er
 	var own struct {
 		Data []page `json:"data"`
 	}
-	err := p.read(ctx, token, "/me/accounts", url.Values{"fields": {ofPage}, "limit": {"100"}}, &own)
+	err := p.api.Get(ctx, token, "/me/accounts", url.Values{"fields": {ofPage}, "limit": {"100"}}, &own)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) ([]page, er
 			} `json:"owned_pages"`
 		} `json:"data"`
 	}
-	err = p.read(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
+	err = p.api.Get(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
 		"limit": {"100"}}, &portfolios)
 	var refused *platform.Error
 	if errors.As(err, &refused) &&
@@ -238,18 +238,6 @@ func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
 		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
 	}
 	return nil
-}
-
-func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(graphAddress) + version + path,
-		Bearer: token}
-}
-
-// read reads a node or an edge.
-func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := p.call(http.MethodGet, path, token)
-	call.Query = query
-	return p.Client.JSON(ctx, call, refusals.Refused(false), out)
 }
 
 // total is the number of entries of an edge.
@@ -278,7 +266,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	if isPost(post.ID) {
 		fields = "shares," + sums
 	}
-	if err := p.read(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
+	if err := p.api.Get(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
 		return m, err
 	}
 	m.Comments, m.Likes = platform.Count(node.Comments.Summary.Count), platform.Count(node.Reactions.Summary.Count)
@@ -288,7 +276,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	m.Shares = platform.Count(node.Shares.Count)
 	var insights graph.Insights
-	err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights",
+	err = p.api.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"post_media_view,post_total_media_view_unique,post_clicks"}}, &insights)
 	if err != nil {
 		return m, err

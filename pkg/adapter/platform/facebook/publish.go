@@ -78,7 +78,7 @@ func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platfor
 func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post platform.Post,
 	s *state) (ready bool, wait time.Duration, err error) {
 	if s.Reel == "" {
-		call := p.call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
+		call := p.api.Call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
 		call.Form = url.Values{"upload_phase": {"start"}}
 		var made struct {
 			ID     string `json:"video_id"`
@@ -137,14 +137,14 @@ func (v film) failed() error {
 }
 
 func (p *Platform) video(ctx context.Context, a platform.Account, id string) (v film, err error) {
-	err = p.read(ctx, a.Token.Access, "/"+id, url.Values{"fields": {"status,permalink_url"}}, &v)
+	err = p.api.Get(ctx, a.Token.Access, "/"+id, url.Values{"fields": {"status,permalink_url"}}, &v)
 	return v, err
 }
 
 // write creates an object of the page, and returns its id.
 func (p *Platform) write(ctx context.Context, a platform.Account, edge string, form url.Values,
 	posts bool) (string, error) {
-	call := p.call(http.MethodPost, "/"+a.ID+edge, a.Token.Access)
+	call := p.api.Call(http.MethodPost, "/"+a.ID+edge, a.Token.Access)
 	call.Form, call.Posts = form, posts
 	var made struct {
 		ID string `json:"id"`
@@ -164,11 +164,11 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 	text := p.Text(post, w)
 	switch {
 	case p.IsComment(post, w):
-		call := p.call(http.MethodPost, "/"+w.First.ID+"/comments", a.Token.Access)
+		call := p.api.Call(http.MethodPost, "/"+w.First.ID+"/comments", a.Token.Access)
 		call.Form, call.Posts = url.Values{"message": {text}}, true
 		return ref, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
 	case reel(post):
-		call := p.call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
+		call := p.api.Call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
 		call.Posts = true
 		call.Form = url.Values{"upload_phase": {"finish"}, "video_id": {w.Own.Reel}, "video_state": {"PUBLISHED"},
 			"description": {text}}
@@ -218,7 +218,7 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 			At          string `json:"created_time"`
 		} `json:"data"`
 	}
-	if err := p.read(ctx, a.Token.Access, "/"+a.ID+edge, url.Values{"fields": {"id," + text + ",created_time"},
+	if err := p.api.Get(ctx, a.Token.Access, "/"+a.ID+edge, url.Values{"fields": {"id," + text + ",created_time"},
 		"limit": {"25"}}, &list); err != nil {
 		return ref, "", err
 	}
@@ -240,7 +240,7 @@ func (p *Platform) End(ctx context.Context, a platform.Account, post platform.Po
 	if len(post.Media) > 0 && post.Media[0].Video() {
 		fields = "status,permalink_url"
 	}
-	err = p.read(ctx, a.Token.Access, "/"+w.First.ID, url.Values{"fields": {fields}}, &v)
+	err = p.api.Get(ctx, a.Token.Access, "/"+w.First.ID, url.Values{"fields": {fields}}, &v)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return false, 0, err

@@ -17,9 +17,7 @@ const missing = 100
 
 // Comments makes the calls of comments of one platform.
 type Comments struct {
-	Client   *wire.Client
-	Call     func(method, path string, token platform.Secret) wire.Call
-	Refusals Refusals
+	API
 	// Edge is the edge that lists the comments on a post, with the query List, and Replies the edge that takes replies.
 	Edge, Replies string
 	List          url.Values

@@ -42,7 +42,7 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) (all []prof
 	var own struct {
 		Data []page `json:"data"`
 	}
-	if err := p.read(ctx, token, "/me/accounts", url.Values{"fields": {ofPage}, "limit": {"100"}}, &own); err != nil {
+	if err := p.API.Get(ctx, token, "/me/accounts", url.Values{"fields": {ofPage}, "limit": {"100"}}, &own); err != nil {
 		return nil, err
 	}
 	var portfolios struct {
@@ -52,7 +52,7 @@ func (p *Platform) pages(ctx context.Context, token platform.Secret) (all []prof
 			} `json:"owned_pages"`
 		} `json:"data"`
 	}
-	err = p.read(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
+	err = p.API.Get(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
 		"limit": {"100"}}, &portfolios)
 	var refused *platform.Error
 	if errors.As(err, &refused) &&

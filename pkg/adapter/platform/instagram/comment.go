@@ -18,7 +18,7 @@ var (
 const commentFields = "id,text,timestamp,username,hidden,from"
 
 func (p *Platform) comments() graph.Comments {
-	return graph.Comments{Client: p.Client, Call: p.call, Refusals: refusals, Edge: "/comments", Replies: "/replies",
+	return graph.Comments{API: p.API, Edge: "/comments", Replies: "/replies",
 		Hide: "hide", List: url.Values{"fields": {commentFields + ",replies.limit(50){" + commentFields + "}"}}}
 }
 

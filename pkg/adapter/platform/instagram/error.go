@@ -1,15 +1,12 @@
 package instagram
 
 import (
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
-
-var errNoID = errors.New("there is no id")
 
 var refusals = graph.Refusals{
 	Label: "Instagram", Subcodes: subcodes, Unsure: []int{2207001, 2207003, 2207032}, Published: []int{2207051},

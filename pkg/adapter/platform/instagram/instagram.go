@@ -1,17 +1,15 @@
 // Package instagram publishes on Instagram's professional accounts.
 //
-// Media are put into containers, which Instagram fills from the addresses of the media. A container
-// stays invisible until it is published, and expires after 24 hours. One call publishes it. If the
-// answer to that call is lost, the adapter reads the outcome from the container.
+// It publishes by containers, as graph.Containers has them.
 package instagram
 
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -27,12 +25,12 @@ const (
 )
 
 var (
-	image = &platform.File{MIMEs: []string{"image/jpeg"}, MaxBytes: 8 << 20, MinRatio: 4.0 / 5, MaxRatio: 1.91}
-	reel  = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300 << 20, MinRatio: 0.01,
+	picture = &platform.File{MIMEs: []string{"image/jpeg"}, MaxBytes: 8 << 20, MinRatio: 4.0 / 5, MaxRatio: 1.91}
+	reel    = &platform.File{MIMEs: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300 << 20, MinRatio: 0.01,
 		MaxRatio: 10, MinTime: 3 * time.Second, MaxTime: 15 * time.Minute}
 	clip = &platform.File{MIMEs: reel.MIMEs, MaxBytes: 100 << 20, MinRatio: 0.01, MaxRatio: 10,
 		MinTime: 3 * time.Second, MaxTime: time.Minute}
-	still = &platform.File{MIMEs: image.MIMEs, MaxBytes: 8 << 20} // a story may have any ratio
+	still = &platform.File{MIMEs: picture.MIMEs, MaxBytes: 8 << 20} // a story may have any ratio
 
 	caption = platform.Text{Max: 2200}
 
@@ -48,10 +46,10 @@ var capabilities = platform.Capabilities{
 		"pages_show_list", "pages_read_engagement", "business_management",
 	},
 	Kinds: map[platform.Kind]platform.Rule{
-		platform.KindPost:      {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: image},
+		platform.KindPost:      {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: picture},
 		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
-		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: image, Video: clip},
+		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: picture, Video: clip},
 		platform.KindStory: {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: still, Video: clip,
 			Without: ofPosts},
 	},
@@ -92,17 +90,23 @@ type Options struct {
 }
 
 // Platform is Instagram.
-type Platform struct{ wire.Connector }
+type Platform struct {
+	wire.Connector
+	*graph.Containers
+	chain.Chain[graph.Boxes]
+}
 
 var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
-	}}}
+	}}, Containers: containers(c)}
+	p.Steps, p.Every = p, again
+	return p
 }
 
 // Name implements platform.Adapter.
@@ -148,38 +152,9 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 
 // Revoke implements platform.Connector. It revokes every permission of the owner.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.Client.JSON(ctx, p.call(http.MethodDelete, "/me/permissions", a.Token.Access), refused(false), nil)
+	err := p.Client.JSON(ctx, p.API.Call(http.MethodDelete, "/me/permissions", a.Token.Access), refused(false), nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the token has ended already
 	}
 	return err
-}
-
-func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(graphAddress) + version + path,
-		Bearer: token}
-}
-
-// read reads a node or an edge.
-func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := p.call(http.MethodGet, path, token)
-	call.Query = query
-	return p.Client.JSON(ctx, call, refused(false), out)
-}
-
-// write creates an object that is still invisible, and returns its id.
-func (p *Platform) write(ctx context.Context, token platform.Secret, path string, form url.Values,
-	posts bool) (string, error) {
-	call := p.call(http.MethodPost, path, token)
-	call.Form, call.Posts = form, posts
-	var made struct {
-		ID string `json:"id"`
-	}
-	if err := p.Client.JSON(ctx, call, refused(posts), &made); err != nil {
-		return "", err
-	}
-	if !graph.Number(made.ID) {
-		return "", p.Client.Garbled(call, errNoID)
-	}
-	return made.ID, nil
 }

@@ -16,7 +16,7 @@ var (
 )
 
 func (p *Platform) comments() graph.Comments {
-	return graph.Comments{Client: p.Client, Call: p.call, Refusals: refusals, Edge: "/conversation",
+	return graph.Comments{API: p.API, Edge: "/conversation",
 		Hiding: "/manage_reply", Hide: "hide",
 		List: url.Values{"fields": {"id,text,timestamp,username,hide_status,replied_to,is_reply_owned_by_me"}}}
 }
@@ -40,15 +40,15 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	var made struct {
 		ID string `json:"id"`
 	}
-	fill := p.call(http.MethodPost, "/"+a.ID+"/threads", a.Token.Access)
+	fill := p.API.Call(http.MethodPost, "/"+a.ID+"/threads", a.Token.Access)
 	fill.Form = url.Values{"media_type": {"TEXT"}, "text": {r.Text}, "reply_to_id": {r.To.ID}}
 	if err := p.Client.JSON(ctx, fill, gone.Refused(false), &made); err != nil {
 		return "", err
 	}
 	if !graph.Number(made.ID) {
-		return "", p.Client.Garbled(fill, errNoID)
+		return "", p.Client.Garbled(fill, graph.ErrNoID)
 	}
-	publish := p.call(http.MethodPost, "/"+a.ID+"/threads_publish", a.Token.Access)
+	publish := p.API.Call(http.MethodPost, "/"+a.ID+"/threads_publish", a.Token.Access)
 	publish.Form, publish.Posts = url.Values{"creation_id": {made.ID}}, true
 	made.ID = ""
 	err := p.Client.JSON(ctx, publish, refusals.Refused(true), &made)
@@ -57,7 +57,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 		return "", platform.Busy().Because(err) // nothing was published
 	}
 	if err == nil && made.ID == "" {
-		err = p.Client.Garbled(publish, errNoID)
+		err = p.Client.Garbled(publish, graph.ErrNoID)
 	}
 	return made.ID, err
 }

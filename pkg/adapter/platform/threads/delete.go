@@ -34,7 +34,7 @@ func (p *Platform) delete(ctx context.Context, a platform.Account, id string) er
 	}
 	gone := refusals
 	gone.Codes = map[int]func() *platform.Error{missing: notFound}
-	err := p.Client.JSON(ctx, p.call(http.MethodDelete, "/"+id, a.Token.Access), gone.Refused(false), nil)
+	err := p.Client.JSON(ctx, p.API.Call(http.MethodDelete, "/"+id, a.Token.Access), gone.Refused(false), nil)
 	var refused *platform.Error
 	if errors.As(err, &refused) && refused.Code == platform.CodePostNotFound {
 		return nil

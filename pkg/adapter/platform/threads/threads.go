@@ -1,7 +1,6 @@
 // Package threads publishes on Threads.
 //
-// As on Instagram, media and texts are put into containers, which stay invisible until one call
-// publishes them. If the answer to that call is lost, the container tells the outcome.
+// As Instagram, it publishes by containers: graph.Containers has them.
 package threads
 
 import (
@@ -91,8 +90,6 @@ type Options struct {
 	TopicTag string `json:"topic_tag,omitempty" minLength:"1" maxLength:"50" pattern:"^[^.&\\x00-\\x1F]+$" patternDescription:"free of . and &" doc:"Topic of the post. Absent: the first hashtag"`
 }
 
-var errNoID = errors.New("there is no id")
-
 var refusals = graph.Refusals{
 	Label: "Threads", Unsure: []int{2207001, 2207003, 2207032}, Published: []int{2207051},
 	Subcodes: map[int]func() *platform.Error{
@@ -113,7 +110,8 @@ func gone() *platform.Error { return platform.Again(nil) }
 // Platform is Threads.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	*graph.Containers
+	chain.Chain[graph.Boxes]
 }
 
 var _ platform.Adapter = (*Platform)(nil)
@@ -125,7 +123,7 @@ func New(cfg wire.Config) *Platform {
 		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
 	}}}
-	p.Steps = p
+	p.Containers, p.Steps = p.containers(c), p
 	return p
 }
 
@@ -166,12 +164,12 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Name     string `json:"name"`
 		Picture  string `json:"threads_profile_picture_url"`
 	}
-	err = p.read(ctx, token.Access, "/me", url.Values{"fields": {"id,username,name,threads_profile_picture_url"}}, &me)
+	err = p.API.Get(ctx, token.Access, "/me", url.Values{"fields": {"id,username,name,threads_profile_picture_url"}}, &me)
 	if err != nil {
 		return nil, err
 	}
 	if !graph.Number(me.ID) {
-		return nil, platform.Busy().Because(errNoID)
+		return nil, platform.Busy().Because(graph.ErrNoID)
 	}
 	if me.Name == "" {
 		me.Name = me.Username
@@ -215,17 +213,6 @@ func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
 	return nil
 }
 
-func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(address) + version + path,
-		Bearer: token}
-}
-
-func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := p.call(http.MethodGet, path, token)
-	call.Query = query
-	return p.Client.JSON(ctx, call, refusals.Refused(false), out)
-}
-
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
 	err error) {
@@ -233,7 +220,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return m, platform.Reject(platform.CodePostNotFound, "Threads does not have the post.")
 	}
 	var insights graph.Insights
-	err = p.read(ctx, a.Token.Access, "/"+post.ID+"/insights",
+	err = p.API.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"views,likes,replies,reposts,quotes,shares"}}, &insights)
 	if err != nil {
 		return m, err

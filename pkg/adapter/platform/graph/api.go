@@ -1,0 +1,50 @@
+package graph
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/wire"
+)
+
+// ErrNoID is the cause of the error of an answer without the id of what was created.
+var ErrNoID = errors.New("there is no id")
+
+// API makes the calls of one platform.
+type API struct {
+	Client   *wire.Client
+	Base     string // address with the version
+	Refusals Refusals
+}
+
+// Call returns a call of a node or an edge.
+func (g API) Call(method, path string, token platform.Secret) wire.Call {
+	return wire.Call{Name: method + " " + path, Method: method, URL: g.Base + path, Bearer: token}
+}
+
+// Get reads a node or an edge.
+func (g API) Get(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
+	call := g.Call(http.MethodGet, path, token)
+	call.Query = query
+	return g.Client.JSON(ctx, call, g.Refusals.Refused(false), out)
+}
+
+// Create creates an object, and returns its id, which is a number. posts reports whether the object is visible.
+func (g API) Create(ctx context.Context, token platform.Secret, path string, form url.Values,
+	posts bool) (string, error) {
+	call := g.Call(http.MethodPost, path, token)
+	call.Form, call.Posts = form, posts
+	var made struct {
+		ID string `json:"id"`
+	}
+	if err := g.Client.JSON(ctx, call, g.Refusals.Refused(posts), &made); err != nil {
+		return "", err
+	}
+	if !Number(made.ID) {
+		return "", g.Client.Garbled(call, ErrNoID)
+	}
+	return made.ID, nil
+}
