@@ -33,8 +33,8 @@ var figures = []figure{
 	{"structs of pkg/area/content with a member Caption", 12, 3, (*sources).captions},
 	{"places that make a generate.Worker", 9, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 6_000, 4_600, (*sources).webhook},
-	{"lines of pkg/httpapi/humafix", 1_310, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 1_140, 0, (*sources).wide},
+	{"lines of pkg/httpapi/humafix", 1_335, 500, (*sources).humafix},
+	{"lines of more than 120 columns, struct tags included", 1_130, 0, (*sources).wide},
 	{"comments of at most six words", 1_740, 0, (*sources).brief},
 }
 

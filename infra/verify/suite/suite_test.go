@@ -81,7 +81,7 @@ func TestAllProcessesOfAStageEnd(t *testing.T) {
 				end()
 				return
 			}
-			time.Sleep(5 * time.Millisecond)
+			<-time.After(5 * time.Millisecond)
 		}
 	}()
 	s := stage{name: "endless", command: shell("sleep 1000 & echo $! >pid; wait")}
@@ -97,7 +97,7 @@ func TestAllProcessesOfAStageEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for syscall.Kill(pid, 0) == nil { // until it is gone
-		time.Sleep(5 * time.Millisecond)
+		<-time.After(5 * time.Millisecond)
 	}
 }
 
