@@ -101,7 +101,7 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 	if w.r.Looked {
 		return w.whole(ctx, found, feedPeriod, took)
 	}
-	// The first read that succeeds marks the entries older than the automation as seen, so that the whole backlog is not
+	// The first read that succeeds marks the entries older than the automation as seen, so that the backlog is not
 	// posted.
 	fresh, err := w.fresh(ctx, found)
 	if err != nil {
