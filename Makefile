@@ -197,11 +197,11 @@ measure: tools explorer-assets media-tools ## Count units, cost and limits, and 
 
 .PHONY: bench-media
 bench-media: media-tools ## Measure what compositions use
-	$(GO) run ./pkg/media/compose/measure
+	$(GO) run ./infra/measure/compositions
 
 .PHONY: contact-sheet
 contact-sheet: media-tools ## Compose every kind in six scripts; writes docs/media/*.jpg
-	$(GO) run ./pkg/media/compose/measure -sheet docs/media
+	$(GO) run ./infra/measure/compositions -sheet docs/media
 
 .PHONY: chaos
 chaos: tools explorer-assets media-tools ## Kill and freeze functions of the local system while events are on their way

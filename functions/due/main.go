@@ -1,4 +1,5 @@
-// Command due is the Lambda function that looks after what is due.
+// Command due is the Lambda function that starts the publications, plans and reports whose
+// time has come.
 package main
 
 import (

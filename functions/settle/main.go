@@ -1,5 +1,5 @@
-// Command settle is the Lambda function that ends the calls that died while they reached
-// outside: it releases what they have reserved.
+// Command settle is the Lambda function that releases the reservations of calls that crashed
+// during a request to another service.
 package main
 
 import (

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -15,36 +16,24 @@ type pathID struct {
 	prefix, noun string
 }
 
-// pathIDs are the path parameters that are ids.
-var pathIDs = []pathID{
-	{"api_key_id", id.APIKey, "API key"},
-	{"chat_id", id.Chat, "chat"},
-	{"comment_id", id.Comment, "comment"},
-	{"content_item_id", id.ContentItem, "content item"},
-	{"delivery_id", id.Delivery, "delivery"},
-	{"draft_id", id.Draft, "draft"},
-	{"event_id", id.Event, "event"},
-	{"factory_id", id.Factory, "factory"},
-	{"generation_id", id.Generation, "generation"},
-	{"media_id", id.Media, "media"},
-	{"photo_id", id.Photo, "photo"},
-	{"product_id", id.Product, "product"},
-	{"promotion_id", id.Promotion, "promotion"},
-	{"proposal_id", id.Proposal, "proposal"},
-	{"publication_id", id.Publication, "publication"},
-	{"review_link_id", id.ReviewLink, "review link"},
-	{"social_account_id", id.SocialAccount, "social_account"},
-	{"webhook_id", id.Webhook, "webhook"},
-}
-
-// idsOf returns the parameters of a path that are ids, in their order.
+// idsOf returns the parameters of a path that are ids, in their order. It panics if it does not know the resource of a
+// parameter called …_id.
 func idsOf(path string) (ids []pathID) {
 	for segment := range strings.SplitSeq(path, "/") {
-		for _, p := range pathIDs {
-			if segment == "{"+p.name+"}" {
-				ids = append(ids, p)
-			}
+		name := strings.Trim(segment, "{}")
+		resource, is := strings.CutSuffix(name, "_id")
+		if name == segment || !is {
+			continue
 		}
+		prefix, ok := id.Prefix(resource)
+		if !ok {
+			panic(fmt.Sprintf("httpapi: no resource has ids called %s", name))
+		}
+		noun := resource
+		if prefix == id.APIKey {
+			noun = "API key"
+		}
+		ids = append(ids, pathID{name, prefix, noun})
 	}
 	return ids
 }

@@ -37,7 +37,7 @@ type thing struct {
 }
 
 type thingBody struct {
-	Name     string            `json:"name" minLength:"1" maxLength:"10" pattern:"^[^\\x00-\\x1F\\x7F]*$"`
+	Name     string            `json:"name" format:"line" minLength:"1" maxLength:"10"`
 	Tags     []string          `json:"tags,omitempty"`
 	Lines    []line            `json:"lines,omitempty"`
 	Nested   *nested           `json:"nested,omitempty"`

@@ -24,17 +24,17 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 122_000, 100_000, (*sources).lines},
-	{"lines of test support in pkg", 6_000, 0, (*sources).support},
-	{"packages of pkg", 230, 150, (*sources).packages},
+	{"lines of pkg outside tests and test support", 121_500, 100_000, (*sources).lines},
+	{"lines of test support in pkg", 4_700, 0, (*sources).support},
+	{"packages of pkg", 226, 150, (*sources).packages},
 	{"programs in functions", 34, 7, (*sources).programs},
 	{"methods of the largest type of pkg", 155, 60, (*sources).methods},
 	{"members of the largest struct of pkg/area", 53, 40, (*sources).members},
 	{"structs of pkg/area/content with a member Caption", 12, 3, (*sources).captions},
 	{"places that make a generate.Worker", 9, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 6_000, 4_600, (*sources).webhook},
-	{"lines of pkg/httpapi/humafix", 1_310, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 1_140, 0, (*sources).wide},
+	{"lines of pkg/httpapi/humafix", 1_335, 500, (*sources).humafix},
+	{"lines of more than 120 columns, struct tags included", 1_130, 0, (*sources).wide},
 	{"comments of at most six words", 1_740, 0, (*sources).brief},
 }
 
@@ -71,8 +71,7 @@ func (f file) folder() string { return filepath.ToSlash(filepath.Dir(f.path)) }
 // supports reports whether a file of pkg is there for tests and measurements alone.
 func (f file) supports() bool {
 	return strings.Contains(f.folder(), "test/") || strings.HasSuffix(f.folder(), "test") ||
-		strings.HasPrefix(f.path, "pkg/media/compose/measure/") || strings.HasPrefix(f.path, "pkg/media/compose/sample/") ||
-		strings.HasPrefix(f.path, "pkg/house/")
+		strings.HasPrefix(f.path, "pkg/media/compose/sample/") || strings.HasPrefix(f.path, "pkg/house/")
 }
 
 // sources are the files of this repository.

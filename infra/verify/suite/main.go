@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"text/tabwriter"
 	"time"
 )
@@ -22,7 +23,7 @@ func main() {
 	all := flag.Bool("all", false, "run the long stages too")
 	only := flag.String("only", "", "run the stages with names that match this pattern alone, as path.Match does")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Stdout, chosen(*all, *only))
 	stop()
 	os.Exit(code)
@@ -105,6 +106,10 @@ func (s stage) run(ctx context.Context) (o outcome) {
 	c := &counter{log: log}
 	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), s.env...), c, c
+	// All processes of a stage end with the suite: what goes on would compile files that change.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
 	o.err = cmd.Run()
 	c.end()
 	o.wall = time.Since(began)

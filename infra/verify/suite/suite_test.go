@@ -2,12 +2,16 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func TestOutputIsCounted(t *testing.T) {
@@ -61,6 +65,39 @@ func TestStagesRunInTheirLanes(t *testing.T) {
 	}
 	if code := run(t.Context(), &out, []stage{{name: "good", command: shell("true")}}); code != 0 {
 		t.Errorf("the status of success is %d", code)
+	}
+}
+
+// A stage that is ended leaves no process behind.
+func TestAllProcessesOfAStageEnd(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	go func() {
+		for {
+			if b, err := os.ReadFile("pid"); err == nil && bytes.HasSuffix(b, []byte("\n")) {
+				end()
+				return
+			}
+			<-time.After(5 * time.Millisecond)
+		}
+	}()
+	s := stage{name: "endless", command: shell("sleep 1000 & echo $! >pid; wait")}
+	if o := s.run(ctx); o.err == nil {
+		t.Error("it has ended by itself")
+	}
+	b, err := os.ReadFile("pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for syscall.Kill(pid, 0) == nil { // until it is gone
+		<-time.After(5 * time.Millisecond)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 type createBody struct {
-	Name        string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
+	Name        string            `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the key" example:"CRM integration"`
 	Kind        tenant.Mode       `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only" example:"test"`
 	Scopes      []auth.Scope      `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
 	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all. If the calling key has a list, each range must lie within one of its ranges" example:"[\"203.0.113.0/24\"]"`
@@ -39,7 +39,7 @@ func rules(scopes []auth.Scope, ips []string) error {
 }
 
 type patchBody struct {
-	Name        string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the key" example:"CRM integration"`
+	Name        string                 `json:"name,omitempty" format:"line" minLength:"1" maxLength:"100" doc:"Name of the key" example:"CRM integration"`
 	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key"`
 	IPAllowList []string               `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all"`
 	ExpiresAt   *resource.Time         `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires. Null: never"`

@@ -30,7 +30,7 @@ type DraftPath struct {
 type createBody struct {
 	profile.Given
 	FactoryID string            `json:"factory_id,omitempty" doc:"Factory that the chat is about. Absent: none yet" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Title     string            `json:"title,omitempty" format:"not-blank" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Title. Absent: the beginning of the first message" example:"Our autumn campaign"`
+	Title     string            `json:"title,omitempty" format:"line-not-blank" maxLength:"100" doc:"Title. Absent: the beginning of the first message" example:"Our autumn campaign"`
 	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 

@@ -101,7 +101,8 @@ func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
 	if w.r.Looked {
 		return w.whole(ctx, found, feedPeriod, took)
 	}
-	// What the feed had at the beginning is noted alone. Earlier reads may have failed: what came since is new.
+	// The first read that succeeds marks the entries older than the automation as seen, so that the backlog is not
+	// posted.
 	fresh, err := w.fresh(ctx, found)
 	if err != nil {
 		return 0, err

@@ -302,7 +302,8 @@ func (w *run) all(ctx context.Context, entries []entry) (full bool, err error) {
 	return false, nil
 }
 
-// make makes the item of an entry, and notes both in one transaction. What a call would be refused for is a failure.
+// make makes the item of an entry, and notes both in one transaction. If the API would refuse the
+// call, the entry fails, and is not tried again.
 func (w *run) make(ctx context.Context, e entry) error {
 	tx, before := &store.Tx{}, w.r
 	w.held.Hold(tx)

@@ -23,8 +23,8 @@ type createBody struct {
 	From            string            `json:"from_content_item_id,omitempty" maxLength:"64" doc:"Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and language are the defaults" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	Parts           []fromPart        `json:"from_parts,omitempty" minItems:"1" maxItems:"40" uniqueItems:"true" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a short video, or a story that is a clip, of a longer video, the service chooses the scenes"`
 	Reuse           bool              `json:"reuse,omitempty" doc:"Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same language, the words of its scenes stay as they are"`
-	Title           string            `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Absent: generated"`
-	Headline        string            `json:"headline,omitempty" format:"not-blank" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only" example:"From the sea to the trail"`
+	Title           string            `json:"title,omitempty" format:"line-not-blank" maxLength:"200" doc:"Absent: generated"`
+	Headline        string            `json:"headline,omitempty" format:"line-not-blank" maxLength:"100" doc:"Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only" example:"From the sea to the trail"`
 	ShowHeadline    *bool             `json:"show_headline,omitempty" doc:"Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the factory is true. For kind post only"`
 	Caption         string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
 	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
@@ -85,8 +85,8 @@ func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
 }
 
 type slideBody struct {
-	Text string  `json:"text,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Heading of the slide. Absent: generated"`
-	Body *string `json:"body,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of your own"`
+	Text string  `json:"text,omitempty" format:"line-not-blank" maxLength:"200" doc:"Heading of the slide. Absent: generated"`
+	Body *string `json:"body,omitempty" format:"line" maxLength:"200" doc:"Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of your own"`
 }
 
 // checkHeadline refuses a headline that does not fit the kind.

@@ -211,7 +211,7 @@ type batchErrors struct {
 	details []errs.Detail
 }
 
-// add notes the error of the i-th item. It returns err if err is no answer to the caller.
+// add notes the error of the i-th item. It returns err unchanged unless callers may see it.
 func (f *batchErrors) add(i int, err error) error {
 	var e *errs.Error
 	if !errors.As(err, &e) {
@@ -254,7 +254,7 @@ func (b *batchBody) Rules() error {
 	return bad.err()
 }
 
-// checkRehearsal refuses a rehearsal of a live key, or one that makes no sense.
+// checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
 func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
 	switch {
 	case r == nil:

@@ -30,7 +30,7 @@ func (s *Service) Moderated(m provider.Moderator) *Service {
 	return s
 }
 
-// own is a text that a caller has written, by the member that has it.
+// own is a text written by the caller, and the member it came from.
 type own struct{ param, text string }
 
 // owns are the texts of a body.

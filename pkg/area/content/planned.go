@@ -29,5 +29,5 @@ func Planned(f factory.Factory, kind item.Kind, format, quality, subject string,
 	return r, err
 }
 
-// CheckRehearsal refuses a rehearsal of a live key, or one that makes no sense.
+// CheckRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
 func CheckRehearsal(r *item.Rehearsal, mode tenant.Mode) error { return checkRehearsal(r, mode) }

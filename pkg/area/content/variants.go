@@ -27,7 +27,7 @@ import (
 
 // variantBody is what differs on a platform or an account.
 type variantBody struct {
-	Title    *string   `json:"title,omitempty" format:"not-blank" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"Title there. Null: the item's"`
+	Title    *string   `json:"title,omitempty" format:"line-not-blank" maxLength:"200" nullable:"true" doc:"Title there. Null: the item's"`
 	Caption  *string   `json:"caption,omitempty" format:"not-blank" maxLength:"5000" nullable:"true" doc:"Text there. Null: the item's"`
 	Hashtags []Hashtag `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"true" doc:"Hashtags there, without the #. Null: the item's"`
 	Media    []string  `json:"media,omitempty" minItems:"1" maxItems:"10" uniqueItems:"true" nullable:"true" doc:"Ids of your media that are published there, in order. Null: the item's"`

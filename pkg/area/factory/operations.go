@@ -21,11 +21,11 @@ import (
 type createBody struct {
 	profile.Given
 	Type         Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"Type of the factory. It cannot be changed" example:"brand"`
-	Name         string            `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory" example:"Acme on social media"`
+	Name         string            `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the factory" example:"Acme on social media"`
 	Language     string            `json:"language,omitempty" maxLength:"35" default:"en" doc:"Language of its content (BCP 47)" example:"de-DE"`
 	Description  string            `json:"description,omitempty" maxLength:"2000" doc:"Subject of the factory"`
 	Audience     string            `json:"audience,omitempty" maxLength:"500" doc:"Audience of the content" example:"Runners who start late"`
-	Tone         string            `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Tone of the content" example:"warm and practical"`
+	Tone         string            `json:"tone,omitempty" format:"line" maxLength:"200" doc:"Tone of the content" example:"warm and practical"`
 	Topics       []Topic           `json:"topics,omitempty" maxItems:"20" nullable:"false" doc:"Topics of the content" example:"[\"running shoes\",\"training\"]"`
 	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Kinds of content that it makes. Items of others are refused. Absent: all"`
 	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice)" example:"{}"`
@@ -55,11 +55,11 @@ type Topic string
 func (Topic) Schema(huma.Registry) *huma.Schema { return lineOf(100) }
 
 type patchBody struct {
-	Name         string                 `json:"name,omitempty" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the factory"`
+	Name         string                 `json:"name,omitempty" format:"line" minLength:"1" maxLength:"100" doc:"Name of the factory"`
 	Language     string                 `json:"language,omitempty" maxLength:"35" doc:"Language of its content (BCP 47)"`
 	Description  *string                `json:"description,omitempty" maxLength:"2000" nullable:"true" doc:"Subject of the factory"`
 	Audience     *string                `json:"audience,omitempty" maxLength:"500" nullable:"true" doc:"Audience of the content"`
-	Tone         *string                `json:"tone,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" nullable:"true" doc:"Tone of the content"`
+	Tone         *string                `json:"tone,omitempty" format:"line" maxLength:"200" nullable:"true" doc:"Tone of the content"`
 	Topics       []Topic                `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"Topics of the content"`
 	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"Kinds of content that it makes. Items of others are refused. Null: all"`
 	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`

@@ -40,9 +40,9 @@ type BloggerSettings struct {
 
 // SellerSettings are the settings of a seller, the one type that owns a product catalog.
 type SellerSettings struct {
-	ShopName      string     `json:"shop_name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the shop"`
+	ShopName      string     `json:"shop_name,omitempty" format:"line" maxLength:"100" doc:"Name of the shop"`
 	Currency      string     `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
-	CallToAction  string     `json:"call_to_action,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Call to action" example:"Order today"`
+	CallToAction  string     `json:"call_to_action,omitempty" format:"line" maxLength:"100" doc:"Call to action" example:"Order today"`
 	ShowPrices    *bool      `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
 	ProductBadge  *bool      `json:"product_badge,omitempty" doc:"Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in media"`
 	Colors        []Color    `json:"colors,omitempty" maxItems:"8" doc:"Colors of the shop in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
@@ -58,7 +58,7 @@ type SellerSettings struct {
 
 // ExpertSettings are the settings of an expert.
 type ExpertSettings struct {
-	Field       string   `json:"field" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Field of expertise" example:"Tax law"`
+	Field       string   `json:"field" format:"line" minLength:"1" maxLength:"100" doc:"Field of expertise" example:"Tax law"`
 	Credentials []Line   `json:"credentials,omitempty" maxItems:"10" doc:"Credentials of the expert"`
 	Depth       string   `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"Prior knowledge of the readers"`
 	Sources     []Source `json:"sources,omitempty" maxItems:"20" doc:"Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of sources, which are not read"`
@@ -67,8 +67,8 @@ type ExpertSettings struct {
 
 // BrandSettings are the settings of a brand.
 type BrandSettings struct {
-	BrandName     string     `json:"brand_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the brand" example:"Acme"`
-	Slogan        string     `json:"slogan,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Slogan of the brand"`
+	BrandName     string     `json:"brand_name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the brand" example:"Acme"`
+	Slogan        string     `json:"slogan,omitempty" format:"line" maxLength:"200" doc:"Slogan of the brand"`
 	Colors        []Color    `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
 	Logo          string     `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
 	Intro         string     `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first" doc:"Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it"`
@@ -143,7 +143,7 @@ func lineOf(longest int) *huma.Schema {
 	shortest := 1
 	s := &huma.Schema{
 		Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest,
-		Pattern: `^[^\x00-\x1F\x7F]*$`, PatternDescription: "free of control characters",
+		Pattern: `^[^\x00-\x1F\x7F]*$`,
 	}
 	s.PrecomputeMessages()
 	return s
@@ -166,9 +166,9 @@ type EntertainmentSettings struct {
 
 // MusicianSettings are the settings of a musician.
 type MusicianSettings struct {
-	ArtistName     string `json:"artist_name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the artist" example:"The Examples"`
+	ArtistName     string `json:"artist_name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the artist" example:"The Examples"`
 	Genres         []Line `json:"genres" minItems:"1" maxItems:"5" nullable:"false" doc:"Genres of the music" example:"[\"indie pop\"]"`
-	Mood           string `json:"mood,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Mood of the music"`
+	Mood           string `json:"mood,omitempty" format:"line" maxLength:"100" doc:"Mood of the music"`
 	LyricsLanguage string `json:"lyrics_language,omitempty" maxLength:"35" doc:"Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused" example:"en"`
 	Instrumental   *bool  `json:"instrumental,omitempty" doc:"Whether the music has no vocals. Music clips have none yet: false is refused"`
 }

@@ -59,7 +59,7 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now, e.Random).Re
 
 type inviteBody struct {
 	Email    string            `json:"email" minLength:"3" maxLength:"254" doc:"E-mail address of the person" example:"ada@example.com"`
-	Name     string            `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the person. Absent: the name that the person signs in with" example:"Ada Lovelace"`
+	Name     string            `json:"name,omitempty" format:"line" maxLength:"100" doc:"Name of the person. Absent: the name that the person signs in with" example:"Ada Lovelace"`
 	Role     auth.Role         `json:"role" enum:"owner,admin,developer,auditor" doc:"Role of the person. Only an owner can make an owner" example:"developer"`
 	Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }

@@ -14,7 +14,7 @@ import (
 type createBody struct {
 	FactoryID   string            `json:"factory_id" doc:"Factory of type seller that the product belongs to. It cannot be changed" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	SKU         string            `json:"sku" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" doc:"Your own number of the product, unique in its factory" example:"TRAIL-42"`
-	Name        string            `json:"name" format:"not-blank" minLength:"1" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the product" example:"Trail running shoe"`
+	Name        string            `json:"name" format:"line-not-blank" minLength:"1" maxLength:"200" doc:"Name of the product" example:"Trail running shoe"`
 	Description string            `json:"description,omitempty" maxLength:"5000" doc:"What the product is" example:"Made of recycled nets, for wet rock"`
 	Price       money.Price       `json:"price" doc:"Price of the product"`
 	URL         string            `json:"url,omitempty" maxLength:"2048" doc:"Page where it is sold" example:"https://shop.example.com/trail-42"`
@@ -38,7 +38,7 @@ type pricePatch struct {
 
 type patchBody struct {
 	SKU         string                 `json:"sku,omitempty" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" doc:"Your own number of the product, unique in its factory"`
-	Name        string                 `json:"name,omitempty" format:"not-blank" minLength:"1" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the product"`
+	Name        string                 `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"200" doc:"Name of the product"`
 	Description *string                `json:"description,omitempty" maxLength:"5000" nullable:"true" doc:"What the product is"`
 	Price       *pricePatch            `json:"price,omitempty" doc:"Price of the product. It cannot go below the discount of a promotion that has not ended"`
 	URL         *string                `json:"url,omitempty" maxLength:"2048" nullable:"true" doc:"Page where it is sold"`

@@ -295,7 +295,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 			"first.", record.MaxPhotos).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{"delete_photo"}})
 	}
-	if b.SourceURL != "" { // whose name is looked up only for a product that there is
+	if b.SourceURL != "" { // checked only after the product was found: the check looks its name up
 		if err := s.urls.CheckURL(ctx, b.SourceURL); err != nil {
 			return out, safehttp.InvalidURL(err, "/source_url")
 		}

@@ -11,14 +11,14 @@ import (
 )
 
 type createBody struct {
-	Name       string            `json:"name" format:"not-blank" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the client. The page by which its social accounts are connected shows it" example:"Harbour Coffee"`
+	Name       string            `json:"name" format:"line-not-blank" minLength:"1" maxLength:"100" doc:"Name of the client. The page by which its social accounts are connected shows it" example:"Harbour Coffee"`
 	Logo       *string           `json:"logo,omitempty" nullable:"true" maxLength:"64" doc:"Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile keeps a copy for that page"`
 	SpendLimit *int64            `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402 spend_limit_reached. Absent or null: no limit of its own" example:"5000"`
 	Metadata   resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
 type patchBody struct {
-	Name       string                 `json:"name,omitempty" format:"not-blank" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the client" example:"Harbour Coffee"`
+	Name       string                 `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"100" doc:"Name of the client" example:"Harbour Coffee"`
 	Logo       *string                `json:"logo,omitempty" nullable:"true" maxLength:"64" doc:"Id of a media with its logo. Null removes it"`
 	SpendLimit *int64                 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once. Null: no limit of its own" example:"8000"`
 	Metadata   resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`

@@ -98,7 +98,7 @@ func (l linkRecord) principal(holder store.Item, owner tenant.Owner, now time.Ti
 }
 
 type linkBody struct {
-	Name      string            `json:"name,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name for your own use" example:"Spring campaign"`
+	Name      string            `json:"name,omitempty" format:"line" maxLength:"100" doc:"Name for your own use" example:"Spring campaign"`
 	ItemIDs   []string          `json:"content_item_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Content items to show. Send them or factory_id"`
 	FactoryID string            `json:"factory_id,omitempty" maxLength:"64" doc:"Factory whose generated and scheduled items to show, up to 50, the newest first" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	May       string            `json:"may,omitempty" enum:"view,decide" default:"view" doc:"What people may do: view, or also decide"`

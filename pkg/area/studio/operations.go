@@ -257,7 +257,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 	return r.View(ctx, s.signer)
 }
 
-// checkRehearsal refuses a rehearsal of a live key, or one that makes no sense.
+// checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
 func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
 	switch {
 	case r == nil:

@@ -146,7 +146,7 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 	return r.View(), job.Begin(tx, now, f.In(p.Owner), r, beside[0])
 }
 
-// checkRehearsal refuses a rehearsal of a live key, or one that makes no sense.
+// checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
 func checkRehearsal(r *job.Rehearsal, mode tenant.Mode) error {
 	switch {
 	case r == nil:

@@ -20,7 +20,7 @@ type createBody struct {
 	Destination *destinationBody  `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Send this or url"`
 	EventTypes  []eventPattern    `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
 	FactoryIDs  factoryIDs        `json:"factory_ids,omitempty"`
-	Description string            `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Description of the webhook" example:"CRM"`
+	Description string            `json:"description,omitempty" format:"line" maxLength:"200" doc:"Description of the webhook" example:"CRM"`
 	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
@@ -40,7 +40,7 @@ type patchBody struct {
 	Destination *destinationPatch      `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Only for a webhook with a destination"`
 	EventTypes  []eventPattern         `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
 	FactoryIDs  factoryIDs             `json:"factory_ids,omitempty"`
-	Description string                 `json:"description,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Description of the webhook" example:"CRM"`
+	Description string                 `json:"description,omitempty" format:"line" maxLength:"200" doc:"Description of the webhook" example:"CRM"`
 	State       string                 `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook receives no events, and its pending deliveries fail"`
 	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }

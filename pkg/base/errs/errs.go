@@ -168,7 +168,7 @@ func Missing(noun, id string) *Error {
 	if len(id) > longest {
 		id = id[:longest] + "…"
 	}
-	return New(NotFound, "No %s has the id %q for this key's account and mode.", noun, id)
+	return New(NotFound, "No %s has the id %q for this key's account and mode.", strings.ReplaceAll(noun, "_", " "), id)
 }
 
 // OfOtherMode is Missing for a resource that the account has in the other mode, which is named.

@@ -49,6 +49,24 @@ const (
 	Comment       = "com"
 )
 
+// kinds are the prefixes by the names of the resources, as members of the API have them: factory_id is the id of a
+// factory.
+var kinds = map[string]string{
+	"account": Account, "api_key": APIKey, "key": APIKey, "factory": Factory, "content_plan": ContentPlan,
+	"proposal": Proposal, "diagnosis": Diagnosis, "training": Training, "model": Model, "content_item": ContentItem,
+	"publication": Publication, "generation": Generation, "product": Product, "photo": Photo, "media": Media,
+	"promotion": Promotion, "social_account": SocialAccount, "chat": Chat, "message": Message, "draft": Draft,
+	"webhook": Webhook, "event": Event, "delivery": Delivery, "ledger_entry": LedgerEntry, "audit_entry": AuditEntry,
+	"person": Person, "connection": Connection, "group": Group, "integration": Integration, "review_link": ReviewLink,
+	"profile": Profile, "automation": Automation, "comment": Comment,
+}
+
+// Prefix returns the prefix of the ids of a resource, such as fac of factory, or false if there is no such resource.
+func Prefix(resource string) (prefix string, ok bool) {
+	prefix, ok = kinds[resource]
+	return prefix, ok
+}
+
 // New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can
 // continue then.
 func New(prefix string, at time.Time) string {
@@ -105,6 +123,15 @@ func Valid(prefix, s string) bool {
 	of, _, ok := decode(s)
 	return ok && of == prefix
 }
+
+// PrefixOf returns the prefix of an id, or false if s is no id.
+func PrefixOf(s string) (prefix string, ok bool) {
+	prefix, _, ok = decode(s)
+	return prefix, ok && prefix != ""
+}
+
+// Pattern returns the regular expression of the ids of a kind.
+func Pattern(prefix string) string { return "^" + prefix + "_[0-7][0-9a-hjkmnp-tv-z]{25}$" }
 
 // stamp is a UUID whose first 48 bits are the time (RFC 9562, 5.7) and whose
 // rest is zero. Times before 1970 count as 1970.

@@ -15,10 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// NotBlank is the format of a text that may be empty, but must not consist of white space alone. A text with a minimum
-// length must not be blank either.
-const NotBlank = "not-blank"
-
 // maxProblems bounds the reported faults of a body: a large body may have thousands.
 const maxProblems = 100
 

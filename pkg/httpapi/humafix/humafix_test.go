@@ -53,7 +53,7 @@ type sent struct {
 	Lines  map[string]inner   `json:"lines,omitempty"`
 	Any    map[string]*string `json:"any,omitempty"`
 	Mood   string             `json:"mood,omitempty" enum:"good,bad"`
-	Line   string             `json:"line,omitempty" pattern:"^[^\\x00-\\x1F\\x7F]*$"`
+	Line   string             `json:"line,omitempty" format:"line"`
 	Once   []string           `json:"once,omitempty" uniqueItems:"true"`
 	Part   float64            `json:"part,omitempty" multipleOf:"0.001"`
 	Many   []outer            `json:"many,omitempty"`

@@ -26,6 +26,7 @@ func (c *checker) takeOver(s *huma.Schema, seen map[*huma.Schema]bool) {
 		return
 	}
 	seen[s] = true
+	DescribeLine(s)
 	if s.UniqueItems {
 		s.UniqueItems = false
 		extend(s, uniqueItems, true)

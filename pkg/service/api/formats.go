@@ -4,33 +4,23 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/httpapi/humafix"
 )
 
-// idPrefixes are the prefixes of ids, by the name of the member or parameter, or, for members called id, by the name of
-// their schema.
-var idPrefixes = map[string]string{
-	"account_id": id.Account, "api_key_id": id.APIKey, "content_item_id": id.ContentItem,
-	"content_plan_id": id.ContentPlan,
-	"delivery_id":     id.Delivery, "event_id": id.Event, "factory_id": id.Factory, "factory_ids": id.Factory,
-	"generation_id": id.Generation,
-	"product_id":    id.Product, "promotion_id": id.Promotion, "proposal_ids": id.Proposal,
-	"social_account_id": id.SocialAccount, "social_account_ids": id.SocialAccount, "connected_as": id.SocialAccount,
-	"product_ids": id.Product, "photo_id": id.Photo, "photo_ids": id.Photo, "media_id": id.Media,
-	"webhook_id": id.Webhook,
-
-	"Account": id.Account, "AccountView": id.Account, "ApiKey": id.APIKey, "ApiKeyDetails": id.APIKey,
-	"ApiKeyRevoked":    id.APIKey,
-	"ApiKeyWithSecret": id.APIKey, "AuditEntry": id.AuditEntry, "BalanceEntry": id.LedgerEntry,
-	"ContentItem": id.ContentItem,
-	"ContentPlan": id.ContentPlan, "Delivery": id.Delivery, "Diagnosis": id.Diagnosis, "EventBase": id.Event,
-	"FactoryBase": id.Factory,
-	"Generation":  id.Generation, "OwnMedia": id.Media, "Product": id.Product, "ProductPhoto": id.Photo,
-	"Promotion": id.Promotion, "Proposal": id.Proposal, "SocialAccount": id.SocialAccount, "Training": id.Training,
-	"Webhook": id.Webhook, "WebhookWithSecret": id.Webhook,
+// unlike are members whose name does not tell whose ids they have, by schema and member: the resource, or nothing for
+// ids of other services, and for ids of several kinds.
+var unlike = map[string]string{
+	"AuditActor.id": "", "BalanceEntry.id": "ledger_entry", "CallingKey.id": "api_key",
+	"Comment.parent_id": "comment", "CommentAnswer.platform_comment_id": "", "ContentPreview.media_ids": "",
+	"Draft.result_id": "", "IntegrationPipeline.id": "", "IntegrationStage.id": "", "OwnMedia.id": "media",
+	"PeopleInvited.id": "person", "ProductPhoto.id": "photo", "PublishedPost.id": "publication",
+	"PublishingEntry.id": "publication", "SocialAccount.connected_as": "social_account",
+	"SocialConnecting.connected_as": "social_account", "SocialConnecting.id": "social_account", "Voice.id": "",
 }
 
 // patterns are the patterns of other texts, by schema and member.
@@ -47,16 +37,14 @@ var addresses = []string{"url", "doc_url", "avatar_url", "authorization_url", "s
 // patterns of ids only inform readers and generators.
 func describeFormats(doc *huma.OpenAPI) {
 	eachSchema(doc, func(at, member string, s *huma.Schema) {
+		humafix.DescribeLine(s)
 		if s.Type != huma.TypeString || s.Pattern != "" || len(s.Enum) > 0 {
 			return
 		}
-		prefix := idPrefixes[member]
-		if member == "id" {
-			prefix = idPrefixes[at]
-		}
+		prefix, isID := idOf(at, member, s)
 		switch {
-		case prefix != "":
-			s.Pattern = "^" + prefix + "_[0-7][0-9a-hjkmnp-tv-z]{25}$" // a TypeID
+		case isID:
+			s.Pattern = id.Pattern(prefix)
 		case slices.Contains(addresses, member) && s.Format == "":
 			s.Format = "uri"
 		default:
@@ -73,4 +61,42 @@ func describeFormats(doc *huma.OpenAPI) {
 		}
 	}
 	doc.Components.Headers["ETag"].Schema.Pattern = `^"[^"]*"$`
+}
+
+// idOf returns the prefix of the ids of a member or parameter. An example shows it; without one, …_id and …_ids end
+// with the resource, and for id it is the resource that the name of the schema begins with. It returns false if these
+// are no ids of ours.
+func idOf(schema, member string, s *huma.Schema) (prefix string, ok bool) {
+	if of, listed := unlike[schema+"."+member]; listed {
+		return id.Prefix(of)
+	}
+	name, is := strings.CutSuffix(strings.TrimSuffix(member, "s"), "_id")
+	if !is && member != "id" {
+		return "", false
+	}
+	for _, example := range s.Examples {
+		text, _ := example.(string)
+		return id.PrefixOf(text)
+	}
+	for is && !ok {
+		prefix, ok = id.Prefix(name)
+		_, name, is = strings.Cut(name, "_")
+	}
+	words := strings.Split(snake(schema), "_")
+	for n := len(words); member == "id" && n > 0 && !ok; n-- {
+		prefix, ok = id.Prefix(strings.Join(words[:n], "_"))
+	}
+	return prefix, ok
+}
+
+// snake returns a name in the form of members: ContentItem is content_item.
+func snake(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && unicode.IsUpper(c) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
 }

@@ -180,7 +180,7 @@ type page struct{ all *template.Template }
 // tokenField is the field of forms with the token of the session.
 const tokenField = "token"
 
-// changeForm is the beginning of a form of a change. Every one gets the field with the token, so that none can lack it.
+// changeForm opens a form that changes something, and adds its CSRF token.
 var changeForm = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
 })

@@ -15,7 +15,7 @@ var (
 	_ platform.Deleter = (*Platform)(nil)
 )
 
-// missing is the code of a node that does not exist, or is none of the page's.
+// missing is the code of a node that does not exist, or belongs to another page.
 const missing = 100
 
 // Edit implements platform.Editor.

@@ -24,7 +24,7 @@ const (
 type state struct {
 	Photos []string `json:"photos,omitempty"`
 	Reel   string   `json:"reel,omitempty"`
-	Upload string   `json:"upload,omitempty"` // address, until Facebook has been told the file
+	Upload string   `json:"upload,omitempty"` // address; empty once the file is registered
 	Sent   bool     `json:"sent,omitempty"`   // Facebook reads the file
 }
 

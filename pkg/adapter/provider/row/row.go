@@ -1,6 +1,6 @@
 // Package row has the table of the providers: what the service knows of each beside its
-// adapter, which registry builds. It is apart from the adapters, because functions need it
-// that link none of them.
+// adapter, which registry builds. It is a separate package so that programs can use the table
+// without linking the adapters.
 package row
 
 import "slices"

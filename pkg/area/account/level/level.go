@@ -227,7 +227,7 @@ func Waited(ctx context.Context, db *store.DB, at time.Time, age time.Duration) 
 }
 
 // Observe returns the observer of a kernel: it counts everything that was made, with the
-// time from its order to its end. A failure has no time.
+// time from its order to its end. Only the time of a success is counted.
 func Observe(db *store.DB) func(context.Context, task.Ended) error {
 	return func(ctx context.Context, e task.Ended) error {
 		c := once(e.Took, e.Done)

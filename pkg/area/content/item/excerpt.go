@@ -20,7 +20,7 @@ const roleExcerpt role = "excerpt"
 
 // Excerpt is the choice of scenes of the origin, until it is made.
 type Excerpt struct {
-	// Numbers are those of the scenes of Record.Origin in the other item.
+	// Numbers are the numbers of the scenes in the original item, in the order of Record.Origin.Scenes.
 	Numbers []int `json:"numbers"`
 	// Seconds bounds the chosen scenes together.
 	Seconds int `json:"seconds"`

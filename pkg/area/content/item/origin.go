@@ -16,9 +16,9 @@ import (
 var kindNames = map[Kind]string{Post: "a post", Carousel: "a carousel", Video: "a video", Story: "a story",
 	MusicClip: "the post of a piece of music"}
 
-// Retell makes the item retell another one, of which only the scenes or slides of some numbers count; nil stands for
-// all. Its texts are kept here, so that a change of the other item, or its end, changes nothing. It returns
-// invalid_state if the other item has no finished texts, and validation_failed for numbers that it does not have.
+// Retell bases the item on another item. If numbers is not nil, only those scenes or slides are used. The item keeps a
+// copy of their texts, so that a later change or deletion of the other item has no effect. Retell returns invalid_state
+// if the other item has no finished texts, and validation_failed for a number that it does not have.
 func (r *Record) Retell(from *Record, numbers []int) error {
 	if !slices.Contains(writtenStates, from.State) || from.Caption == "" && from.Title == "" {
 		e := errs.New(errs.InvalidState, "The content item %s has no finished texts. Wait until it is generated.", from.ID)

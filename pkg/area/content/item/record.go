@@ -182,8 +182,7 @@ const (
 // SortableTime returns a time such that texts are sorted as the times are.
 func SortableTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// PairDigest returns what MetadataFilter contains for a pair. A digest is shorter than the pair, which the table would
-// have twice otherwise.
+// PairDigest hashes a pair of metadata for MetadataFilter, to keep the column short.
 func PairDigest(name, value string) string {
 	sum := sha256.Sum256([]byte(name + "\x00" + value))
 	return "." + base64.RawURLEncoding.EncodeToString(sum[:12])
@@ -209,7 +208,7 @@ func (r *Record) publications() []Publication {
 	return r.Publications
 }
 
-// complement sets members that the record is older than.
+// complement fills in members that were added after the record was written.
 func (r *Record) complement() {
 	if r.Source == "" {
 		r.Source, r.AIGenerated = SourceGenerated, true

@@ -13,13 +13,13 @@ import (
 
 // Pillar is a recurring subject of a plan.
 type Pillar struct {
-	Name  string `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Subject" example:"How it is made"`
+	Name  string `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Subject" example:"How it is made"`
 	Share int    `json:"share,omitempty" minimum:"1" maximum:"100" default:"1" doc:"Share of the items, beside the shares of the others" example:"2"`
 }
 
 // Campaign is a row of items about one matter, which build on each other.
 type Campaign struct {
-	Name     string `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the campaign" example:"Launch of the trail shoe"`
+	Name     string `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the campaign" example:"Launch of the trail shoe"`
 	About    string `json:"about,omitempty" maxLength:"500" doc:"What it is about, and the step that it asks readers for" example:"The shoe can be ordered from 12 December with the code NETS10"`
 	Items    int    `json:"items" minimum:"2" maximum:"20" doc:"Number of its items" example:"3"`
 	StartsOn string `json:"starts_on,omitempty" format:"date" doc:"First day. Absent: that of the plan"`

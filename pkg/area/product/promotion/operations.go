@@ -14,7 +14,7 @@ import (
 type createBody struct {
 	FactoryID  string            `json:"factory_id" doc:"Factory of type seller that has the products. It cannot be changed" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	ProductIDs []string          `json:"product_ids" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Ids of its products"`
-	Name       string            `json:"name" format:"not-blank" minLength:"1" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the promotion" example:"Autumn sale"`
+	Name       string            `json:"name" format:"line-not-blank" minLength:"1" maxLength:"200" doc:"Name of the promotion" example:"Autumn sale"`
 	Discount   record.Discount   `json:"discount" doc:"Discount on the price of each product"`
 	StartsAt   time.Time         `json:"starts_at,omitempty" doc:"When it begins (RFC 3339). Absent: at once"`
 	EndsAt     time.Time         `json:"ends_at" doc:"When it ends (RFC 3339)"`
@@ -38,7 +38,7 @@ type discountPatch struct {
 
 type patchBody struct {
 	ProductIDs []string               `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Ids of all its products from now on"`
-	Name       string                 `json:"name,omitempty" format:"not-blank" minLength:"1" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]*$" patternDescription:"free of control characters" doc:"Name of the promotion"`
+	Name       string                 `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"200" doc:"Name of the promotion"`
 	Discount   *discountPatch         `json:"discount,omitempty" doc:"Discount on the price of each product"`
 	StartsAt   time.Time              `json:"starts_at,omitempty" doc:"When it begins (RFC 3339)"`
 	EndsAt     time.Time              `json:"ends_at,omitempty" doc:"When it ends (RFC 3339)"`

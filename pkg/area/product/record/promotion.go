@@ -139,20 +139,19 @@ func (r *StoredProduct) Unended(now time.Time) []Included {
 // Running returns the promotions of the product that are active, the lowest price first.
 func (r *StoredProduct) Running(now time.Time) []Included {
 	all := slices.DeleteFunc(slices.Clone(r.Promotions), func(i Included) bool { return i.State(now) != Running })
-	slices.SortStableFunc(all, func(a,
-		b Included) int {
+	slices.SortStableFunc(all, func(a, b Included) int {
 		return int(a.Discount.Of(r.Price).Amount - b.Discount.Of(r.Price).Amount)
 	})
 	return all
 }
 
-// Include has the product keep a promotion, in place of an earlier one of the same id.
+// Include adds a promotion to the product, and replaces an earlier version of it.
 func (r *StoredProduct) Include(p *Promotion, now time.Time) {
 	r.Exclude(p.ID, now)
 	r.Promotions = append(r.Promotions, Included{p.ID, p.Name, p.Discount, p.StartsAt, p.EndsAt, p.Message})
 }
 
-// Exclude has the product forget a promotion.
+// Exclude removes a promotion from the product.
 func (r *StoredProduct) Exclude(promotionID string, now time.Time) {
 	r.Promotions = slices.DeleteFunc(r.Unended(now), func(i Included) bool { return i.ID == promotionID })
 }

@@ -1,6 +1,5 @@
-// Command measure composes every kind of media from generated parts. It prints the resources that each takes, beside
-// one
-// handwritten command of ffmpeg for the same result. It can also write contact sheets.
+// Command compositions composes every kind of media from generated parts. It prints the resources that each takes,
+// beside one handwritten command of ffmpeg for the same result. It can also write contact sheets.
 package main
 
 import (

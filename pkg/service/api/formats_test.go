@@ -1,0 +1,39 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// foreign are ids without a pattern, by schema and member: of other services, of several kinds, of the catalog.
+var foreign = []string{
+	"AuditActor.id", "AuditEntry.operation_id", "Avatar.id", "CommentAnswer.platform_comment_id",
+	"ContentPreview.media_ids", "Draft.result_id", "IntegrationPipeline.id", "IntegrationStage.id", "Media.id",
+	"Model.id", "OperationServiceLevels.operation_id", "Plan.id", "Voice.id", "WebhookDestination.external_id",
+	"listAuditEntries.operation_id",
+}
+
+// Each id of the document says what it looks like, so that a new area cannot leave it out.
+func TestIDsHavePatterns(t *testing.T) {
+	doc := Document()
+	left := slices.Clone(foreign)
+	eachSchema(doc, func(at, member string, s *huma.Schema) {
+		is := member == "id" || strings.HasSuffix(strings.TrimSuffix(member, "s"), "_id")
+		if !is || s.Type != huma.TypeString || s.Pattern != "" || len(s.Enum) > 0 || member == "request_id" ||
+			member == "platform_post_id" {
+			return
+		}
+		name := at + "." + member
+		if i := slices.Index(left, name); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		} else if !slices.Contains(foreign, name) {
+			t.Errorf("%s has no pattern: name its resource in pkg/base/id or in unlike", name)
+		}
+	})
+	if len(left) > 0 {
+		t.Errorf("these have patterns, or do not exist: %v", left)
+	}
+}
