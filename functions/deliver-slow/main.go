@@ -4,9 +4,13 @@
 package main
 
 import (
-	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/pkg/service/worker"
 	wiring "github.com/content-automation/api/pkg/service/worker/deliver"
 )
 
-func main() { wiring.Start(needs.QueueURL(topology.DeliverSlow), "", nil) }
+func main() {
+	cfg, d := wiring.Open(true, nil)
+	lambda.Start(d.Counting(worker.Consume("deliver-slow", cfg, d.DB, wiring.Handlers(d))))
+}

@@ -21,8 +21,6 @@ func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, needs.Read[needs.State]().Table)
-	client := sqs.NewFromConfig(cfg)
-	dispatcher := dispatch.New(db, sqsqueue.New(client, needs.QueueURL(topology.Deliver)), time.Now)
-	events := sqsqueue.New(client, needs.QueueURL(topology.Dispatch))
-	lambda.Start(dispatcher.Holding(queue.NewHolder(events, queue.Ticker)))
+	events := sqsqueue.New(sqs.NewFromConfig(cfg), needs.QueueURL(topology.Dispatch))
+	lambda.Start(dispatch.New(db, time.Now).Holding(queue.NewHolder(events, queue.Ticker)))
 }

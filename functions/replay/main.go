@@ -10,18 +10,14 @@ import (
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/logging"
 	"github.com/content-automation/api/pkg/cloud/needs"
-	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/replay"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
 	db := store.Open(cfg, needs.Read[needs.State]().Table)
-	deliveries := sqsqueue.Open(cfg, needs.QueueURLs([]topology.Queue{topology.Deliver}))[topology.Deliver]
-	handlers := replay.Handlers(dispatch.New(db, deliveries, time.Now))
-	lambda.Start(worker.Consume("replay", cfg, db, handlers))
+	lambda.Start(worker.Consume("replay", cfg, db, replay.Handlers(dispatch.New(db, time.Now))))
 }

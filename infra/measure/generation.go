@@ -176,7 +176,7 @@ func newCourse(w *metered.World, s scenario) *course {
 		Objects: &shelf{used: &c.used}, Composer: cutter{used: &c.used}, Now: w.Now,
 	}
 	c.consumer = task.NewConsumer(w.Kernel(worker), mailboxes, never)
-	c.dispatch = dispatch.New(w.State, metered.Nowhere{}, w.Now)
+	c.dispatch = dispatch.New(w.State, w.Now)
 	return c
 }
 

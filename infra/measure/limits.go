@@ -77,11 +77,8 @@ var homes = map[metered.Place]home{
 		ofShard, task.Tasks.Shards, "Tasks that are due, in shards", "Raise `task.Tasks.Shards`",
 	},
 	inIndex("by_due", event.Kind): {ofShard, event.Shards, "Events of all accounts, in shards", "Raise `event.Shards`"},
-	inIndex("by_due", endpoint.DeliveryKind): {
-		ofShard, endpoint.Due.Shards, "Deliveries that are due, in shards", "Raise `endpoint.Due.Shards`",
-	},
-	inTable("secret"): {ofKey, 1, "Calls of one key: the authorizer's counter", "Several keys for one customer"},
-	inTable("spend"):  {ofKey, 1, "The spending of one key", "Several keys for one customer"},
+	inTable("secret"):             {ofKey, 1, "Calls of one key: the authorizer's counter", "Several keys for one customer"},
+	inTable("spend"):              {ofKey, 1, "The spending of one key", "Several keys for one customer"},
 	inTable("audit_entry"): {
 		ofAccount, 1, "Audit entries of one account",
 		"Add the hour to the partition of entries; lists then merge hours",
@@ -97,14 +94,13 @@ var homes = map[metered.Place]home{
 		"Several factories"},
 	inTable("content_text"): {ofAccount, 1, "The signatures of one factory's texts",
 		"Several factories"},
-	inIndex("by_parent", endpoint.DeliveryKind): {ofAccount, 1, "The list of one webhook's deliveries", fewer},
-	inIndex("by_parent", "balance_entry"):       {},
-	inTable("balance_entry"):                    {},
-	inTable(task.ItemKind):                      {},
-	inTable(event.Kind):                         {},
-	inTable("content_item"):                     {},
-	inTable("answer"):                           {},
-	inTable(endpoint.DeliveryKind):              {},
+	inTable(endpoint.DeliveryKind):        {ofAccount, 1, "The list of one webhook's deliveries", fewer},
+	inIndex("by_parent", "balance_entry"): {},
+	inTable("balance_entry"):              {},
+	inTable(task.ItemKind):                {},
+	inTable(event.Kind):                   {},
+	inTable("content_item"):               {},
+	inTable("answer"):                     {},
 }
 
 // limit is a limit that is reached at some number of calls a second.
@@ -155,10 +151,7 @@ func mixOf(all measured) mix {
 	add(read.used, read.places, 1-changesShare-createsShare)
 	add(change.used, change.places, changesShare)
 	add(post.whole, post.places, createsShare)
-	add(delivery(), metered.Places{
-		inTable(endpoint.DeliveryKind): 3, inIndex("by_due", endpoint.DeliveryKind): 2,
-		inIndex("by_parent", endpoint.DeliveryKind): 1,
-	}, createsShare*eventWebhooks)
+	add(all.delivery.usage(), all.delivery.places, createsShare*eventWebhooks)
 	return m
 }
 

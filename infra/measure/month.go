@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/infra/measure/standing"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
@@ -25,8 +27,8 @@ const metricPrice = 0.30
 var custom = map[string]struct{ idle, busy int }{
 	canary.Failed: {1, 1},
 	canary.Took:   {1, 1},
-	// The kinds are images, posts, videos, and the tasks that start and end work.
-	task.TaskMilliseconds:            {0, 5},
+	// The kinds are images, posts, videos, deliveries, and the tasks that start and end work.
+	task.TaskMilliseconds:            {0, 6},
 	deliver.Succeeded:                {0, 1},
 	deliver.Failed:                   {0, 1},
 	authorizer.AuthenticationRefused: {0, 1},
@@ -75,12 +77,27 @@ var profiles = []profile{
 
 const monthDays = 30
 
-// delivery returns the assumed usage of one delivery of an event to a webhook: its item, which is written and then
-// changed with its place in the indexes, and the run that sends it.
-func delivery() usage {
-	u := usage{sends: 1, receives: 1, beats: 1}
-	u.table.Trips, u.table.Reads, u.table.Writes = 4, 3, 6
-	u.ran("deliver", handling+2*tableWait+quickWait)
+// delivered is the usage of one delivery of an event to a webhook that takes it at once, with the write units by place.
+type delivered struct {
+	table  metered.Reading
+	places metered.Places
+}
+
+// deliveries counts the usage of a delivery. The first of a minute also writes the health of the webhook, so that the
+// second is counted.
+func deliveries(ctx context.Context, w *metered.World) (d delivered, err error) {
+	if _, _, err = w.Attempt(ctx); err == nil {
+		d.table, d.places, err = w.Attempt(ctx)
+	}
+	return d, err
+}
+
+// usage returns the usage of the delivery with the runs that send its message and make the attempt. The run of dispatch
+// belongs to its event.
+func (d delivered) usage() usage {
+	u := usage{sends: 1, receives: 1, beats: 1, records: 1, table: d.table}
+	u.ran("relay", handling+queueWait)
+	u.ran("deliver", handling+time.Duration(d.table.Trips-1)*tableWait+quickWait)
 	return u
 }
 
@@ -121,7 +138,7 @@ func (p profile) monthOf(m measured, in func(price) float64) (parts []amount, su
 	add("Changes", bill(m.call("updateContentItem").used, p.changes))
 	add("Generations", bill(m.generation("image").whole, p.images)+bill(m.generation("post").whole, p.posts)+
 		bill(m.generation("short video").whole, p.videos))
-	add("Deliveries", bill(delivery(), p.webhooks*(p.images+p.posts+p.videos)))
+	add("Deliveries", bill(m.delivery.usage(), p.webhooks*(p.images+p.posts+p.videos)))
 	return parts, sum
 }
 

@@ -105,7 +105,7 @@ func costSection(m measured) string {
 		generationsTable(m.generations) +
 		"\n### Cost of 1,000 generations\n\nIn dollars, in us-east-1.\n\n" + billsTable(m.generations) +
 		"\n### A customer's month\n\nIn dollars, in us-east-1.\n\n" + monthsTable(m) +
-		"\n### Assumptions\n\n" + assumptions() + "\n### Prices\n\nAs of " + pricesAsOf + "\n\n" + pricesTable()
+		"\n### Assumptions\n\n" + assumptions(m.delivery) + "\n### Prices\n\nAs of " + pricesAsOf + "\n\n" + pricesTable()
 }
 
 func generationsTable(all []counted) string {
@@ -158,7 +158,7 @@ func pricesTable() string {
 }
 
 // assumptions lists the figures that were assumed, not counted.
-func assumptions() string {
+func assumptions(d delivered) string {
 	megabytes := func(n int64) string { return number(float64(n)/1e6) + " MB" }
 	most := profiles[len(profiles)-1].customMetrics()
 	return fmt.Sprintf(`- A run of a function takes %v, and waits %v for a response of the table, %v of a queue, %v of the
@@ -173,8 +173,8 @@ second. All queues of work are fair queues.
 generation reads the secret once, although a function caches it for five minutes.
 - Each run of a function but the authorizer logs %d bytes, and each call %d in the gateway's log; %g of 100 runs are
 traced.
-- A delivery to a webhook takes four round trips, 3 read units and 6 write units; the receiver answers in 300 ms. Five
-pollers look at each queue every 20 seconds.
+- A delivery to a webhook takes %d round trips, %s read units and %s write units, which are counted; the receiver
+answers in 300 ms. Five pollers look at each queue every 20 seconds.
 - A custom metric costs $%.2f for a month in which it has a value every hour. The canary has %.0f; work has up to %.0f.
 Metrics of faults are not included.
 - Not included: prices of providers, hash chains and service levels (under load about 0.2 write units for a call), free
@@ -183,6 +183,6 @@ tiers, storage of items and backups, traffic to customers, and taxes.
 		handling, tableWait, queueWait, busWait, objectWait, quickWait, textWait, mediaWait, cutWait, cardWait,
 		megabytes(bytesPerSecond), megabytes(sizes[media.Image]), megabytes(sizes[media.Video]),
 		megabytes(sizes[media.Audio]), slow[provider.KindImage], slow[provider.KindVideo], logged,
-		accessLogged, traced*100,
+		accessLogged, traced*100, d.table.Trips, number(d.table.Reads), number(d.table.Writes),
 		metricPrice, profiles[0].customMetrics()/metricPrice, most/metricPrice)
 }

@@ -98,7 +98,7 @@ func TestTheTablesOfGenerations(t *testing.T) {
 	all := []counted{{scenario: scenario{name: "one"}, create: create, whole: u},
 		{scenario: scenario{name: "two"}, whole: u}}
 	bills := billsTable(all)
-	text := generationsTable(all) + bills + pricesTable() + assumptions()
+	text := generationsTable(all) + bills + pricesTable() + assumptions(delivered{})
 	for _, want := range []string{
 		"| one | 4 + 3 | 1 + 7 | 6 + 10 | 1 + 2 | 3 | 12 | 4 | 2 | 1 + 2 + 3 + 4 |\n",
 		"|  | one | two |\n|---|---|---|\n", "| EventBridge | 0.0040 | 0.0040 |\n",

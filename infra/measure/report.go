@@ -16,6 +16,7 @@ type measured struct {
 	operations    []operation
 	firstOfMinute metered.Reading
 	generations   []counted
+	delivery      delivered
 }
 
 // measure counts the usage of all operations and generations.
@@ -31,7 +32,10 @@ func measure(ctx context.Context) (m measured, err error) {
 	if m.firstOfMinute, err = firstOfMinute(ctx, w); err != nil {
 		return m, err
 	}
-	m.generations, err = generations(ctx, w)
+	if m.generations, err = generations(ctx, w); err != nil {
+		return m, err
+	}
+	m.delivery, err = deliveries(ctx, w)
 	return m, err
 }
 

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -44,10 +43,6 @@ var forms = []struct {
 	}},
 	{"UpdateItem", true, func(ctx context.Context, _ *testing.T, db *store.DB) error {
 		return db.Note(ctx, store.Item{Key: store.IDKey("note"), Kind: "note"})
-	}},
-	{"BatchExecuteStatement", true, func(ctx context.Context, _ *testing.T, db *store.DB) error {
-		return errors.Join(db.UpdateAll(ctx, store.Update{Key: store.IDKey("thing_1"), Version: 1,
-			Attributes: []store.Value{{Name: "state", Value: "x"}}})...)
 	}},
 }
 

@@ -17,8 +17,6 @@ type Client interface {
 		...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput,
 		...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
-	BatchExecuteStatement(context.Context, *dynamodb.BatchExecuteStatementInput,
-		...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error)
 }
 
 var _ Client = (*dynamodb.Client)(nil)

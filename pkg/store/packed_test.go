@@ -120,10 +120,6 @@ func TestACompressedDocumentIsReadEverywhere(t *testing.T) {
 		store.Attribute("state").Equal(expression.Value("free")))
 	current, _ := store.ConflictOf(err)
 	has("the item of a conflict", current, nil)
-	failed := db.UpdateAll(t.Context(), store.Update{Key: it.Key, Version: it.Version,
-		Attributes: []store.Value{{Name: "state", Value: "x"}}})
-	current, _ = store.ConflictOf(failed[0])
-	has("the item of a conflict in a batch", current, nil)
 
 	replaced, err := db.Update(t.Context(), it.Key, store.SetDocument(store.Written(expression.UpdateBuilder{}),
 		[]byte(`{"name":"short"}`)), store.Exists)

@@ -134,10 +134,11 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	o, err := h.Step(ctx, s)
 	switch {
 	case err == nil:
-		if err := s.commit(ctx, o, 0); err != nil {
+		done, err := s.commit(ctx, o, 0)
+		if err != nil {
 			return nil, err
 		}
-		if o.Done {
+		if done {
 			k.report(ctx, s, number, began, "done")
 			return nil, nil
 		}
@@ -155,7 +156,7 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	}
 	slog.Warn("step failed", "task", s.ID, "step", s.Step, "request_id", s.Request, "account_id", s.Account, "failures",
 		failures, "wait", wait.String(), "error", err)
-	if err := s.commit(ctx, Outcome{Payload: o.Payload, Wait: wait}, failures); err != nil {
+	if _, err := s.commit(ctx, Outcome{Payload: o.Payload, Wait: wait}, failures); err != nil {
 		return nil, err
 	}
 	k.report(ctx, s, number, began, "again")
@@ -175,7 +176,7 @@ func (k *Kernel) fail(ctx context.Context, h Handler, s *Step, cause error) erro
 		}
 	}
 	o.Done = true
-	if err := s.commit(ctx, o, 0); err != nil {
+	if _, err := s.commit(ctx, o, 0); err != nil {
 		return err
 	}
 	k.report(ctx, s, number, began, "failed")
@@ -215,7 +216,8 @@ func (k *Kernel) abandon(ctx context.Context, h Handler, s *Step) error {
 			slog.Warn("canceled task not cleaned up", "task", s.ID, "error", err)
 		}
 	}
-	return s.commit(ctx, Outcome{Done: true}, 0)
+	_, err := s.commit(ctx, Outcome{Done: true}, 0)
+	return err
 }
 
 // orphan ends a task whose subject does not wait for it. If the task itself was changed since it was read, such as by
@@ -229,5 +231,6 @@ func (k *Kernel) orphan(ctx context.Context, s *Step) error {
 		return ErrMoved
 	}
 	slog.Error("task without a subject", "task", s.ID, "subject", s.Subject)
-	return s.commit(ctx, Outcome{Done: true}, 0)
+	_, err = s.commit(ctx, Outcome{Done: true}, 0)
+	return err
 }

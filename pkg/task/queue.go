@@ -47,9 +47,7 @@ func (s *Sender) SendAll(ctx context.Context, all ...Next) []error {
 			failed[i] = fmt.Errorf("task: there is no queue %q", n.Queue)
 			continue
 		}
-		// A group on a standard queue shares it fairly between accounts, and between the live
-		// work of an account and its tests.
-		bundles[n.Queue] = append(bundles[n.Queue], queue.Message{Body: string(body), Group: n.Owner.String(),
+		bundles[n.Queue] = append(bundles[n.Queue], queue.Message{Body: string(body), Group: n.FairGroup(),
 			Delay: n.Delay})
 		places[n.Queue] = append(places[n.Queue], i)
 	}

@@ -37,6 +37,8 @@ type Step struct {
 	k *Kernel
 	// by is the name under which this attempt holds the lease, empty if it holds none.
 	by string
+	// span is the duration of that lease.
+	span time.Duration
 	// mu excludes concurrent renewals and commits.
 	mu   lock.Mutex
 	item store.Item // as it is stored
@@ -56,12 +58,18 @@ func (s *Step) Decode(v any) error {
 // the step is committed. The payload replaces the task's unless it is nil. Lease returns ErrMoved if another delivery
 // was first.
 func (s *Step) Lease(ctx context.Context, payload any) error {
+	return s.LeaseFor(ctx, leaseTime, payload)
+}
+
+// LeaseFor is Lease with another duration, for an effect that is made again soon after its function has died. A lease
+// that is shorter than the time between two heartbeats may end while its holder lives.
+func (s *Step) LeaseFor(ctx context.Context, span time.Duration, payload any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.encode(payload); err != nil {
 		return err
 	}
-	s.by = s.k.Name()
+	s.by, s.span = s.k.Name(), span
 	if err := s.extend(ctx); err != nil {
 		return err
 	}
@@ -81,9 +89,8 @@ func (s *Step) WhileHeld(ctx context.Context) (context.Context, context.CancelCa
 
 // extend writes the lease with a later end.
 func (s *Step) extend(ctx context.Context) error {
-	s.Task.Lease = &Lease{By: s.by, Until: s.k.Now().Add(leaseTime)}
-	t := s.Task
-	return s.write(ctx, &t, running, Outcome{})
+	s.Task.Lease = &Lease{By: s.by, Until: s.k.Now().Add(s.span)}
+	return s.write(ctx, Outcome{}, func(*Outcome) (Task, string) { return s.Task, running })
 }
 
 // encode sets the payload of the task, unless it is nil.
@@ -96,14 +103,14 @@ func (t *Task) encode(payload any) (err error) {
 	return nil
 }
 
-// write replaces the task's item by t, in one transaction with the writes that the outcome joins. The caller holds mu.
-// The step's own task stays as it is: the handler may read it at the same time.
-func (s *Step) write(ctx context.Context, t *Task, state string, o Outcome) error {
+// write replaces the task's item by the task and the state that after returns, in one transaction with the writes that
+// the outcome joins. The caller holds mu. The step's own task stays as it is: the handler may read it at the same time.
+func (s *Step) write(ctx context.Context, o Outcome, after func(*Outcome) (Task, string)) error {
 	const first, longest = 50 * time.Millisecond, 2 * time.Second
 	it := s.item
 	it.Attributes = map[string]string{writeAttribute: s.k.Name()}
 	for conflicts, try := 0, 0; ; {
-		now, err := s.try(ctx, &it, t, state, o)
+		now, err := s.try(ctx, &it, o, after)
 		var permanent *PermanentError
 		switch {
 		case err == nil:
@@ -140,13 +147,15 @@ func (s *Step) write(ctx context.Context, t *Task, state string, o Outcome) erro
 
 // try writes the task once, with the writes that the outcome joins. After store.ErrConflict it returns the current item
 // of the task.
-func (s *Step) try(ctx context.Context, it *store.Item, t *Task, state string, o Outcome) (now store.Item, err error) {
-	tx := &store.Tx{Origin: t.Request}
+func (s *Step) try(ctx context.Context, it *store.Item, o Outcome,
+	after func(*Outcome) (Task, string)) (now store.Item, err error) {
+	tx := &store.Tx{Origin: s.Request}
 	if o.Join != nil {
 		if err := o.Join(ctx, tx); err != nil {
 			return now, err
 		}
 	}
+	t, state := after(&o)
 	if err := errors.Join(t.encode(o.Payload), t.write(it, state)); err != nil {
 		return now, Permanent(err)
 	}
@@ -171,30 +180,42 @@ func (s *Step) ours(now store.Item) bool {
 }
 
 // commit writes the outcome of the step: the task at its next step or at its end, and the writes that the outcome
-// joins.
-func (s *Step) commit(ctx context.Context, o Outcome, failures int) error {
+// joins. It reports whether the task has ended.
+func (s *Step) commit(ctx context.Context, o Outcome, failures int) (done bool, err error) {
 	s.release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t, state := s.Task, running
-	t.Step++
-	now := s.k.Now()
-	t.Lease, t.Failures, t.DueAt = nil, failures, now.Add(o.Wait)
-	t.park(now)
-	if o.Queue != "" {
-		t.Queue = o.Queue
-	}
-	if !o.Deadline.IsZero() {
-		t.Deadline = o.Deadline
-	}
-	if o.Done {
-		state = ended
-	}
-	err := s.write(ctx, &t, state, o)
-	if err == nil {
+	var t Task
+	err = s.write(ctx, o, func(o *Outcome) (Task, string) {
+		t, done = s.Task, o.Done
+		t.Step++
+		now := s.k.Now()
+		t.Lease, t.Failures, t.DueAt = nil, failures, now.Add(o.Wait)
+		if o.Due != nil {
+			at, more := o.Due()
+			if done = !more; more {
+				t.DueAt = at
+			}
+		}
+		t.park(now)
+		if o.Queue != "" {
+			t.Queue = o.Queue
+		}
+		if !o.Deadline.IsZero() {
+			t.Deadline = o.Deadline
+		}
+		if done {
+			return t, ended
+		}
+		return t, running
+	})
+	switch {
+	case err == nil:
 		s.Task = t
-	}
-	if errors.Is(err, ErrMoved) && o.Undo != nil {
+		if o.After != nil {
+			o.After(ctx)
+		}
+	case errors.Is(err, ErrMoved) && o.Undo != nil:
 		if now, failed := s.k.read(ctx, s.ID); failed == nil {
 			var is *Task
 			if now != nil {
@@ -203,7 +224,7 @@ func (s *Step) commit(ctx context.Context, o Outcome, failures int) error {
 			o.Undo(ctx, is)
 		}
 	}
-	return err
+	return done, err
 }
 
 // hold adds the step to those whose leases are renewed.

@@ -45,6 +45,17 @@ type Message struct {
 	Wake bool `json:"early,omitempty"`
 	// Request is the id of the API request that caused the work, empty if there is none.
 	Request string `json:"request_id,omitempty"`
+	// Group shares the queue fairly with the work of other groups. If it is empty, the owner is the group: then a queue
+	// is shared fairly between accounts, and between the live work of an account and its tests.
+	Group string `json:"group,omitempty"`
+}
+
+// FairGroup returns the group of the message in its queue.
+func (m *Message) FairGroup() string {
+	if m.Group != "" {
+		return m.Group
+	}
+	return m.Owner.String()
 }
 
 // Task is work on one subject. Its document begins with the message of its next
@@ -218,6 +229,11 @@ type Outcome struct {
 	// a counter. It reads the items that it changes, and is called again if they have changed since. It may change the
 	// value that Payload points to. It returns ErrMoved if the subject no longer waits for the task.
 	Join func(ctx context.Context, tx *store.Tx) error
+	// Due, unless it is nil, decides in place of Done and Wait: it returns when the next step is due, or false if none
+	// follows. It is called after Join, for a schedule that depends on what Join reads.
+	Due func() (at time.Time, more bool)
+	// After is called once the outcome is committed. It may be nil.
+	After func(ctx context.Context)
 	// Undo undoes an effect outside the table. It is called if the outcome was not committed because the task has moved
 	// on. The argument now is the current task, or nil if it no longer exists.
 	Undo func(ctx context.Context, now *Task)

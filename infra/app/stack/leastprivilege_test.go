@@ -125,15 +125,6 @@ func TestTheAuthorizerOnlyCounts(t *testing.T) {
 	}
 }
 
-func TestBatchesOfStatementsAreForWhoMakesThem(t *testing.T) {
-	for name, permissions := range permissionsOf(acme) {
-		if got := slices.Contains(on(permissions, "Allow", "State"),
-			"dynamodb:PartiQLUpdate"); got != slices.Contains(topology.Named(name).State, topology.UpdateAll) {
-			t.Errorf("%s updates by statements: %v", name, got)
-		}
-	}
-}
-
 func TestTheCustomersKeyIsUsedThroughServicesAlone(t *testing.T) {
 	checked := 0
 	for name, permissions := range permissionsOf(acme) {

@@ -96,7 +96,7 @@ func calledBy(in template, function, rule string) bool {
 }
 
 // TestSweepsTakeNothingForLostTooEarly compares the times after which the sweeper sends work
-// again with the longest times of the functions and the queues.
+// again with the longest times of the functions.
 func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
 	for _, f := range topology.Functions {
 		if f.May(topology.RunFFmpeg) || f.Name == "publish" {
@@ -106,11 +106,6 @@ func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
 			t.Errorf("%s may commit an event after %v; after %v it counts as lost", f.Name, f.Timeout,
 				dispatch.EventGrace)
 		}
-	}
-	_, queue := named(t, acme[workStack], "AWS::SQS::Queue", "DeliverQueue")
-	visibility, _ := queue["VisibilityTimeout"].(float64)
-	if hidden := time.Duration(visibility) * time.Second; hidden == 0 || hidden >= dispatch.OverdueGrace {
-		t.Errorf("a message may be hidden for %v; after %v it counts as lost", hidden, dispatch.OverdueGrace)
 	}
 }
 

@@ -56,6 +56,7 @@ import (
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/service/worker/canary"
 	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
+	deliverwiring "github.com/content-automation/api/pkg/service/worker/deliver"
 	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
 	"github.com/content-automation/api/pkg/service/worker/due"
 	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
@@ -206,12 +207,12 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 		kernel := worker.Kernel(e.DB, handlers, s.now)
 		return task.NewConsumer(kernel, s.named(topology.Named(name).Tasks()), queue.Ticker).Handle
 	}
-	deliverer := func(own topology.Queue, slow queue.Sender, toAWS deliver.AWSSender) worker.Consumer {
-		return deliver.New(deliver.Config{
-			DB: e.DB, Signer: e.Media, Client: s.caller(endpoint.NewClient(true)), Envelope: e.Envelope,
-			Queue: s.queues[own], Slow: slow, AWS: toAWS, Heartbeat: queue.Ticker, Now: s.now, Chance: backoff.Chance,
-			Name: rand.Text, Patience: deliver.Patience,
-		}).Handle
+	deliverer := func(name string, slow bool) worker.Consumer {
+		d := deliver.New(deliver.Config{
+			DB: e.DB, Signer: e.Media, Client: s.caller(endpoint.NewClient(true)), AWS: noAWS{}, Envelope: e.Envelope,
+			Slow: slow, Now: s.now, Chance: backoff.Chance, Name: rand.Text,
+		})
+		return d.Counting(consume(name, deliverwiring.Handlers(d)))
 	}
 	guardrail := fakes.Guardrail
 	if s.options.RealProviders {
@@ -221,7 +222,7 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 		Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(),
 		Secret: ProviderSecret, Bucket: bucket, Endpoint: s.Providers, Now: s.now, Guardrail: guardrail,
 	})
-	dispatcher := dispatch.New(e.DB, s.queues[topology.Deliver], s.now)
+	dispatcher := dispatch.New(e.DB, s.now)
 	trainer := &job.Worker{DB: e.DB, Now: s.now}
 	if s.options.Trainer != nil {
 		trainer.Objects, trainer.Trainer = files, s.options.Trainer(s.AWS(), s.Providers, bucket)
@@ -253,8 +254,8 @@ func (s *Service) consumers(e area.Env) (map[string]worker.Consumer, error) {
 			Files: stored.Files{Store: files, Signer: e.Media}, Now: s.now,
 		})),
 		"replay":       consume("replay", replay.Handlers(dispatcher)),
-		"deliver":      deliverer(topology.Deliver, s.queues[topology.DeliverSlow], noAWS{}),
-		"deliver-slow": deliverer(topology.DeliverSlow, nil, nil),
+		"deliver":      deliverer("deliver", false),
+		"deliver-slow": deliverer("deliver-slow", true),
 	}
 	for _, f := range topology.Functions {
 		if f.Trigger == topology.ByQueue && all[f.Name] == nil {

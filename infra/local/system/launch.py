@@ -38,20 +38,6 @@ action_from_target = iam_actions._action_from_target
 iam_actions._action_from_target = lambda headers: batches.get(action := action_from_target(headers), action)
 
 
-def checks_of_statements(action, body, region, account):
-    """Nor one for a batch of statements: what each of them does to its table must be permitted."""
-    if action != "dynamodb:BatchExecuteStatement":
-        return checks_of_transaction(action, body, region, account)
-    found = [re.match(r'(\w+)[^"]*"([^"]+)"', s["Statement"]) for s in json.loads(body)["Statements"]]
-    return [
-        (f"dynamodb:PartiQL{verb.capitalize()}", f"arn:aws:dynamodb:{region}:{account}:table/{table}")
-        for verb, table in (f.groups() for f in found)
-    ]
-
-
-checks_of_transaction = iam_actions.dynamodb_transaction_checks
-iam_actions.dynamodb_transaction_checks = checks_of_statements
-
 def leading_keys(body):
     """The partition keys of the items that a call of DynamoDB names."""
     data = json.loads(body or b"{}")
@@ -63,8 +49,7 @@ def leading_keys(body):
     for request in (data.get("RequestItems") or {}).values():
         items += request.get("Keys") or []
     keys = [item["pk"]["S"] for item in items if "pk" in item]
-    # Our statements end in pk=? AND sk=? AND v=?
-    return keys + [s["Parameters"][-3]["S"] for s in data.get("Statements") or []]
+    return keys
 
 
 # Nor the condition keys for the items of a table, or for the context of a data key.

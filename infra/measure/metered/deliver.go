@@ -2,8 +2,22 @@ package metered
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/service/worker"
+	deliverwiring "github.com/content-automation/api/pkg/service/worker/deliver"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // Event returns the event that the gateway makes of a request.
@@ -29,4 +43,55 @@ func (w *World) Deliver(ctx context.Context, operation string,
 	e.RequestContext.RequestTimeEpoch = w.Now().UnixMilli()
 	out, _, err := w.serve(ctx, operation, e)
 	return out, err
+}
+
+// Attempt creates a delivery of a test event to the webhook, and makes its first attempt, which the receiver takes. It
+// returns the usage of both, with the write units by place.
+func (w *World) Attempt(ctx context.Context) (used Reading, places Places, err error) {
+	owner := tenant.Of(w.account, tenant.Test).Of(tenant.Profile(w.Profile))
+	happened, err := event.New(w.Now(), owner, event.ContentGenerated, map[string]any{"id": w.item}, nil)
+	if err != nil {
+		return used, nil, err
+	}
+	item, err := w.State.Get(ctx, endpoint.Ref{Owner: owner, ID: w.webhook}.Key())
+	if err != nil {
+		return used, nil, err
+	}
+	var to endpoint.WebhookRecord
+	if err := item.Decode(&to); err != nil {
+		return used, nil, err
+	}
+	d := endpoint.NewDelivery(w.Now(), w.Now(), event.RefOf(happened), &to.Webhook)
+	first, made := &store.Tx{}, &store.Tx{}
+	first.Create(happened, nil)
+	if err := errors.Join(d.CreateIn(made, w.Now()), w.State.Commit(ctx, first)); err != nil {
+		return used, nil, err
+	}
+	w.Meter.Weigh, w.Meter.Written, w.Meter.Places = true, nil, Places{}
+	defer func() { w.Meter.Weigh, w.Meter.Written, w.Meter.Places = false, nil, nil }()
+	before, err := w.Meter.Read()
+	if err != nil {
+		return used, nil, err
+	}
+	if err := errors.Join(w.State.Commit(ctx, made), w.steps(ctx, w.deliverer(), d.Task().PK)); err != nil {
+		return used, nil, err
+	}
+	after, err := w.Meter.Read()
+	return after.Minus(before), w.Meter.Places, err
+}
+
+// deliverer returns a kernel that takes the steps of deliveries.
+func (w *World) deliverer() *task.Kernel {
+	return worker.Kernel(w.State, deliverwiring.Handlers(deliver.New(deliver.Config{
+		DB: w.State, Signer: w.signer, Client: taker{}, Envelope: sealtest.Envelope(stackKey), Now: w.Now,
+		Chance: backoff.Chance, Name: rand.Text,
+	})), w.Now)
+}
+
+// taker is a receiver that takes all events.
+type taker struct{}
+
+// Do implements deliver.Caller.
+func (taker) Do(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
 }

@@ -13,18 +13,10 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task/queue"
+	"github.com/content-automation/api/pkg/task"
 )
 
-// Nowhere is a queue that discards its messages.
-type Nowhere struct{}
-
-// Send discards messages.
-func (Nowhere) Send(_ context.Context, messages ...queue.Message) []error {
-	return make([]error, len(messages))
-}
-
-// dispatch creates the deliveries of the events to the webhooks.
+// dispatch creates the deliveries of the events to the webhooks, and makes those of a page of one webhook.
 func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 	var happened []event.Event
 	// The webhooks receive no others.
@@ -41,7 +33,7 @@ func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 		}
 		batch.Records = append(batch.Records, events.SQSMessage{MessageId: e.ID, Body: string(body)})
 	}
-	out, err := dispatch.New(state, Nowhere{}, w.Now).Handle(ctx, batch)
+	out, err := dispatch.New(state, w.Now).Handle(ctx, batch)
 	if err != nil || len(out.BatchItemFailures) > 0 {
 		return fmt.Errorf("%d events were not dispatched: %w", len(out.BatchItemFailures), err)
 	}
@@ -50,6 +42,12 @@ func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 		return err
 	}
 	w.event, w.delivery = happened[0].ID, made[0].ID
+	kernel := w.deliverer()
+	for _, d := range made {
+		if err := w.steps(ctx, kernel, task.ID(endpoint.DeliverKind, d.ID, 0)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

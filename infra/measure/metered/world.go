@@ -94,6 +94,7 @@ type World struct {
 	// issuer signs the access token of the owner of the test key's account.
 	issuer *signintest.Issuer
 	drops  []func(context.Context) error
+	signer *media.Signer
 	// admitted is the authorizer's result for each header Authorization.
 	admitted map[string]map[string]any
 
@@ -183,7 +184,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Loaders = generatewiring.Loaders(signer, nil, true)
+	w.signer, w.Loaders = signer, generatewiring.Loaders(signer, nil, true)
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
 	w.authorizer = function{topology.Named("authorizer"), lambda.NewHandler(authorizer.New(

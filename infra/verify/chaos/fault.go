@@ -9,7 +9,7 @@ import (
 // writes are the calls that change a table.
 var writes = []step{
 	{operation: "PutItem"}, {operation: "UpdateItem"}, {operation: "DeleteItem"},
-	{operation: "TransactWriteItems"}, {operation: "BatchWriteItem"}, {operation: "BatchExecuteStatement"},
+	{operation: "TransactWriteItems"}, {operation: "BatchWriteItem"},
 }
 
 // sends are the calls that send messages or events.

@@ -12,7 +12,7 @@ const aim = 6 * time.Second
 
 // The writes of a delivery contain these texts: claiming that of a claim, and recording that of an outcome.
 const (
-	claiming  = `SET x_lease=?`
+	claiming  = `\"lease\"`
 	recording = `"delivered"`
 )
 
@@ -39,20 +39,19 @@ var places = []place{
 	{name: "dispatch holds its messages", at: []step{{function: "dispatch", operation: holding}},
 		hidden: 5 * time.Second},
 	{name: "dispatch reads the webhooks", at: []step{{function: "dispatch", operation: "Query"}}, held: true},
-	{name: "dispatch writes a delivery", at: []step{{function: "dispatch", operation: "PutItem"}}, held: true},
-	{name: "dispatch sends to the queue",
-		at: []step{{function: "dispatch", operation: "SendMessageBatch"}}, held: true},
+	{name: "dispatch writes a delivery",
+		at: []step{{function: "dispatch", operation: "TransactWriteItems"}}, held: true},
 	{name: "deliver holds its messages", at: []step{{function: "deliver", operation: holding}},
 		hidden: 20 * time.Second},
 	{name: "deliver reads", at: []step{{function: "deliver", operation: "BatchGetItem"}}, held: true},
 	{name: "deliver claims an attempt",
-		at: []step{{function: "deliver", operation: "BatchExecuteStatement", with: claiming}}, held: true},
+		at: []step{{function: "deliver", operation: "PutItem", with: claiming}}, held: true},
 	{name: "deliver calls the receiver", at: []step{{function: "deliver", operation: receiving}}, held: true},
 	{name: "deliver records the outcome", at: []step{outcomes}, held: true},
 }
 
 // outcomes are the writes of the outcomes of attempts.
-var outcomes = step{function: "deliver", operation: "BatchExecuteStatement", with: recording}
+var outcomes = step{function: "deliver", operation: "TransactWriteItems", with: recording}
 
 // webhookRows returns the rows about deliveries.
 func webhookRows(sz size) []row {
@@ -67,7 +66,7 @@ func webhookRows(sz size) []row {
 		row{name: "Every third write is done, its answer lost", happen: often(writes, 3, loseAnswer), bounds: kept},
 		row{name: "Every third sending is done, its answer lost", happen: often(sends, 3, loseAnswer), bounds: kept},
 		row{name: "Dispatch frozen past its time-out",
-			happen: frozen([]step{{function: "dispatch", operation: "SendMessageBatch"}}, 35*time.Second),
+			happen: frozen([]step{{function: "dispatch", operation: "TransactWriteItems"}}, 35*time.Second),
 			bounds: kept},
 		row{name: "Deliver frozen past its claim", happen: frozen([]step{{function: "deliver", operation: receiving}},
 			40*time.Second), bounds: kept},
@@ -172,5 +171,5 @@ func (s *scene) wipeUntil(ctx context.Context, urls []string, find func(context.
 func (s *scene) sweepUp(ctx context.Context) (found int, err error) {
 	swept, err := s.sweep(ctx)
 	s.happenedNow()
-	return swept.Events.Made + swept.Deliveries.Resent, err
+	return swept.Events.Made + swept.Tasks.Resent, err
 }

@@ -61,7 +61,6 @@ func onItem(partition string) map[string]dynamoCall {
 	transact := func(name string, members object) object {
 		return object{"TransactItems": []object{{name: item("Key", members)}}}
 	}
-	update := `UPDATE "` + running.Table + `" SET x=1 WHERE pk=? AND sk=? AND v=?`
 	return map[string]dynamoCall{
 		"dynamodb:GetItem":    {"GetItem", item("Key", object{})},
 		"dynamodb:PutItem":    {"PutItem", item("Item", object{})},
@@ -75,9 +74,6 @@ func onItem(partition string) map[string]dynamoCall {
 		}},
 		"dynamodb:ConditionCheckItem": {"TransactWriteItems",
 			transact("ConditionCheck", object{"ConditionExpression": "attribute_exists(pk)"})},
-		"dynamodb:PartiQLUpdate": {"BatchExecuteStatement", object{"Statements": []object{
-			{"Statement": update, "Parameters": []object{key["pk"].(object), key["sk"].(object), {"N": "1"}}},
-		}}},
 	}
 }
 

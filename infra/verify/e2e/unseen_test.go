@@ -69,16 +69,10 @@ var unseen = []exception{
 		reason: "Files of a deleted media are removed after a day"},
 	{functions: []string{"deliver"}, action: "dynamodb:DeleteItem", reason: "`DeleteItem` closes the breaker of a " +
 		"receiver that works again; not every run of the tests opens one"},
-	{functions: []string{"deliver", "dispatch"}, action: "dynamodb:GetItem",
-		reason: "`GetItem` reads what another run has written at the same moment"},
 	{functions: []string{"deliver-slow"}, action: "dynamodb:*", on: "state table",
 		reason: "The code is that of `deliver`, whose tests do the same"},
 	{functions: []string{"deliver-slow"}, action: "s3:GetObject",
 		reason: "The code is that of `deliver`, whose tests do the same"},
-	{functions: []string{"replay"}, action: "dynamodb:PartiQLUpdate", reason: "`PartiQLUpdate` restarts failed " +
-		"deliveries; the tests replay events that have none"},
-	{functions: []string{"replay"}, action: "sqs:SendMessage", on: "queue deliver",
-		reason: "Sends what was missed; a webhook that is new may receive the event by itself"},
 	{functions: []string{"replay"}, action: "sqs:SendMessage", on: "queue replay",
 		reason: "Asks for the next page of a long replay"},
 }

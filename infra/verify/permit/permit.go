@@ -5,9 +5,7 @@ package permit
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -25,7 +23,7 @@ const (
 
 // names are the constants of the uses in package topology.
 var names = map[topology.Use]string{topology.Get: "Get", topology.GetAll: "GetAll", topology.List: "List",
-	topology.Put: "Put", topology.Update: "Update", topology.UpdateAll: "UpdateAll", topology.Delete: "Delete",
+	topology.Put: "Put", topology.Update: "Update", topology.Delete: "Delete",
 	topology.Check: "Check"}
 
 // Missing returns a sentence for each use of a table that a function makes by a call without permission. The call is
@@ -70,13 +68,6 @@ func uses(in any) (all []topology.Use, err error) {
 			}
 		}
 		return all, nil
-	case *dynamodb.BatchExecuteStatementInput:
-		for _, s := range in.Statements {
-			if text := aws.ToString(s.Statement); !strings.HasPrefix(text, "UPDATE ") {
-				return nil, fmt.Errorf("no use is known of the statement %q", text)
-			}
-		}
-		return []topology.Use{topology.UpdateAll}, nil
 	default:
 		return nil, fmt.Errorf("no use is known of a %T", in)
 	}

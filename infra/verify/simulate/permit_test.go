@@ -12,7 +12,7 @@ import (
 func TestAMissingPermissionIsFound(t *testing.T) {
 	withheld := map[string]topology.Use{
 		"settle": topology.Check, "sync-crm": topology.Check, "publish": topology.Delete, "rollup": topology.Update,
-		"deliver": topology.UpdateAll, "due": topology.List, "content": topology.Delete,
+		"deliver": topology.Put, "due": topology.List, "content": topology.Delete,
 	}
 	const most = 100
 	found := map[string]bool{}

@@ -33,6 +33,7 @@ import (
 	"github.com/content-automation/api/pkg/service/function/content"
 	"github.com/content-automation/api/pkg/service/worker"
 	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
+	deliverwiring "github.com/content-automation/api/pkg/service/worker/deliver"
 	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
 	"github.com/content-automation/api/pkg/service/worker/due"
 	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
@@ -145,8 +146,8 @@ func (s stack) start(name string) func() handler {
 		}
 	case "dispatch":
 		return func() handler {
-			dispatcher := dispatch.New(s.db, sender{topology.Deliver}, time.Now)
-			return handling(dispatcher.Holding(queue.NewHolder(sender{topology.Dispatch}, queue.Ticker)))
+			holder := queue.NewHolder(sender{topology.Dispatch}, queue.Ticker)
+			return handling(dispatch.New(s.db, time.Now).Holding(holder))
 		}
 	case "diagnose":
 		return func() handler {
@@ -183,29 +184,30 @@ func (s stack) start(name string) func() handler {
 		}
 	case "replay":
 		return func() handler {
-			return s.consumer("replay", replay.Handlers(dispatch.New(s.db, sender{topology.Deliver}, time.Now)))
+			return s.consumer("replay", replay.Handlers(dispatch.New(s.db, time.Now)))
 		}
-	case "deliver":
-		return s.deliverer(topology.Deliver, sender{topology.DeliverSlow})
-	case "deliver-slow":
-		return s.deliverer(topology.DeliverSlow, nil)
+	case "deliver", "deliver-slow":
+		return func() handler { return s.deliverer(name) }
 	default:
 		panic("simulate: no function " + name)
 	}
 }
 
 func (s stack) consumer(name string, handlers worker.Handlers) handler {
-	kernel, queues := worker.Kernel(s.db, handlers, time.Now), senders(topology.Named(name).Tasks())
-	return handling(task.NewConsumer(kernel, queues, queue.Ticker).Handle)
+	return handling(s.consume(name, handlers))
 }
 
-func (s stack) deliverer(own topology.Queue, slow queue.Sender) func() handler {
-	return func() handler {
-		return handling(deliver.New(deliver.Config{
-			DB: s.db, Signer: s.signer, Client: receivers{}, Envelope: s.envelope, Queue: sender{own}, Slow: slow,
-			Heartbeat: queue.Ticker, Now: time.Now, Chance: backoff.Chance, Name: rand.Text, Patience: deliver.Patience,
-		}).Handle)
-	}
+func (s stack) consume(name string, handlers worker.Handlers) worker.Consumer {
+	kernel, queues := worker.Kernel(s.db, handlers, time.Now), senders(topology.Named(name).Tasks())
+	return task.NewConsumer(kernel, queues, queue.Ticker).Handle
+}
+
+func (s stack) deliverer(name string) handler {
+	d := deliver.New(deliver.Config{
+		DB: s.db, Signer: s.signer, Client: receivers{}, Envelope: s.envelope, Slow: name == "deliver-slow",
+		Now: time.Now, Chance: backoff.Chance, Name: rand.Text,
+	})
+	return handling(d.Counting(s.consume(name, deliverwiring.Handlers(d))))
 }
 
 // handling returns a handler that calls f.

@@ -175,39 +175,3 @@ func (table) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteI
 			return nil, &types.TransactionCanceledException{CancellationReasons: reasons}
 		})
 }
-
-// BatchExecuteStatement implements store.Client. A conflict makes some of the statements fail.
-func (table) BatchExecuteStatement(ctx context.Context, in *dynamodb.BatchExecuteStatementInput,
-	options ...func(*dynamodb.Options)) (*dynamodb.BatchExecuteStatementOutput, error) {
-	w := invocationOf(ctx).world
-	var names []string
-	for _, s := range in.Statements {
-		var last []string
-		for _, p := range s.Parameters[max(0, len(s.Parameters)-3):] {
-			if s, ok := p.(*types.AttributeValueMemberS); ok {
-				last = append(last, s.Value)
-			}
-		}
-		names = append(names, strings.Join(last, "/"))
-	}
-	order := sorted(names)
-	return ask(ctx, "BatchExecuteStatement", inOrder(names), in, options, (*memtable.Engine).BatchExecuteStatement,
-		func(e *memtable.Engine) (*dynamodb.BatchExecuteStatementOutput, error) {
-			out := &dynamodb.BatchExecuteStatementOutput{Responses: make([]types.BatchStatementResponse,
-				len(in.Statements))}
-			for _, i := range order {
-				if w.random.IntN(2) == 0 {
-					out.Responses[i].Error = &types.BatchStatementError{
-						Code: types.BatchStatementErrorCodeEnumTransactionConflict}
-					continue
-				}
-				one, err := e.BatchExecuteStatement(context.Background(),
-					&dynamodb.BatchExecuteStatementInput{Statements: in.Statements[i : i+1]})
-				if err != nil {
-					return nil, err
-				}
-				out.Responses[i] = one.Responses[0]
-			}
-			return out, nil
-		})
-}

@@ -73,8 +73,8 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	return page, err
 }
 
-// listLog lists the deliveries that exist, in the given states if there are any.
-// They are kept for 30 days, also when their webhook is deleted in between.
+// listLog lists the deliveries that exist, in the given states if there are any. They are kept for 30 days, also when
+// their webhook is deleted in between.
 func (s *Service) listLog(ctx context.Context, in *deliveriesInput,
 	states []string) (httpapi.Page[endpoint.Delivery], error) {
 	from, to, err := in.Bounds(id.Delivery)
@@ -88,10 +88,17 @@ func (s *Service) listLog(ctx context.Context, in *deliveriesInput,
 		Index: store.Table, Partition: refOf(ctx, in.ID).Deliveries(), From: from, To: to,
 		Filters: map[string]string{endpoint.StateFilter: httpapi.AnyOf(states)},
 	}
-	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (endpoint.Delivery, error) {
+	found, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (*endpoint.DeliveryRecord, error) {
 		d, err := endpoint.ReadDelivery(&it)
-		return d.View(s.now()), err
+		return &d, err
 	})
+	if err == nil {
+		err = endpoint.ReadLeases(ctx, s.db, s.now(), found.Items...)
+	}
+	page := httpapi.Page[endpoint.Delivery]{Items: make([]endpoint.Delivery, len(found.Items)), Next: found.Next}
+	for i, d := range found.Items {
+		page.Items[i] = d.View(s.now())
+	}
 	// The log is the caller's own. Only if it is empty, the webhook must be looked up.
 	if err == nil && len(page.Items) == 0 {
 		err = s.requireLog(ctx, in.ID)
@@ -99,8 +106,7 @@ func (s *Service) listLog(ctx context.Context, in *deliveriesInput,
 	return page, err
 }
 
-// only returns the bounds of a list that has no more than one id, and that within the
-// bounds that it has.
+// only returns the bounds of a list that has no more than one id, and that within the bounds that it has.
 func only(one, from, to string) (string, string) {
 	if to == "" {
 		return max(one, from), one
@@ -130,26 +136,21 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 	if err := requireEnabled(&w); err != nil {
 		return out, err
 	}
-	now := s.now()
-	made := it.Version == 0
-	if !made {
-		d.Restart(now)
+	if now := s.now(); it.Version == 0 {
+		d.Urgent = true
+		err = d.CreateIn(tx, now)
+	} else {
+		err = d.RestartIn(tx, it, now, true)
 	}
-	if err := d.AskIn(tx, now); err != nil {
+	if err != nil {
 		return out, err
 	}
-	if made {
-		tx.Create(it, nil)
-	} else {
-		d.WriteTo(&it)
-		tx.Replace(it)
-	}
 	s.count(tx, refOf(ctx, w.ID), redeliverLimit)
-	return d.View(now), nil
+	return d.View(s.now()), nil
 }
 
-// findDelivery reads a delivery of the caller with its webhook. It makes one that does
-// not exist but is listed as undelivered; any other is not_found.
+// findDelivery reads a delivery of the caller with its webhook. It makes one that does not exist but is listed as
+// undelivered; any other is not_found.
 func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w endpoint.Webhook, it store.Item,
 	d endpoint.DeliveryRecord, err error) {
 	if !id.Valid(id.Webhook, in.ID) {
@@ -171,9 +172,11 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w endpo
 	}
 	it = items[1]
 	if it.Kind == "" || !it.ExpireAt.After(s.now()) {
-		it, d, err = s.makeLost(ctx, &w, in.DeliveryID)
-		return w, it, d, err
+		d, err = s.makeLost(ctx, &w, in.DeliveryID)
+		return w, store.Item{}, d, err
 	}
-	d, err = endpoint.ReadDelivery(&it)
+	if d, err = endpoint.ReadDelivery(&it); err == nil {
+		err = endpoint.ReadLeases(ctx, s.db, s.now(), &d)
+	}
 	return w, it, d, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
 )
 
 func TestBothSecretsSignForADayAfterARotation(t *testing.T) {
@@ -238,14 +239,15 @@ func TestADeliveryKeepsTheLastAttempts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Restart(time.Unix(int64(i), 0))
+		d.Failures = 0
 		attempt := endpoint.Attempt{LatencyMS: int64(i), Error: &reason}
 		d.Record(endpoint.Outcome{Attempt: attempt}, time.Unix(int64(i), 0), time.Second)
-		update, err := d.UpdateAttempt(attempt)
-		if err != nil {
+		if err := d.WriteTo(&it); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.DB.UpdateAll(t.Context(), update)[0]; err != nil {
+		tx := &store.Tx{}
+		tx.Replace(it)
+		if err := w.DB.Commit(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -219,7 +219,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	tx.Replace(it)
 	if moved {
 		// Deliveries that wait for the old receiver go to the new one at once.
-		if err := endpoint.WakeIn(tx, &it, now); err != nil {
+		if err := endpoint.WakeIn(tx, refOf(ctx, r.ID), now); err != nil {
 			return out, err
 		}
 	}

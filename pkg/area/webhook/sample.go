@@ -77,15 +77,12 @@ func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out en
 		return out, err
 	}
 	at, _ := id.Time(sample.PK)
-	d, it, err := endpoint.NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
-	if err != nil {
-		return out, err
-	}
-	if err := d.AskIn(tx, now); err != nil {
+	d := endpoint.NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
+	d.Urgent = true
+	if err := d.CreateIn(tx, now); err != nil {
 		return out, err
 	}
 	tx.Create(sample, nil)
-	tx.Create(it, nil)
 	s.count(tx, refOf(ctx, w.ID), testLimit)
 	return d.Delivery, nil
 }

@@ -18,11 +18,10 @@ const undelivered = "undelivered"
 // eventPage is the number of events that are read at a time to find the one of a delivery.
 const eventPage = 100
 
-// listUndelivered goes through the events since the webhook was made, or since the caller's
-// from: earlier ones can be replayed. It returns a delivery for each event that the webhook
-// subscribes to, that its maker may read and that no attempt has delivered. It does not
-// rely on the deliveries that exist: an event without one got lost on the way, and is shown
-// as a delivery that is not yet made.
+// listUndelivered goes through the events since the webhook was made, or since the caller's from: earlier ones can be
+// replayed. It returns a delivery for each event that the webhook subscribes to, that its maker may read and that no
+// attempt has delivered. It does not rely on the deliveries that exist: an event without one got lost on the way, and
+// is shown as a delivery that is not yet made.
 func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
 	w endpoint.WebhookRecord) (httpapi.Page[endpoint.Delivery], error) {
 	var none httpapi.Page[endpoint.Delivery]
@@ -44,19 +43,16 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
 	if err != nil {
 		return none, err
 	}
-	var made []endpoint.Delivery
+	var made []*endpoint.DeliveryRecord
 	keys := []store.Key{endpoint.MakerKey(to.Account, w.CreatedBy)}
 	for _, ref := range events.Items {
 		at, ok := id.Time(ref.ID)
 		if !ok || !w.Wants(ref) {
 			continue
 		}
-		d, _, err := endpoint.NewDelivery(at, at, ref, &w.Webhook)
-		if err != nil {
-			return none, err
-		}
+		d := endpoint.NewDelivery(at, at, ref, &w.Webhook)
 		d.NextAttemptAt, d.WaitingFor = nil, new(endpoint.WaitsDispatch) // no attempt was requested yet
-		made = append(made, d.Delivery)
+		made = append(made, &d)
 		keys = append(keys, to.DeliveryKey(d.ID))
 	}
 	there, err := s.db.GetAll(ctx, keys...)
@@ -67,40 +63,43 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
 	if err != nil {
 		return none, err
 	}
-	page := httpapi.Page[endpoint.Delivery]{Items: []endpoint.Delivery{}, Next: events.Next}
+	var stored []*endpoint.DeliveryRecord
 	for i, it := range there[1:] {
-		d := made[i]
 		if it.Kind != "" {
-			read, err := endpoint.ReadDelivery(&it)
-			if err != nil {
+			if *made[i], err = endpoint.ReadDelivery(&it); err != nil {
 				return none, err
 			}
-			d = read.View(s.now())
+			stored = append(stored, made[i])
 		}
+	}
+	if err := endpoint.ReadLeases(ctx, s.db, s.now(), stored...); err != nil {
+		return none, err
+	}
+	page := httpapi.Page[endpoint.Delivery]{Items: []endpoint.Delivery{}, Next: events.Next}
+	for _, d := range made {
 		if d.State != endpoint.DeliveryDelivered && reader.May(d.EventType) {
-			page.Items = append(page.Items, d)
+			page.Items = append(page.Items, d.View(s.now()))
 		}
 	}
 	return page, nil
 }
 
-// makeLost makes the delivery with the given id that listUndelivered has shown although
-// it does not exist: of an event that got lost on the way, or that happened while the
-// webhook was disabled or before it was made.
-func (s *Service) makeLost(ctx context.Context, w *endpoint.Webhook, wanted string) (it store.Item,
-	d endpoint.DeliveryRecord, err error) {
+// makeLost makes the delivery with the given id that listUndelivered has shown although it does not exist: of an event
+// that got lost on the way, or that happened while the webhook was disabled or before it was made.
+func (s *Service) makeLost(ctx context.Context, w *endpoint.Webhook, wanted string) (d endpoint.DeliveryRecord,
+	err error) {
 	at, _ := id.Time(wanted) // it has the time of its event
 	err = s.db.Each(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(ownerOf(ctx), event.Kind),
 		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: eventPage,
-	}, func(e store.Item) (err error) {
-		if ref := event.RefOf(e); it.Kind == "" && w.Wants(ref) && endpoint.DeliveryID(at, ref.ID, w.ID) == wanted {
-			d, it, err = endpoint.NewDelivery(s.now(), at, ref, w)
+	}, func(e store.Item) error {
+		if ref := event.RefOf(e); d.ID == "" && w.Wants(ref) && endpoint.DeliveryID(at, ref.ID, w.ID) == wanted {
+			d = endpoint.NewDelivery(s.now(), at, ref, w)
 		}
-		return err
+		return nil
 	})
-	if err == nil && it.Kind == "" {
+	if err == nil && d.ID == "" {
 		err = errs.Missing(endpoint.DeliveryKind, wanted)
 	}
-	return it, d, err
+	return d, err
 }

@@ -23,20 +23,19 @@ type Use string
 
 // The uses. A transaction needs the uses of its writes.
 const (
-	Get       Use = "GetItem"
-	GetAll    Use = "BatchGetItem"
-	List      Use = "Query"
-	Put       Use = "PutItem"
-	Update    Use = "UpdateItem"
-	UpdateAll Use = "PartiQLUpdate" // updates of many items in one round trip
-	Delete    Use = "DeleteItem"
-	Check     Use = "ConditionCheckItem" // a condition on an item in a transaction
+	Get    Use = "GetItem"
+	GetAll Use = "BatchGetItem"
+	List   Use = "Query"
+	Put    Use = "PutItem"
+	Update Use = "UpdateItem"
+	Delete Use = "DeleteItem"
+	Check  Use = "ConditionCheckItem" // a condition on an item in a transaction
 )
 
 // Changes reports whether any of the uses changes items.
 func Changes(uses []Use) bool {
 	return slices.ContainsFunc(uses,
-		func(u Use) bool { return slices.Contains([]Use{Put, Update, UpdateAll, Delete}, u) })
+		func(u Use) bool { return slices.Contains([]Use{Put, Update, Delete}, u) })
 }
 
 // Trigger is the source of a function's calls.

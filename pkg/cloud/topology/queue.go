@@ -33,14 +33,15 @@ const (
 var Generation = []Queue{GenerateText, GenerateImage, GenerateAudio, GenerateVideo}
 
 // Tasks are the queues whose messages request steps of tasks.
-var Tasks = append([]Queue{Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish, SyncCRM}, Generation...)
+var Tasks = append([]Queue{Deliver, DeliverSlow, Settle, Replay, ImportMedia, Diagnose, Train, Compose, Publish,
+	SyncCRM}, Generation...)
 
 // Outbox are the queues that the relay sends committed work to.
-var Outbox = append([]Queue{Deliver}, Tasks...)
+var Outbox = Tasks
 
 // Queues are all queues. Those that are not in Outbox receive messages that no transaction has written: from the
 // relay's other work, from the bus, or from other functions.
-var Queues = append([]Queue{Dispatch, DeliverSlow, Rollup}, Outbox...)
+var Queues = append([]Queue{Dispatch, Rollup}, Outbox...)
 
 // A message stays invisible for visibilityFactor times its function's timeout: with fewer than six, Lambda's own
 // retries meet the message again. A function that holds its messages extends their visibility itself. The queue's time

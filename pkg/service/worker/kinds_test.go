@@ -16,11 +16,13 @@ import (
 	advicejob "github.com/content-automation/api/pkg/area/advice/job"
 	"github.com/content-automation/api/pkg/area/media/importer"
 	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/webhook/deliver"
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/service/worker"
 	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
+	deliverwiring "github.com/content-automation/api/pkg/service/worker/deliver"
 	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
 	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
 	"github.com/content-automation/api/pkg/service/worker/importmedia"
@@ -34,6 +36,8 @@ import (
 // all are the handlers of each function that takes the steps of tasks.
 var all = map[string]worker.Handlers{
 	"compose":      composewiring.Handlers(composewiring.Config{}),
+	"deliver":      deliverwiring.Handlers(&deliver.Deliverer{}),
+	"deliver-slow": deliverwiring.Handlers(&deliver.Deliverer{}),
 	"diagnose":     diagnosewiring.Handlers(&advicejob.Worker{}),
 	"generate":     generatewiring.Handlers(&generate.Worker{}),
 	"import-media": importmedia.Handlers(&importer.Worker{}),
@@ -86,7 +90,7 @@ func TestProgramsTakeTheHandlersOfTheirFunctions(t *testing.T) {
 			continue
 		}
 		for _, want := range []string{
-			`"github.com/content-automation/api/pkg/service/worker/` + strings.ReplaceAll(name, "-", "") + `"`,
+			`"github.com/content-automation/api/pkg/service/worker/` + strings.ReplaceAll(strings.TrimSuffix(name, "-slow"), "-", "") + `"`,
 			`worker.Consume("` + name + `", `,
 		} {
 			if !strings.Contains(string(source), want) {

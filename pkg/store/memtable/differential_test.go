@@ -112,16 +112,6 @@ func answer(out any, err error) string {
 			items = append(items, written(it))
 		}
 		return fmt.Sprint("read ", items, out.Count, out.ScannedCount, next, written(out.LastEvaluatedKey))
-	case *dynamodb.BatchExecuteStatementOutput:
-		var all []string
-		for _, r := range out.Responses {
-			one := "done"
-			if r.Error != nil {
-				one = string(r.Error.Code) + written(r.Error.Item)
-			}
-			all = append(all, one)
-		}
-		return fmt.Sprint("executed ", all)
 	default:
 		return "done"
 	}

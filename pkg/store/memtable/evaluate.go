@@ -182,9 +182,6 @@ func (s scope) checkUpdate(t *table, u *update) error {
 		}
 	}
 	for _, a := range u.set {
-		if a.to == nil { // belongs to a statement, whose values are parameters
-			continue
-		}
 		if err := s.checkArithmetic(a.to); err != nil {
 			return err
 		}

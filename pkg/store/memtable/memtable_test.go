@@ -150,16 +150,6 @@ func refusals(t *testing.T, c *dynamodb.Client) {
 		_, err := c.TransactWriteItems(ctx, in)
 		return err
 	}
-	stating := func(n int) error {
-		s := types.BatchStatementRequest{Statement: aws.String(`UPDATE "things" SET x=? WHERE pk=? AND sk=?`),
-			Parameters: []types.AttributeValue{str("x"), str("a"), str("1")}}
-		in := &dynamodb.BatchExecuteStatementInput{}
-		for range n {
-			in.Statements = append(in.Statements, s)
-		}
-		_, err := c.BatchExecuteStatement(ctx, in)
-		return err
-	}
 	digits := func(i int) string { return fmt.Sprint(i) }
 	for what, err := range map[string]error{
 		"no sort key":              putting(item{"pk": str("a")}),
@@ -235,7 +225,6 @@ func refusals(t *testing.T, c *dynamodb.Client) {
 		"more than the key":        getting(with(key("a", "1"), "x", str("x"))),
 		"too many writes":          writing(101, digits),
 		"two writes of an item":    writing(2, func(int) string { return "1" }),
-		"too many statements":      stating(26),
 		"an empty key in a batch":  writing(2, func(i int) string { return strings.Repeat("x", i) }),
 		"a transaction over 4 MB ": tooLarge(ctx, c),
 	} {

@@ -16,7 +16,7 @@ func (g *generator) shows() types.ReturnValuesOnConditionCheckFailure {
 
 // next makes a call.
 func (g *generator) next() call {
-	switch g.IntN(16) {
+	switch g.IntN(15) {
 	case 0, 1, 2:
 		return g.put()
 	case 3, 4, 5:
@@ -26,14 +26,12 @@ func (g *generator) next() call {
 	case 7, 8, 9:
 		return g.transact()
 	case 10:
-		return g.statements()
-	case 11:
 		in := &dynamodb.GetItemInput{TableName: &g.table, Key: g.key(), ConsistentRead: aws.Bool(true)}
 		return call{"GetItem", in, func(ctx context.Context,
 			c *dynamodb.Client) (any, error) {
 			return c.GetItem(ctx, in)
 		}}
-	case 12:
+	case 11:
 		return g.batch()
 	default:
 		return g.query()
@@ -119,44 +117,6 @@ func (g *generator) transact() call {
 	}
 	return call{"TransactWriteItems", in,
 		func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.TransactWriteItems(ctx, in) }}
-}
-
-// statements makes statements as Update makes them.
-func (g *generator) statements() call {
-	in := &dynamodb.BatchExecuteStatementInput{}
-	n := 1 + g.IntN(2)
-	if g.IntN(40) == 0 {
-		n = oneOf(g, 0, 26)
-	}
-	for i := range n {
-		s := types.BatchStatementRequest{
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}
-		pk, sk := oneOf(g, "a", "b"), string(rune('1'+i%9))
-		text := `UPDATE "` + g.table + `" SET ver=?`
-		s.Parameters = append(s.Parameters, num(oneOf(g, "1", "2")))
-		if g.IntN(2) == 0 {
-			text += " SET x_a=?"
-			s.Parameters = append(s.Parameters, g.value())
-		}
-		if g.IntN(2) == 0 {
-			text += oneOf(g, " SET due_pk=? SET due_sk=?", " SET due_pk=? SET due_sk=?", " SET f_a=? SET n_a=?")
-			// DynamoDB Local does not check how long these are.
-			s.Parameters = append(s.Parameters, short(g.keyValue("o")), short(g.keyValue(pk+sk)))
-		}
-		if g.IntN(2) == 0 {
-			text += " REMOVE " + oneOf(g, "f_b", "parent_pk", "ttl", "ttl REMOVE f_b")
-		}
-		s.Parameters = append(s.Parameters, g.keyValue(pk), g.keyValue(sk))
-		text += " WHERE pk=? AND sk=?"
-		if g.IntN(4) > 0 {
-			text += " AND ver=?"
-			s.Parameters = append(s.Parameters, num(oneOf(g, "1", "2")))
-		}
-		s.Statement = &text
-		in.Statements = append(in.Statements, s)
-	}
-	return call{"BatchExecuteStatement", in,
-		func(ctx context.Context, c *dynamodb.Client) (any, error) { return c.BatchExecuteStatement(ctx, in) }}
 }
 
 func (g *generator) batch() call {

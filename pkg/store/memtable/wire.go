@@ -39,7 +39,6 @@ func call[In, Out any](f func(*Engine, context.Context, *In, ...func(*dynamodb.O
 }
 
 var operations = map[string]operation{
-	"BatchExecuteStatement": call((*Engine).BatchExecuteStatement),
 	"BatchGetItem":          call((*Engine).BatchGetItem),
 	"CreateTable":           call((*Engine).CreateTable),
 	"DeleteItem":            call((*Engine).DeleteItem),

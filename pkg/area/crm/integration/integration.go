@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/pending"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -135,7 +136,7 @@ type Record struct {
 	// Authority is the principal who last set the mapping or connected the integration.
 	Authority authority.Authority `json:"authority,omitzero"`
 	// Consent is the pending authorization, or nil.
-	Consent *authority.Consent `json:"consent,omitempty"`
+	Consent *pending.Consent `json:"consent,omitempty"`
 }
 
 // Credentials are the secrets of an integration.

@@ -166,7 +166,7 @@ func TestAnOutcomeIsRecordedThoughTheTableRefusesWrites(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(func(n int, _ http.ResponseWriter) {
 		if n == 2 { // the first has written the webhook's health
-			w.Faults.Reject("BatchExecuteStatement", "ThrottlingException", 8)
+			w.Faults.Reject("TransactWriteItems", "ThrottlingException", 8)
 		}
 	}, "*")
 	w.Happen(event.ContentGenerated)
@@ -186,13 +186,13 @@ func TestRoundTripsOfADelivery(t *testing.T) {
 	w.Happen(event.ContentGenerated)
 	w.Faults.Reset()
 	w.Dispatch()
-	if got := w.Faults.Operations(); got != "Query BatchGetItem PutItem" {
+	if got := w.Faults.Operations(); got != "Query BatchGetItem TransactWriteItems" {
 		t.Errorf("dispatch: %s", got)
 	}
 	w.Faults.Reset()
 	w.Run()
 	// the last is for the service levels
-	if got := w.Faults.Operations(); got != "BatchGetItem BatchExecuteStatement BatchExecuteStatement UpdateItem" {
+	if got := w.Faults.Operations(); got != "GetItem BatchGetItem PutItem TransactWriteItems UpdateItem" {
 		t.Errorf("deliver: %s", got)
 	}
 	if len(r.Receipts()) != 2 {

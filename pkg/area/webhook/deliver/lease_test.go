@@ -39,10 +39,6 @@ func TestWhatADeadFunctionLeftArrivesSoon(t *testing.T) {
 	})
 }
 
-// patience is the time after which a wait for something that other goroutines do at once is in vain, on a machine that
-// does much else.
-const patience = 2 * time.Minute
-
 // awaitClaim waits until the claim of the one delivery holds until the given time.
 func awaitClaim(w *world, ref event.Ref, wh string, until time.Time) {
 	w.T.Helper()
@@ -144,7 +140,7 @@ func TestAClaimWhoseAnswerWasLostIsOnesOwn(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	began := w.Clock.Now()
-	w.Faults.Lose("BatchExecuteStatement", 1)
+	w.Faults.Lose("PutItem", 1)
 	w.Run()
 	if d := w.Delivery(ref, r.Hook.ID); d.State != endpoint.DeliveryDelivered || len(d.Attempts) != 1 ||
 		len(r.Receipts()) != 1 || w.Clock.Now() != began {
@@ -153,7 +149,7 @@ func TestAClaimWhoseAnswerWasLostIsOnesOwn(t *testing.T) {
 }
 
 func TestATableInTroubleIsWaitedFor(t *testing.T) {
-	for _, operation := range []string{"BatchGetItem", "BatchExecuteStatement"} {
+	for _, operation := range []string{"BatchGetItem", "PutItem"} {
 		t.Run(operation, func(t *testing.T) {
 			w := newWorld(t)
 			r := w.Receive(nil, "*")
@@ -167,5 +163,32 @@ func TestATableInTroubleIsWaitedFor(t *testing.T) {
 			}
 			w.Delivered(r)
 		})
+	}
+}
+
+// A redelivery that is requested during the last attempt begins the schedule anew, although that attempt fails.
+func TestARedeliveryDuringTheLastAttempt(t *testing.T) {
+	w := newWorld(t)
+	var ref event.Ref
+	var r *webhooktest.Receiver
+	last := len(endpoint.Schedule) + 1
+	r = w.Receive(func(n int, rw http.ResponseWriter) {
+		if n == last {
+			d := w.Delivery(ref, r.Hook.ID)
+			w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t,
+				http.StatusAccepted, &endpoint.Delivery{})
+		}
+		if n <= last {
+			rw.WriteHeader(http.StatusInternalServerError)
+		}
+	}, "*")
+	ref = w.Happen(event.ContentGenerated)
+	w.Run()
+	d := w.Delivery(ref, r.Hook.ID)
+	if d.State != endpoint.DeliveryDelivered || len(d.Attempts) != last+1 || len(r.Receipts()) != last+1 {
+		t.Fatalf("%d requests, delivery %+v", len(r.Receipts()), d)
+	}
+	if wait := d.Attempts[last].At.Sub(d.Attempts[last-1].At.Time); wait != endpoint.Schedule[0] {
+		t.Errorf("the attempt after it follows in %v", wait)
 	}
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account/level"
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/record/event"
 )
 
 // The metrics of deliveries that have ended.
@@ -15,27 +17,23 @@ const (
 	Failed    = "DeliveriesFailed"
 )
 
-// report writes the log line of an attempt, and notes the delivery if that was its last
-// one. The line has neither the address of the receiver nor its answer.
-func (b *batch) report(a *attempt, o endpoint.Outcome) {
-	status := 0
-	if o.Status != nil {
-		status = *o.Status
+// report writes the log line of an attempt, if one was made, and notes the delivery if it
+// has ended. The line has neither the address of the receiver nor its answer.
+func (a *attempt) report(d *endpoint.DeliveryRecord, o *endpoint.Outcome) {
+	if o != nil {
+		status := 0
+		if o.Status != nil {
+			status = *o.Status
+		}
+		ref := event.RefOf(a.event)
+		slog.Info("delivery", "request_id", ref.Request, "account_id", d.Owner.Account, "mode", d.Owner.Mode, "webhook_id",
+			d.WebhookID, "event_id", d.EventID, "delivery_id", d.ID, "attempt", d.Next-1, "outcome", d.State, "status",
+			status, "ms", o.LatencyMS)
 	}
-	ref := a.payload.ref()
-	slog.Info("delivery", "request_id", ref.Request, "account_id", ref.Account, "mode", ref.Mode, "webhook_id",
-		a.delivery.WebhookID,
-		"event_id", a.delivery.EventID, "delivery_id", a.delivery.ID, "attempt", a.number, "outcome", a.delivery.State,
-		"status", status, "ms", o.LatencyMS)
-	b.note(a)
-}
-
-// note counts the delivery of an attempt if it has ended.
-func (b *batch) note(a *attempt) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := b.ended[a.payload.ref().Owner]
-	switch a.delivery.State {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := a.ended[d.Owner]
+	switch d.State {
 	case endpoint.DeliveryDelivered:
 		n.delivered++
 	case endpoint.DeliveryFailed:
@@ -43,19 +41,23 @@ func (b *batch) note(a *attempt) {
 	default:
 		return
 	}
-	b.ended[a.payload.ref().Owner] = n
+	a.ended[d.Owner] = n
 }
 
 // ended are how many deliveries of an account have ended.
 type ended struct{ delivered, lost int64 }
 
-// count counts the deliveries of the batch that have ended.
-func (b *batch) count(ctx context.Context) {
+// count counts the deliveries that have ended since the last count.
+func (d *Deliverer) count(ctx context.Context) {
+	d.mu.Lock()
+	since := d.ended
+	d.ended = map[tenant.Owner]ended{}
+	d.mu.Unlock()
 	var all ended
-	for o, n := range b.ended {
+	for o, n := range since {
 		all.delivered += n.delivered
 		all.lost += n.lost
-		if err := level.Delivered(ctx, b.DB, o, b.Now(), n.delivered, n.lost); err != nil {
+		if err := level.Delivered(ctx, d.DB, o, d.Now(), n.delivered, n.lost); err != nil {
 			slog.Error("deliveries not counted", "account_id", o.Account, "error", err) // they are done
 		}
 	}

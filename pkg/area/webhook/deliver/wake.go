@@ -2,11 +2,11 @@ package deliver
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
 )
 
 // wakeRounds are the pauses before the later passes over the held deliveries: a function
@@ -17,53 +17,58 @@ var wakeRounds = []time.Duration{5 * time.Second, 20 * time.Second}
 // indexLag bounds the delay of the index of held deliveries.
 const indexLag = 2 * time.Second
 
-// wakePage is the number of deliveries that are read at a time.
-const wakePage = 100
+// wakePage is the number of deliveries that one step wakes: their messages are written in
+// one transaction.
+const wakePage = 90
 
-// wake sends messages for the held deliveries. They have messages already, but for a later
-// time; the second message of a delivery does nothing.
-func (d *Deliverer) wake(ctx context.Context, m endpoint.Message) error {
-	q := store.Query{Index: store.ByParent, Partition: m.Webhook().Held(), Limit: wakePage, OldestFirst: true,
-		After: m.Wake.After}
-	if m.Wake.Round > 0 {
-		// The first round has read the older ones. Read only those that it may have missed.
-		q.From = endpoint.HeldSince(m.Wake.At.Add(-indexLag))
-	}
-	for {
-		page, err := d.DB.List(ctx, q)
-		if err != nil {
-			return err
-		}
-		if err := d.wakeAll(ctx, page.Items); err != nil {
-			return err
-		}
-		next := m
-		switch {
-		case page.Next != nil && inTime(ctx):
-			q.After = page.Next
-			continue
-		case page.Next != nil:
-			next.Wake = &endpoint.Wake{At: m.Wake.At, After: page.Next, Round: m.Wake.Round}
-		case m.Wake.Round < len(wakeRounds):
-			next.Wake = &endpoint.Wake{At: m.Wake.At, Round: m.Wake.Round + 1}
-			next.NotBefore = d.Now().Add(wakeRounds[m.Wake.Round])
-		default:
-			return nil
-		}
-		return endpoint.Send(ctx, d.Queue, d.Now(), next)[0]
-	}
+// Waker is the handler of the tasks that wake the held deliveries of a webhook. They have
+// messages already, but for a later time; the second message of a delivery does nothing.
+type Waker struct {
+	db  *store.DB
+	now func() time.Time
 }
 
-func (d *Deliverer) wakeAll(ctx context.Context, items []store.Item) error {
-	var asks []endpoint.Ask
-	for _, it := range items {
-		held, err := endpoint.ReadDelivery(&it)
-		if err != nil {
-			return err
-		}
-		if held.State == endpoint.DeliveryPending && held.Lease == nil {
-			asks = append(asks, held.Ask(time.Time{}))
-		}
+var _ task.Handler = Waker{}
+
+// NewWaker returns such a handler.
+func NewWaker(db *store.DB, now func() time.Time) Waker { return Waker{db, now} }
+
+// Step wakes a page of deliveries.
+func (w Waker) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+	var wake endpoint.Wake
+	if err := s.Decode(&wake); err != nil {
+		return task.Outcome{}, task.Permanent(err)
 	}
-	return errors.Join(endpoint.SendAsks(ctx, d.Queue, d.Now(), asks...)...)
+	q := store.Query{Index: store.ByParent, Partition: endpoint.Ref{Owner: s.Owner, ID: s.Subject}.Held(),
+		Limit: wakePage, OldestFirst: true, After: wake.After}
+	if wake.Round > 0 {
+		// The first round has read the older ones. Read only those that it may have missed.
+		q.From = endpoint.HeldSince(wake.At.Add(-indexLag))
+	}
+	page, err := w.db.List(ctx, q)
+	if err != nil {
+		return task.Outcome{}, task.Again(err)
+	}
+	o := task.Outcome{Payload: &wake}
+	switch wake.After = page.Next; {
+	case page.Next != nil:
+	case wake.Round < len(wakeRounds):
+		o.Wait = wakeRounds[wake.Round]
+		wake.Round++
+	default:
+		o.Done = true
+	}
+	o.Join = func(_ context.Context, tx *store.Tx) error {
+		for _, it := range page.Items {
+			held, err := endpoint.ReadDelivery(&it)
+			if err != nil {
+				return task.Permanent(err)
+			}
+			if err := held.WakeIn(tx, w.now()); err != nil {
+				return task.Permanent(err)
+			}
+		}
+		return nil
+	}
+	return o, nil
 }

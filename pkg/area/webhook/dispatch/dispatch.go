@@ -32,24 +32,19 @@ const (
 
 // Dispatcher makes the deliveries of events.
 type Dispatcher struct {
-	db    *store.DB
-	queue queue.Sender
-	now   func() time.Time
+	db  *store.DB
+	now func() time.Time
 }
 
-// New returns a dispatcher that sends to the given queue.
-func New(db *store.DB, q queue.Sender, now func() time.Time) *Dispatcher {
-	return &Dispatcher{db, q, now}
-}
+// New returns a dispatcher.
+func New(db *store.DB, now func() time.Time) *Dispatcher { return &Dispatcher{db, now} }
 
 // fanOut is one event on its way to one webhook.
 type fanOut struct {
 	source int // place of the event in the batch
 	ref    event.Ref
 	to     *endpoint.WebhookRecord
-	// ask requests the first attempt. It is nil if nothing is left to do.
-	ask *endpoint.Ask
-	err error
+	err    error
 }
 
 // Handle handles a batch of events from the bus.
@@ -67,10 +62,8 @@ func (d *Dispatcher) Holding(h *queue.Holder) func(context.Context, events.SQSEv
 	}
 }
 
-// dispatch makes a delivery of each event for each webhook that wants it, first in the
-// table and then in the queue. A crash in between leaves a delivery without a message;
-// the event then comes again, finds the delivery untouched, and sends the message. It
-// returns at the place of each event its error or nil.
+// dispatch makes a delivery of each event for each webhook that wants it. It returns at the
+// place of each event its error or nil.
 func (d *Dispatcher) dispatch(ctx context.Context, batch []events.SQSMessage) []error {
 	failed := make([]error, len(batch))
 	refs := make([]event.Ref, len(batch))
@@ -83,7 +76,6 @@ func (d *Dispatcher) dispatch(ctx context.Context, batch []events.SQSMessage) []
 	}
 	all := d.match(ctx, refs, owners, failed)
 	d.create(ctx, all)
-	d.send(ctx, all)
 	for _, f := range all {
 		failed[f.source] = errors.Join(failed[f.source], f.err)
 	}
@@ -183,54 +175,25 @@ func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*endpoint.
 	return all, err
 }
 
-// create writes the deliveries, each for itself: if some of them exist already, as
-// after a crash, the others are still made.
+// create writes the deliveries, each with its task in a transaction of its own: if some of
+// them exist already, as after a crash, the others are still made.
 func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
-	concurrently(len(all), maxWrites, func(i int) {
-		all[i].ask, all[i].err = d.createOne(ctx, all[i].ref, &all[i].to.Webhook)
-	})
+	concurrently(len(all), maxWrites, func(i int) { all[i].err = d.createOne(ctx, all[i].ref, &all[i].to.Webhook) })
 }
 
-// createOne writes a delivery. It returns no request if the delivery exists and was
-// attempted already.
-func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *endpoint.Webhook) (*endpoint.Ask, error) {
+// createOne writes a delivery and its task, unless they exist.
+func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *endpoint.Webhook) error {
 	at, _ := id.Time(ref.ID) // parseEvent has checked the id
-	now := d.now()
-	made, it, err := endpoint.NewDelivery(now, at, ref, w)
-	if err != nil {
-		return nil, err
+	now, tx := d.now(), &store.Tx{}
+	made := endpoint.NewDelivery(now, at, ref, w)
+	if err := made.CreateIn(tx, now); err != nil {
+		return err
 	}
-	tx := &store.Tx{}
-	tx.CreateExpiring(it, now.Unix(), nil)
-	err = d.db.Commit(ctx, tx)
-	made.Stored++
+	err := d.db.Commit(ctx, tx)
 	if errors.Is(err, store.ErrConflict) {
-		if it, err = d.db.Get(ctx, it.Key); err == nil {
-			made, err = endpoint.ReadDelivery(&it)
-		}
-		if err == nil && !made.Untouched() {
-			return nil, nil
-		}
+		return nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	ask := made.Ask(time.Time{})
-	return &ask, nil
-}
-
-// send requests the first attempts at all deliveries.
-func (d *Dispatcher) send(ctx context.Context, all []*fanOut) {
-	var of []*fanOut
-	var asks []endpoint.Ask
-	for _, f := range all {
-		if f.err == nil && f.ask != nil {
-			of, asks = append(of, f), append(asks, *f.ask)
-		}
-	}
-	for i, err := range endpoint.SendAsks(ctx, d.queue, d.now(), asks...) {
-		of[i].err = err
-	}
+	return err
 }
 
 // concurrently calls f for each number below n, at most limit at a time.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/id"
@@ -81,7 +80,7 @@ func (r Replayer) deliverMissing(ctx context.Context, w *endpoint.WebhookRecord,
 	if err != nil {
 		return err
 	}
-	var missing, again []*fanOut
+	var missing []*fanOut
 	for i, f := range all {
 		made := there[i+1]
 		switch {
@@ -91,38 +90,30 @@ func (r Replayer) deliverMissing(ctx context.Context, w *endpoint.WebhookRecord,
 			missing = append(missing, f)
 			continue
 		}
-		if f.ask, err = r.again(ctx, made); err != nil {
+		if err := r.again(ctx, made); err != nil {
 			return err
 		}
-		again = append(again, f)
 	}
 	r.create(ctx, missing)
-	all = append(missing, again...)
-	r.send(ctx, all)
-	failed := make([]error, len(all))
-	for i, f := range all {
+	failed := make([]error, len(missing))
+	for i, f := range missing {
 		failed[i] = f.err
 	}
 	return errors.Join(failed...)
 }
 
-// again restarts the schedule of a failed delivery. It also requests an attempt for one
-// that waits: an earlier try at this step may have died before it sent the message.
-func (r Replayer) again(ctx context.Context, it store.Item) (*endpoint.Ask, error) {
+// again restarts the schedule of a delivery that has failed, or has no task.
+func (r Replayer) again(ctx context.Context, it store.Item) error {
 	d, err := endpoint.ReadDelivery(&it)
-	if err != nil {
-		return nil, err
+	if err != nil || d.Scheduled() || d.State == endpoint.DeliveryDelivered {
+		return err
 	}
-	switch now := r.now(); {
-	case d.State == endpoint.DeliveryFailed:
-		d.Restart(now)
-		if err := r.db.UpdateAll(ctx, d.Update())[0]; err != nil {
-			return nil, fmt.Errorf("webhook: restart delivery %s: %w", d.ID, err)
-		}
-		d.Stored++
-	case !d.Waits(now):
-		return nil, nil
+	tx := &store.Tx{}
+	if err := d.RestartIn(tx, it, r.now(), false); err != nil {
+		return err
 	}
-	ask := d.Ask(time.Time{})
-	return &ask, nil
+	if err := r.db.Commit(ctx, tx); err != nil {
+		return fmt.Errorf("webhook: restart delivery %s: %w", d.ID, err)
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
 )
 
 func TestReplayFillsWhatWasMissed(t *testing.T) {
@@ -90,6 +91,38 @@ func TestReplayGivesANewWebhookWhatWasBefore(t *testing.T) {
 	if len(got) != dispatch.ReplayPage+7 || len(events) != 0 {
 		t.Errorf("received %d, missing %d", len(got), len(events))
 	}
+}
+
+// An earlier version has stored what it knew of a pending delivery outside of the document, and made no task.
+func TestReplayGivesATaskToADeliveryFromBeforeTasks(t *testing.T) {
+	w := newWorld(t)
+	r := w.Receive(nil, "*")
+	since := w.Clock.Now()
+	ref := w.Happen(event.ContentGenerated)
+	w.Events.Wipe()
+	it, err := store.NewItem(endpoint.DeliveryKind, w.Owner(), endpoint.DeliveryID(since, ref.ID, r.Hook.ID),
+		map[string]any{"id": endpoint.DeliveryID(since, ref.ID, r.Hook.ID), "created_at": since, "webhook_id": r.Hook.ID,
+			"event_id": ref.ID, "event_type": ref.Type, "maker": r.Hook.CreatedBy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it.Key, it.Listed, it.ExpireAt = w.Ref(r.Hook.ID).DeliveryKey(it.PK), store.Key{}, since.Add(time.Hour)
+	it.Filters = map[string]string{endpoint.StateFilter: endpoint.DeliveryPending}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := w.DB.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	var all []endpoint.Delivery
+	w.API.Call(http.MethodGet, "/v1/webhooks/"+r.Hook.ID+"/deliveries", nil).Into(t, http.StatusOK, &all)
+	if len(all) != 1 || all[0].Attempts == nil {
+		t.Errorf("listed %+v", all)
+	}
+	w.Clock.Add(time.Minute)
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/replay",
+		map[string]any{"since": since.Format(time.RFC3339Nano)}).Into(t, http.StatusAccepted, &webhook.Replay{})
+	w.Run()
+	w.AllDelivered(r, 1)
 }
 
 func TestReplayIsRefused(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/task/queue"
 )
 
 // EventGrace is the age at which the missing deliveries of an event count as lost: longer
@@ -42,10 +41,8 @@ type Sweeper struct {
 	now        func() time.Time
 }
 
-// NewSweeper returns a sweeper that sends to the queue of the deliveries.
-func NewSweeper(db *store.DB, q queue.Sender, now func() time.Time) *Sweeper {
-	return &Sweeper{db, New(db, q, now), now}
-}
+// NewSweeper returns a sweeper.
+func NewSweeper(db *store.DB, now func() time.Time) *Sweeper { return &Sweeper{db, New(db, now), now} }
 
 // Swept counts the work of a sweep.
 type Swept struct {
@@ -149,7 +146,6 @@ func (s *Sweeper) repair(ctx context.Context, items []store.Item) (made int, err
 		}
 	}
 	s.dispatcher.create(ctx, missing)
-	s.dispatcher.send(ctx, missing)
 	for _, f := range missing {
 		if f.err == nil {
 			made++

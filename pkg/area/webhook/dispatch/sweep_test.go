@@ -2,7 +2,6 @@ package dispatch_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
@@ -18,8 +17,10 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
-	"github.com/content-automation/api/pkg/task/queue"
 )
+
+// overdueGrace is longer than the time after which the message of a task counts as lost.
+const overdueGrace = 3 * time.Minute
 
 // sweep sweeps once, and checks the result.
 func sweep(w *world, want webhooktest.Lost) {
@@ -112,7 +113,7 @@ func TestOnlyWebhooksOfThatTimeGetAnEvent(t *testing.T) {
 	}
 	w.Commit(w.Owner(), 1)
 	w.Clock.Add(dispatch.EventGrace + time.Second)
-	sweep(w, webhooktest.Lost{Events: 1, Made: 3})
+	sweep(w, webhooktest.Lost{Events: 1, Made: 3, Overdue: 1, Resent: 1})
 }
 
 func TestEventsOfManyAccountsAndHours(t *testing.T) {
@@ -139,8 +140,9 @@ func TestEventsOfManyAccountsAndHours(t *testing.T) {
 	each := dispatch.SweepPage/len(owners) + 3
 	want := webhooktest.Lost{Events: 10 * each, Made: 15 * each}
 	sweep(w, want)
-	if n := w.Asked(); n != want.Made {
-		t.Errorf("messages ask for %d attempts", n)
+	w.Relay()
+	if n := len(w.Attempts.Sent); n != want.Made {
+		t.Errorf("%d messages", n)
 	}
 	seen := map[string]bool{}
 	for _, row := range storetest.Rows(t, w.DB) {
@@ -159,7 +161,7 @@ func TestTwoSweepersAtOnce(t *testing.T) {
 	r := w.Receive(nil, "*")
 	w.Commit(w.Owner(), 30)
 	w.Clock.Add(dispatch.EventGrace + time.Second)
-	other := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now)
+	other := dispatch.NewSweeper(w.DB, w.Clock.Now)
 	var second dispatch.Swept
 	var failed error
 	// The second one does everything between the first one's read and its write.
@@ -186,13 +188,9 @@ func TestAFailureLeavesTheCheckpoint(t *testing.T) {
 			return w.Faults.Reset
 		},
 		"a delivery is not written": func(w *world) func() {
-			w.Faults.Reject("PutItem", "ValidationException",
+			w.Faults.Reject("TransactWriteItems", "ValidationException",
 				50)
 			return w.Faults.Reset
-		},
-		"a message is not sent": func(w *world) func() {
-			w.Attempts.Reject = func(queue.Message) error { return errors.New("not now") }
-			return func() { w.Attempts.Reject = nil }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -216,7 +214,7 @@ func TestAFailureLeavesTheCheckpoint(t *testing.T) {
 				if _, err := w.Search(t.Context(), false); err != nil {
 					t.Fatal(err)
 				}
-				w.Clock.Add(dispatch.OverdueGrace + time.Minute)
+				w.Clock.Add(overdueGrace + time.Minute)
 			}
 			w.Run()
 			if mark(w) <= before || len(r.Receipts()) != 1 {
@@ -262,7 +260,7 @@ func TestADeathAtAnyStepOfASweepLosesNothing(t *testing.T) {
 			ref = w.Happen(event.ContentGenerated) // … and this one's event
 			w.Events.Wipe()
 			w.Attempts.Wipe()
-			w.Clock.Add(dispatch.OverdueGrace + time.Second)
+			w.Clock.Add(overdueGrace + time.Second)
 		})
 		before := len(r.Receipts())
 		ctx, blown := w.Fuse.Process(t.Context())
@@ -272,7 +270,7 @@ func TestADeathAtAnyStepOfASweepLosesNothing(t *testing.T) {
 		}
 		w.Fuse.Pause(func() {
 			w.Run(w.Clock.Now())
-			w.Clock.Add(dispatch.OverdueGrace + time.Second)
+			w.Clock.Add(overdueGrace + time.Second)
 			if _, err := w.Search(t.Context(), false); err != nil {
 				t.Fatal(err)
 			}
@@ -297,7 +295,7 @@ func TestASweepThatHasNoTimeLeft(t *testing.T) {
 	w.Clock.Add(dispatch.EventGrace + time.Second)
 	ctx, cancel := context.WithTimeout(t.Context(), dispatch.SweepMargin)
 	defer cancel()
-	got, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Sweep(ctx, false)
+	got, err := dispatch.NewSweeper(w.DB, w.Clock.Now).Sweep(ctx, false)
 	if err != nil || got != (dispatch.Swept{Unfinished: true}) || mark(w) != "" {
 		t.Errorf("swept %+v, %v, mark %s", got, err, mark(w))
 	}

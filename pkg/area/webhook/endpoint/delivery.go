@@ -18,8 +18,8 @@ const DeliveryKind = "delivery"
 // KeepDeliveries is the time for which a delivery can be read, counted from its event.
 const KeepDeliveries = 30 * 24 * time.Hour
 
-// MaxAttempts bounds the attempts that are kept of one delivery: the attempts of the
-// schedule, and those of a few redeliveries.
+// MaxAttempts bounds the attempts that are kept of one delivery: the attempts of the schedule, and those of a few
+// redeliveries.
 const MaxAttempts = 20
 
 // The states of a delivery.
@@ -40,8 +40,8 @@ const (
 	FailedNotPermitted = "not_permitted"
 )
 
-// The reasons for which a pending delivery waits. All but WaitsDispatch and WaitsResponse
-// are stored: the reason is written with the time of the next attempt.
+// The reasons for which a pending delivery waits. All but WaitsDispatch and WaitsResponse are stored: the reason is
+// written with the time of the next attempt.
 const (
 	WaitsDispatch   = "dispatch"        // the event has no delivery yet
 	WaitsFirst      = "first_attempt"   // nothing was tried yet
@@ -99,50 +99,71 @@ func (o Outcome) Unanswered() bool { return o.Error != nil && o.Status == nil }
 // Gone reports whether the receiver wants no more events.
 func (o Outcome) Gone() bool { return o.Status != nil && *o.Status == http.StatusGone }
 
-// DeliveryRecord is a stored delivery. The parts that an attempt changes are stored as
-// values of the item, not in its document: so an attempt writes little, and need not read
-// the document.
+// StateFilter names the filter by a delivery's state.
+const StateFilter = "state"
+
+// DeliveryRecord is the stored document of a delivery. Its task makes the attempts: see task.go.
 type DeliveryRecord struct {
 	Delivery
-	Owner tenant.Owner
+	Owner tenant.Owner `json:"-"`
 	// Maker is who made the webhook.
-	Maker string
-	// Stored is the version of the item in the table, or 0 if it is unknown or not written
-	// yet.
-	Stored int64
-	// Next is the number of the next attempt, 1 for the first. It grows with each
-	// outcome that is recorded: so a message that is due differs from a repeat.
-	Next int
+	Maker string `json:"maker,omitempty"`
+	// Next is the number of the next attempt, 1 for the first.
+	Next int `json:"next"`
 	// Failures counts the attempts that failed since the schedule was begun.
-	Failures int
-	// Lease is held by the function that carries out the next attempt. It is nil if none
-	// does.
-	Lease *task.Lease
+	Failures int `json:"failures,omitempty"`
+	// Schedules counts the schedules that were begun before this one. Each has a task of its own.
+	Schedules int `json:"schedules,omitempty"`
+	// Urgent requests the next attempt at once, even if the receiver counts as down or busy: a caller waits for it.
+	Urgent bool `json:"urgent,omitempty"`
+	// Lease is that of the task, if ReadLeases has read it.
+	Lease *task.Lease `json:"-"`
 }
 
 // NewDelivery returns the delivery to a webhook of an event that happened at the given time.
-func NewDelivery(now, at time.Time, ref event.Ref, w *Webhook) (DeliveryRecord, store.Item, error) {
-	due, owner := resource.Instant(now), ref.Owner.In(w.ProfileID)
-	d := DeliveryRecord{
+func NewDelivery(now, at time.Time, ref event.Ref, w *Webhook) DeliveryRecord {
+	due := resource.Instant(now)
+	return DeliveryRecord{
 		Delivery: Delivery{
 			Resource:  resource.New(DeliveryID(at, ref.ID, w.ID), now, nil),
 			WebhookID: w.ID, EventID: ref.ID, EventType: ref.Type,
 			State: DeliveryPending, Attempts: []Attempt{}, NextAttemptAt: &due, WaitingFor: new(WaitsFirst),
 		},
-		Owner: owner,
-		Maker: w.CreatedBy,
-		Next:  1,
+		Owner: ref.Owner.In(w.ProfileID), Maker: w.CreatedBy, Next: 1,
 	}
-	it, err := store.NewItem(DeliveryKind, owner, d.ID, document{
-		ID: d.ID, CreatedAt: d.CreatedAt, WebhookID: w.ID, EventID: ref.ID, EventType: ref.Type, Maker: w.CreatedBy,
-	})
-	if err != nil {
-		return d, it, err
+}
+
+// CreateIn adds a new delivery and its task to the transaction, whose commit returns store.ErrConflict if the delivery
+// exists.
+func (d *DeliveryRecord) CreateIn(tx *store.Tx, now time.Time) error {
+	it := store.Item{Key: d.Key(), Kind: DeliveryKind, Owner: d.Owner, ExpireAt: d.expireAt()}
+	if err := d.WriteTo(&it); err != nil {
+		return err
 	}
-	it.Key, it.Listed = d.Key(), store.Key{}
-	it.ExpireAt = at.Add(KeepDeliveries)
-	d.WriteTo(&it)
-	return d, it, nil
+	tx.CreateExpiring(it, now.Unix(), nil)
+	return d.begin(tx, now)
+}
+
+// expireAt returns when the delivery is no longer kept.
+func (d *DeliveryRecord) expireAt() time.Time {
+	at, _ := id.Time(d.ID) // of the event
+	return at.Add(KeepDeliveries)
+}
+
+// WriteTo writes the delivery into its item.
+func (d *DeliveryRecord) WriteTo(it *store.Item) error {
+	it.Filters, it.Parent = map[string]string{StateFilter: d.State}, d.heldKey()
+	return it.Encode(d)
+}
+
+// ReadDelivery reads a delivery from its item.
+func ReadDelivery(it *store.Item) (d DeliveryRecord, err error) {
+	err = it.Decode(&d)
+	d.Owner, d.Version, d.State = it.Owner, it.Version, it.Filters[StateFilter]
+	if d.Attempts == nil { // written before attempts were a part of the document
+		d.Attempts = []Attempt{}
+	}
+	return d, err
 }
 
 // Webhook names the webhook that the delivery goes to.
@@ -160,26 +181,21 @@ func (d *DeliveryRecord) View(now time.Time) Delivery {
 	return view
 }
 
+// Scheduled reports whether the delivery has a task, which makes its next attempt. One that was pending before there
+// were such tasks has none until it is restarted.
+func (d *DeliveryRecord) Scheduled() bool {
+	return d.State == DeliveryPending && d.NextAttemptAt != nil
+}
+
 // Held reports whether the open circuit breaker of the receiver holds the delivery back.
 func (d *DeliveryRecord) Held() bool {
 	return d.WaitingFor != nil && *d.WaitingFor == WaitsBreaker
 }
 
-// Untouched reports whether no attempt was begun.
-func (d *DeliveryRecord) Untouched() bool {
-	return d.State == DeliveryPending && d.Next == 1 && d.Lease == nil
-}
-
-// Waits reports whether the next attempt is due and no function makes it: all that it
-// may lack is its message.
-func (d *DeliveryRecord) Waits(now time.Time) bool {
-	return d.State == DeliveryPending && d.NextAttemptAt != nil && !d.NextAttemptAt.After(now) && !d.Lease.Live(now)
-}
-
-// Record takes over the outcome of an attempt. After a failure that is not the last,
-// the next attempt is due after wait.
+// Record takes over the outcome of an attempt. After a failure that is not the last, the next attempt is due after
+// wait.
 func (d *DeliveryRecord) Record(o Outcome, now time.Time, wait time.Duration) {
-	d.Next++
+	d.add(o)
 	switch {
 	case o.Succeeded():
 		d.end(DeliveryDelivered, nil, now)
@@ -193,28 +209,26 @@ func (d *DeliveryRecord) Record(o Outcome, now time.Time, wait time.Duration) {
 	}
 }
 
-// RecordProbe takes over an attempt that found the receiver still down: it does not
-// count as a failure of the delivery, which probes again.
-func (d *DeliveryRecord) RecordProbe(now, again time.Time) {
-	d.Next++
+// RecordProbe takes over an attempt that found the receiver still down: it does not count as a failure of the delivery,
+// which probes again.
+func (d *DeliveryRecord) RecordProbe(o Outcome, now, again time.Time) {
+	d.add(o)
 	d.PutOff(now, again, WaitsBreaker)
 }
 
-// Restart starts the schedule from the beginning. An attempt under way keeps its lease: if
-// it succeeds, nothing more is sent.
-func (d *DeliveryRecord) Restart(now time.Time) {
-	d.Touch(now)
-	due := d.UpdatedAt
-	d.State, d.FailedReason, d.NextAttemptAt, d.WaitingFor, d.Failures = DeliveryPending, nil, &due,
-		new(WaitsRedelivery), 0
+// add keeps an attempt. The oldest are dropped.
+func (d *DeliveryRecord) add(o Outcome) {
+	d.Next++
+	d.Attempts = append(d.Attempts, o.Attempt)
+	d.Attempts = d.Attempts[max(0, len(d.Attempts)-MaxAttempts):]
+	d.Urgent = false
 }
 
-// PutOff makes the next attempt due at another time, for the given reason, and ends the
-// lease, if there is one. A delivery that waits for the circuit breaker is found by
-// Ref.Held when the receiver is back.
+// PutOff makes the next attempt due at another time, for the given reason. A delivery that waits for the circuit
+// breaker is found by Ref.Held when the receiver is back.
 func (d *DeliveryRecord) PutOff(now, until time.Time, waitsFor string) {
 	due := resource.Instant(until)
-	d.Lease, d.NextAttemptAt, d.WaitingFor = nil, &due, &waitsFor
+	d.NextAttemptAt, d.WaitingFor = &due, &waitsFor
 	d.Touch(now)
 }
 
@@ -223,6 +237,6 @@ func (d *DeliveryRecord) Fail(reason string, now time.Time) { d.end(DeliveryFail
 
 func (d *DeliveryRecord) end(state string, reason *string, now time.Time) {
 	d.State, d.FailedReason = state, reason
-	d.Lease, d.NextAttemptAt, d.WaitingFor = nil, nil, nil
+	d.NextAttemptAt, d.WaitingFor, d.Urgent = nil, nil, false
 	d.Touch(now)
 }

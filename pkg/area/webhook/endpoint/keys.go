@@ -7,7 +7,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
 
 // Ref names a webhook. Its owner is part of all keys, so that a caller finds its own
@@ -55,17 +54,6 @@ func (d *DeliveryRecord) heldKey() store.Key {
 		return store.Key{}
 	}
 	return store.Key{PK: d.Webhook().Held(), SK: HeldSince(d.UpdatedAt.Time) + d.ID}
-}
-
-// Due are the pending deliveries, by the time of their next attempt.
-var Due = task.Set{Name: "delivery", Shards: 16}
-
-// dueKey is the delivery's key in Due, while it is pending.
-func (d *DeliveryRecord) dueKey() store.Key {
-	if d.State != DeliveryPending || d.NextAttemptAt == nil {
-		return store.Key{}
-	}
-	return Due.Key(d.ID, d.NextAttemptAt.Time)
 }
 
 // DeliveryID returns the id of the delivery of an event, which happened at the given

@@ -1,6 +1,6 @@
 // Package endpoint holds the model that the operations on webhooks and the functions that
 // deliver events share: the records of webhooks and deliveries, their keys, the signing
-// secrets, the schedule of attempts, and the messages of the deliver queues.
+// secrets, the schedule of attempts, and the tasks that make them.
 package endpoint
 
 import (

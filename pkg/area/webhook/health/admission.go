@@ -8,10 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// shareWithin is the time within which attempts of a batch that are not admitted are put
-// off to the same time, so that one message requests all of them.
-const shareWithin = time.Second
-
 // Admission is the decision on an attempt.
 type Admission struct {
 	// Until is the time to ask again. It is zero if the attempt may be made.
@@ -23,18 +19,10 @@ type Admission struct {
 	Probe bool
 }
 
-// sharedAdmission is an admission that attempts share, and when the first of them asked.
-type sharedAdmission struct {
-	at time.Time
-	Admission
-}
-
 // Admit decides whether an attempt may be made now. While the receiver is down, one attempt
 // at a time may be made, as its probe. An urgent attempt may always be made, as one more
 // probe if the receiver is down.
 func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var err error
 	for range maxConflicts {
 		now := r.now()
@@ -45,9 +33,9 @@ func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 		case !open && !r.inFlight.full():
 			return Admission{}, nil
 		case !open:
-			return r.postpone(now, false), nil
+			return Admission{Until: r.pause()}, nil
 		case now.Before(*r.breaker.ProbeAt):
-			return r.postpone(now, true), nil
+			return Admission{Until: now.Add(r.breaker.hold(now, r.chance())), Held: true}, nil
 		}
 		if err = r.saveBreaker(ctx, r.breaker.probed(now, r.chance())); err == nil {
 			return Admission{Probe: true}, nil
@@ -57,16 +45,4 @@ func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
 		}
 	}
 	return Admission{}, err
-}
-
-// postpone returns when to ask again. The caller holds r.mu.
-func (r *Receiver) postpone(now time.Time, held bool) Admission {
-	if r.postponed.Held != held || now.Sub(r.postponed.at) >= shareWithin {
-		until := r.Pause()
-		if held {
-			until = r.hold(now)
-		}
-		r.postponed = sharedAdmission{now, Admission{Until: until, Held: held}}
-	}
-	return r.postponed.Admission
 }

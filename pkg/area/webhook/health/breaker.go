@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"time"
@@ -38,6 +39,9 @@ const (
 	keepBreakers = FailingLimit + 24*time.Hour
 )
 
+// writeAttribute names the last write of a breaker.
+const writeAttribute = "write"
+
 func breakerKey(ref endpoint.Ref) store.Key {
 	return store.Key{PK: "breaker#" + ref.Owner.String(), SK: ref.ID}
 }
@@ -45,7 +49,7 @@ func breakerKey(ref endpoint.Ref) store.Key {
 // breaker is the circuit breaker of a receiver that does not answer, which functions
 // share by the table. While it is open one attempt at a time probes the receiver, and
 // all other events wait; waiting counts as no failure. Nothing depends on its item:
-// each event that waits has a message of its own.
+// each event that waits has a task of its own.
 type breaker struct {
 	// To is the destination at that time. A new destination starts with a closed breaker.
 	To string `json:"to"`
@@ -54,9 +58,6 @@ type breaker struct {
 	Failures int       `json:"failures"`
 	// ProbeAt is the time of the next probe, or nil if the breaker is closed.
 	ProbeAt *time.Time `json:"probe_at,omitempty"`
-	// Over is set from the first answer of the receiver until the held deliveries were
-	// woken.
-	Over bool `json:"over,omitempty"`
 }
 
 // open reports whether the webhook's receiver counts as down.
@@ -73,7 +74,7 @@ func (b breaker) failed(r *endpoint.WebhookRecord, now time.Time) breaker {
 	switch {
 	case b.open(r):
 		return b
-	case b.stale(r), b.Over, now.Sub(b.Since) >= tripWithin:
+	case b.stale(r), now.Sub(b.Since) >= tripWithin:
 		b = breaker{To: r.GoesTo(), Since: now}
 	}
 	if b.Failures++; b.Failures >= TripAfter {
@@ -106,7 +107,7 @@ func (r *Receiver) readBreaker(it store.Item) error {
 }
 
 // saveBreaker writes the breaker. If another function has written it first, it takes
-// that over and returns store.ErrConflict. The caller holds r.mu.
+// that over and returns store.ErrConflict.
 func (r *Receiver) saveBreaker(ctx context.Context, b breaker) error {
 	it := r.breakerItem
 	if it.Kind == "" {
@@ -120,6 +121,8 @@ func (r *Receiver) saveBreaker(ctx context.Context, b breaker) error {
 	}
 	now := r.now()
 	it.ExpireAt = now.Add(keepBreakers)
+	// Two failures at the same time must not look like one that is written twice.
+	it.Attributes = map[string]string{writeAttribute: rand.Text()}
 	tx := &store.Tx{}
 	if it.Version == 0 {
 		tx.CreateExpiring(it, now.Unix(), nil)
@@ -146,27 +149,8 @@ func (r *Receiver) rereadBreaker(ctx context.Context, met error) error {
 	return r.readBreaker(it)
 }
 
-// hold returns until when an event is held back if the breaker is open, and the zero
-// time if it is closed. The caller holds r.mu.
-func (r *Receiver) hold(now time.Time) time.Time {
-	if !r.breaker.open(&r.record) {
-		return time.Time{}
-	}
-	return now.Add(r.breaker.hold(now, r.chance()))
-}
-
-// Hold returns until when an event is held back if the receiver counts as down by now,
-// and the zero time if it does not.
-func (r *Receiver) Hold() time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.hold(r.now())
-}
-
 // ProbeAt returns when the next probe is due.
 func (r *Receiver) ProbeAt(now time.Time) time.Time {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if at := r.breaker.ProbeAt; at != nil {
 		return *at
 	}
@@ -175,8 +159,6 @@ func (r *Receiver) ProbeAt(now time.Time) time.Time {
 
 // noteReach records whether an attempt found the receiver down.
 func (r *Receiver) noteReach(ctx context.Context, o endpoint.Outcome) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var err error
 	for range maxConflicts {
 		switch next := r.breaker.failed(&r.record, r.now()); {
@@ -200,24 +182,16 @@ func (r *Receiver) noteReach(ctx context.Context, o endpoint.Outcome) {
 	}
 }
 
-// closeBreaker closes the breaker and deletes its item. Events that were held back are
-// woken: after the breaker is closed, so that they are not held back once more, and
-// before its item is deleted, so that after a crash the next success wakes them.
+// closeBreaker deletes the breaker. If it was open, the same transaction wakes what was held
+// back.
 func (r *Receiver) closeBreaker(ctx context.Context) error {
-	if r.breaker.ProbeAt != nil {
-		over := r.breaker
-		over.ProbeAt, over.Over = nil, true
-		if err := r.saveBreaker(ctx, over); err != nil {
-			return err
-		}
-	}
-	if r.breaker.Over {
-		if err := r.wake(ctx, r.ref); err != nil {
-			return err
-		}
-	}
 	tx := &store.Tx{}
 	tx.Delete(r.breakerItem)
+	if r.breaker.ProbeAt != nil {
+		if err := endpoint.WakeIn(tx, r.ref, r.now()); err != nil {
+			return err
+		}
+	}
 	if err := r.db.Commit(ctx, tx); err != nil {
 		return errors.Join(err, r.rereadBreaker(ctx, err))
 	}

@@ -39,11 +39,6 @@ func TestWhatOpensTheBreaker(t *testing.T) {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	over := o
-	over.ProbeAt, over.Over = nil, true
-	if over.open(r) || over.failed(r, now).Failures != 1 || over.failed(r, now).Over {
-		t.Errorf("after the end: %+v", over.failed(r, now))
-	}
 	for _, c := range []struct{ age, probe, hold time.Duration }{
 		{0, 2 * time.Second, 15 * time.Second}, {30 * time.Second, 3 * time.Second, 30 * time.Second},
 		{time.Minute, 6 * time.Second, time.Minute},

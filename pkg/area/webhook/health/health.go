@@ -54,8 +54,6 @@ func note(r *endpoint.WebhookRecord, o endpoint.Outcome, now time.Time) bool {
 // noteHealth records the result of an attempt in its webhook.
 func (r *Receiver) noteHealth(ctx context.Context, o endpoint.Outcome) {
 	r.tally.add(r.ref, o.Attempt, r.now())
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var err error
 	for range maxConflicts {
 		now := r.now()

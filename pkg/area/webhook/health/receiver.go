@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
-	"github.com/content-automation/api/pkg/base/lock"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -18,34 +17,28 @@ import (
 // came first.
 const maxConflicts = 20
 
-// Monitor watches the receivers of one function, from one batch to the next.
+// Monitor watches the receivers of one function, from one attempt to the next.
 type Monitor struct {
 	db     *store.DB
 	now    func() time.Time
 	chance func() float64
-	wake   func(context.Context, endpoint.Ref) error
 	tally  tally
 }
 
-// NewMonitor returns a monitor. Random numbers from 0 to 1 come from chance, and wake
-// sends for all that was held back of a webhook.
-func NewMonitor(db *store.DB, now func() time.Time, chance func() float64,
-	wake func(context.Context, endpoint.Ref) error) *Monitor {
-	return &Monitor{db: db, now: now, chance: chance, wake: wake}
+// NewMonitor returns a monitor. Random numbers from 0 to 1 come from chance.
+func NewMonitor(db *store.DB, now func() time.Time, chance func() float64) *Monitor {
+	return &Monitor{db: db, now: now, chance: chance}
 }
 
-// Receiver is the receiver of a webhook as the attempts of one batch share it.
+// Receiver is the receiver of a webhook, as one attempt sees it.
 type Receiver struct {
 	*Monitor
-	ref      endpoint.Ref
-	inFlight *inFlight
-
-	mu          lock.Mutex
+	ref         endpoint.Ref
+	inFlight    inFlight
 	item        store.Item
 	record      endpoint.WebhookRecord
 	breakerItem store.Item
 	breaker     breaker
-	postponed   sharedAdmission
 }
 
 // Keys returns the keys of the items that Receiver is made of.
@@ -54,13 +47,13 @@ func Keys(ref endpoint.Ref) []store.Key {
 }
 
 // Receiver returns the receiver of a webhook from the items of Keys, which are empty if
-// they do not exist. by names the batch for other functions.
-func (m *Monitor) Receiver(ref endpoint.Ref, by string, items []store.Item) (*Receiver, error) {
+// they do not exist.
+func (m *Monitor) Receiver(ref endpoint.Ref, items []store.Item) (*Receiver, error) {
 	r := &Receiver{Monitor: m, ref: ref}
 	if err := errors.Join(r.read(items[0]), r.readBreaker(items[1])); err != nil {
 		return nil, err
 	}
-	r.inFlight = newInFlight(by, inFlightKey(ref), r.record.Latencies, items[2], m.now())
+	r.inFlight = newInFlight(inFlightKey(ref), r.record.Latencies, items[2], m.now())
 	return r, nil
 }
 
@@ -73,34 +66,21 @@ func (r *Receiver) read(it store.Item) error {
 	return it.Decode(&r.record)
 }
 
-// State returns the webhook's state; it is empty if the webhook was deleted.
-func (r *Receiver) State() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.record.State
-}
-
-// Record returns the webhook as it is known.
-func (r *Receiver) Record() endpoint.WebhookRecord {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.record
-}
+// Record returns the webhook as it is known. It has no state if the webhook was deleted.
+func (r *Receiver) Record() endpoint.WebhookRecord { return r.record }
 
 // MayHang reports whether an attempt now would be made and could take long: attempts
 // of other functions do, or the receiver is down and due for a probe. An attempt that
 // would only be put off takes no time, and queues and buses in AWS do not hang. An
 // urgent attempt is never put off.
 func (r *Receiver) MayHang(now time.Time, urgent bool) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	switch {
 	case r.record.Destination != nil || r.record.State != endpoint.StateEnabled:
 		return false
 	case r.breaker.open(&r.record):
 		return urgent || !now.Before(*r.breaker.ProbeAt)
 	default:
-		return r.inFlight.elsewhere() && (urgent || !r.inFlight.full())
+		return r.inFlight.slow > 0 && (urgent || !r.inFlight.full())
 	}
 }
 

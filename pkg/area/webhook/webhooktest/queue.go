@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -37,9 +38,10 @@ var _ queue.Queue = (*Queue)(nil)
 
 // Message is a message in a queue.
 type Message struct {
-	ID   string
-	Body string
-	at   time.Time
+	ID       string
+	Body     string
+	at       time.Time
+	receives int
 }
 
 // Send implements queue.Sender.
@@ -127,7 +129,9 @@ func (q *Queue) Serve(handle func(context.Context, events.SQSEvent) (events.SQSE
 	var batch events.SQSEvent
 	for _, m := range q.Messages {
 		if len(batch.Records) < q.world.MaxBatch && !m.at.After(q.world.Clock.Now()) {
-			batch.Records = append(batch.Records, events.SQSMessage{MessageId: m.ID, ReceiptHandle: m.ID, Body: m.Body})
+			m.receives++
+			batch.Records = append(batch.Records, events.SQSMessage{MessageId: m.ID, ReceiptHandle: m.ID, Body: m.Body,
+				Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(m.receives)}})
 			m.at = q.world.Clock.Now().Add(visibility)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package webhooktest runs the path from an event to its receivers in one process, for
-// tests: with a clock, queues and a network of its own, and deaths at any step.
+// Package webhooktest runs the path from an event to its receivers in one process, for tests: with a clock, queues and
+// a network of its own, and deaths at any step.
 package webhooktest
 
 import (
@@ -7,12 +7,11 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
@@ -61,8 +60,8 @@ func Create(t *testing.T, c *apitest.Caller, url string, types ...string) (w web
 	return w
 }
 
-// World is the path from an event to its receivers, with everything around it that a
-// test must control: time, queues, the network, and deaths.
+// World is the path from an event to its receivers, with everything around it that a test must control: time, queues,
+// the network, and deaths.
 type World struct {
 	T          *testing.T
 	Clock      *apitest.Clock
@@ -72,27 +71,33 @@ type World struct {
 	API        *apitest.Caller
 	Dispatcher *dispatch.Dispatcher
 	Replayer   *task.Consumer
-	Deliverer  *deliver.Deliverer
-	Patient    *deliver.Deliverer // for slow receivers
-	Events     *Queue             // from the bus to dispatch
-	Replays    *Queue             // of the tasks of replays
-	Attempts   *Queue             // from dispatch to deliver
-	Slow       *Queue             // from there to the deliverer for slow receivers
-	Beats      chan time.Time     // of the functions' heartbeat
+	Deliverer  *Deliverer
+	Patient    *Deliverer     // for slow receivers
+	Events     *Queue         // from the bus to dispatch
+	Replays    *Queue         // of the tasks of replays
+	Attempts   *Queue         // from dispatch to deliver
+	Slow       *Queue         // from there to the deliverer for slow receivers
+	Beats      chan time.Time // of the functions' heartbeat
 	Chance     float64
 	MaxBatch   int
 
-	holder  *queue.Holder // of dispatch
-	relayed map[string]bool
+	holder *queue.Holder // of dispatch
+	stream stream
+}
+
+// Deliverer is a deliverer with its function.
+type Deliverer struct {
+	*deliver.Deliverer
+	Handle func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
 }
 
 // New returns a world.
 func New(t *testing.T) *World {
-	w := &World{T: t, Clock: apitest.NewClock(), Fuse: &Fuse{}, Beats: make(chan time.Time), Chance: 0.5, MaxBatch: 10,
-		relayed: map[string]bool{}}
+	w := &World{T: t, Clock: apitest.NewClock(), Fuse: &Fuse{}, Beats: make(chan time.Time), Chance: 0.5, MaxBatch: 10}
 	w.DB = storetest.Open(t, w.Clock.Now, func(c *aws.Config) {
 		w.Faults.Attach(c)
-		c.HTTPClient = &fusedHTTP{c.HTTPClient, w.Fuse}
+		w.stream.table, w.stream.parked = c.HTTPClient, map[string]task.Task{}
+		c.HTTPClient = &fusedHTTP{&w.stream, w.Fuse}
 		// A repeat by the SDK would be a step after death.
 		c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	})
@@ -107,33 +112,30 @@ func New(t *testing.T) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	names := 0
 	heartbeat := func() (<-chan time.Time, func()) { return w.Beats, func() {} }
-	w.Dispatcher = dispatch.New(w.DB, w.Attempts, w.Clock.Now)
+	w.Dispatcher = dispatch.New(w.DB, w.Clock.Now)
 	w.holder = queue.NewHolder(w.Events, heartbeat)
-	name := func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		names++
-		return fmt.Sprint("batch", names)
+	consumer := func(handlers map[task.Kind]task.Handler) *task.Consumer {
+		return task.NewConsumer(task.NewKernel(task.Config{DB: w.DB, Handlers: handlers, Now: w.Clock.Now,
+			Name: rand.Text, Chance: func() float64 { return w.Chance }}), w.queues(), heartbeat)
 	}
-	chance := func() float64 { return w.Chance }
-	kernel := task.NewKernel(task.Config{
-		DB: w.DB, Handlers: map[task.Kind]task.Handler{
-			endpoint.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}},
-		Now: w.Clock.Now, Name: name, Chance: chance,
-	})
-	w.Replayer = task.NewConsumer(kernel, map[topology.Queue]*Queue{topology.Replay: w.Replays}, heartbeat)
-	c := deliver.Config{
-		DB: w.DB, Signer: signer, Client: &fusedHTTP{endpoint.NewClient(true), w.Fuse}, Envelope: Envelope(),
-		Queue: w.Attempts, Slow: w.Slow, Heartbeat: heartbeat, Now: w.Clock.Now, Chance: chance, Name: name,
-		Patience: deliver.Patience,
+	w.Replayer = consumer(map[task.Kind]task.Handler{endpoint.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}})
+	deliverer := func(slow bool) *Deliverer {
+		d := deliver.New(deliver.Config{
+			DB: w.DB, Signer: signer, Client: &fusedHTTP{endpoint.NewClient(true), w.Fuse}, Envelope: Envelope(),
+			Slow: slow, Now: w.Clock.Now, Chance: func() float64 { return w.Chance }, Name: rand.Text,
+		})
+		return &Deliverer{d, d.Counting(consumer(map[task.Kind]task.Handler{endpoint.DeliverKind: d,
+			endpoint.WakeKind: deliver.NewWaker(w.DB, w.Clock.Now)}).Handle)}
 	}
-	w.Deliverer = deliver.New(c)
-	c.Queue, c.Slow = w.Slow, nil
-	w.Patient = deliver.New(c)
+	w.Deliverer, w.Patient = deliverer(false), deliverer(true)
 	return w
+}
+
+// queues are the queues of tasks.
+func (w *World) queues() map[topology.Queue]*Queue {
+	return map[topology.Queue]*Queue{topology.Deliver: w.Attempts, topology.DeliverSlow: w.Slow,
+		topology.Replay: w.Replays}
 }
 
 // Owner owns the test's webhooks.
@@ -208,21 +210,30 @@ func (w *World) Publish(ref event.Ref) {
 	w.Events.Put(queue.Message{Body: string(b)})
 }
 
-// Relay sends the messages that calls have committed to their queues, as the relay does.
+// Relay sends the messages that were committed to their queues, as the relay does.
 func (w *World) Relay() {
 	w.T.Helper()
-	for _, row := range storetest.Rows(w.T, w.DB) {
-		if row["kind"] != task.ItemKind && row["kind"] != task.OutboxKind || w.relayed[row["pk"]] {
-			continue
+	for _, doc := range w.stream.take() {
+		var m struct {
+			task.Message
+			Parked bool
 		}
-		w.relayed[row["pk"]] = true
-		var m task.Message
-		if err := json.Unmarshal([]byte(row["doc"]), &m); err != nil {
+		if err := json.Unmarshal([]byte(doc), &m); err != nil {
 			w.T.Fatal(err)
 		}
-		q := map[topology.Queue]*Queue{topology.Deliver: w.Attempts, topology.Replay: w.Replays}[m.Queue]
-		q.Put(queue.Message{Body: row["doc"], Group: row["acc"]})
+		if !m.Parked {
+			w.send(m.Message, 0)
+		}
 	}
+}
+
+func (w *World) send(m task.Message, delay time.Duration) {
+	w.T.Helper()
+	body, err := json.Marshal(m)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	w.queues()[m.Queue].Put(queue.Message{Body: string(body), Group: m.FairGroup(), Delay: delay})
 }
 
 // Dispatch runs the dispatch function on everything that is on the bus.
@@ -230,12 +241,17 @@ func (w *World) Dispatch() {
 	w.T.Helper()
 	for w.Events.Serve(w.Dispatcher.Holding(w.holder)) {
 	}
+	w.Relay()
 }
+
+// ahead is how long before a parked step is due its message is sent.
+const ahead = 2 * time.Minute
 
 // Run lets everything happen until the queues are empty, or until the given time.
 func (w *World) Run(until ...time.Time) {
 	w.T.Helper()
 	for range 10_000 {
+		w.Relay()
 		worked := w.Events.Serve(w.Dispatcher.Holding(w.holder))
 		worked = w.Replays.Serve(w.Replayer.Handle) || worked
 		worked = w.Attempts.Serve(w.Deliverer.Handle) || worked
@@ -244,21 +260,31 @@ func (w *World) Run(until ...time.Time) {
 			continue
 		}
 		next, any := w.Next()
+		parked := w.stream.first()
+		send := parked.Step > 0 && (!any || parked.DueAt.Add(-ahead).Before(next))
+		if send {
+			next, any = parked.DueAt.Add(-ahead), true
+		}
 		if !any || len(until) > 0 && next.After(until[0]) {
 			return
 		}
-		w.Clock.Add(next.Sub(w.Clock.Now()))
+		w.Clock.Add(max(0, next.Sub(w.Clock.Now())))
+		if send { // as the function due does
+			w.send(parked.Message, parked.DueAt.Sub(w.Clock.Now()))
+			w.stream.sent(parked)
+		}
 	}
 	w.T.Fatal("the queues never become empty")
 }
 
-// Lost counts the results of a search for lost events and deliveries.
+// Lost counts the results of a search for lost events and messages.
 type Lost struct{ Events, Made, Overdue, Resent int }
 
-// Search finds lost events and deliveries, as the function due does.
+// Search finds lost events and messages, as the function due does.
 func (w *World) Search(ctx context.Context, atOnce bool) (Lost, error) {
-	swept, err := dispatch.NewSweeper(w.DB, w.Attempts, w.Clock.Now).Sweep(ctx, atOnce)
-	found, failed := task.NewReconciler(w.DB, w.Clock.Now, dispatch.Overdue(w.Attempts, w.Clock.Now)).Run(ctx, atOnce)
+	swept, err := dispatch.NewSweeper(w.DB, w.Clock.Now).Sweep(ctx, atOnce)
+	found, failed := task.NewReconciler(w.DB, w.Clock.Now,
+		task.OverdueTasks(task.NewSender(w.queues()), w.Clock.Now)...).Run(ctx, atOnce)
 	return Lost{swept.Events, swept.Made, found.Overdue, found.Resent}, errors.Join(err, failed)
 }
 
@@ -270,19 +296,6 @@ func (w *World) Next() (at time.Time, any bool) {
 		}
 	}
 	return at, any
-}
-
-// Asked counts the attempts that the messages to deliver request.
-func (w *World) Asked() (n int) {
-	w.T.Helper()
-	for _, m := range w.Attempts.Sent {
-		msg, err := endpoint.ParseMessage(m.Body)
-		if err != nil {
-			w.T.Fatal(err)
-		}
-		n += len(msg.Requests)
-	}
-	return n
 }
 
 // Delivery reads the one delivery of an event to a webhook.
@@ -315,6 +328,13 @@ func (w *World) Deliveries(webhookID string) (all []endpoint.DeliveryRecord) {
 			w.T.Errorf("item of %s: %+v", d.ID, it)
 		}
 		all = append(all, d)
+	}
+	leased := make([]*endpoint.DeliveryRecord, len(all))
+	for i := range all {
+		leased[i] = &all[i]
+	}
+	if err := endpoint.ReadLeases(w.T.Context(), w.DB, w.Clock.Now(), leased...); err != nil {
+		w.T.Fatal(err)
 	}
 	return all
 }

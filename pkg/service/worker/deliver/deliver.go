@@ -1,6 +1,5 @@
-// Package deliver starts the functions that deliver webhooks: deliver, which gets all
-// deliveries, and deliver-slow, to which it passes on those whose receivers take long to
-// answer.
+// Package deliver connects the functions that deliver webhooks: deliver, which gets all deliveries, and deliver-slow,
+// to which it passes on those whose receivers take long to answer.
 package deliver
 
 import (
@@ -9,9 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
@@ -23,51 +20,40 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task/queue"
-	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
 
-// gcPercent lets the heap grow to five times what is live before it is collected: a few
-// megabytes of the function's memory, at 0.04 MB a delivery. It saves a sixth of the CPU
-// time.
+// gcPercent lets the heap grow to five times what is live before it is collected: a few megabytes of the function's
+// memory, at 0.04 MB a delivery. It saves a sixth of the CPU time.
 const gcPercent = 400
 
-// processors is how many threads run Go code at a time. The function's memory pays for
-// a third of a core: sharing that among the two cores of the machine costs a tenth of
-// the CPU time, in threads that wake each other.
+// processors is how many threads run Go code at a time. The function's memory pays for a third of a core: sharing that
+// among the two cores of the machine costs a tenth of the CPU time, in threads that wake each other.
 const processors = 1
 
-// Start delivers the messages of the queue at the address own. Those for slow receivers
-// it passes on to the queue at the address slow, if that is not empty. toAWS makes the
-// sender to AWS accounts; it may be nil where no such deliveries come, as they are never
-// passed on. Start does not return; it panics where something is missing, so that a
-// deployment fails.
-func Start(own, slow string, toAWS func(aws.Config) deliver.AWSSender) {
+// Handlers returns the handlers of the functions.
+func Handlers(d *deliver.Deliverer) worker.Handlers {
+	return worker.Handlers{endpoint.DeliverKind: d, endpoint.WakeKind: deliver.NewWaker(d.DB, d.Now)}
+}
+
+// Open prepares the process of a function, and returns its deliverer. With slow it serves slow receivers. toAWS makes
+// the sender to AWS accounts; it may be nil where no such deliveries come, as they are never passed on. Open panics
+// where something is missing, so that a deployment fails.
+func Open(slow bool, toAWS func(aws.Config) deliver.AWSSender) (aws.Config, *deliver.Deliverer) {
 	logging.Setup()
 	debug.SetGCPercent(gcPercent)
 	runtime.GOMAXPROCS(processors)
-	lambda.Start(New(own, slow, toAWS).Handle)
-}
-
-// New returns the deliverer that Start starts.
-func New(own, slow string, toAWS func(aws.Config) deliver.AWSSender) *deliver.Deliverer {
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Deliver]()
-	queues := sqs.NewFromConfig(cfg)
 	c := deliver.Config{
-		DB:        store.Open(cfg, n.Table),
-		Signer:    awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)),
-		Client:    endpoint.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))),
-		Envelope:  seal.NewEnvelope(kmsseal.New(cfg, n.SecretsKey, endpoint.SealPurpose), time.Now),
-		Queue:     sqsqueue.New(queues, own),
-		Heartbeat: queue.Ticker,
-		Now:       time.Now, Chance: backoff.Chance, Name: rand.Text, Patience: deliver.Patience,
-	}
-	if slow != "" {
-		c.Slow = sqsqueue.New(queues, slow)
+		DB:       store.Open(cfg, n.Table),
+		Signer:   awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now)),
+		Client:   endpoint.NewClient(awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))),
+		Envelope: seal.NewEnvelope(kmsseal.New(cfg, n.SecretsKey, endpoint.SealPurpose), time.Now),
+		Slow:     slow, Now: time.Now, Chance: backoff.Chance, Name: rand.Text,
 	}
 	if toAWS != nil {
 		c.AWS = toAWS(cfg)
 	}
-	return deliver.New(c)
+	return cfg, deliver.New(c)
 }

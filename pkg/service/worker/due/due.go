@@ -26,19 +26,18 @@ type Request struct {
 
 // Result is the result of a search.
 type Result struct {
-	Tasks      task.Found     `json:"tasks"`
-	Deliveries task.Found     `json:"deliveries"`
-	Events     dispatch.Swept `json:"events"`
+	Tasks  task.Found     `json:"tasks"`
+	Events dispatch.Swept `json:"events"`
 	// Warned is the number of accounts that were warned of a key's expiry.
 	Warned int `json:"warned"`
 }
 
 // Search finds due work. Searches may run at the same time.
 type Search struct {
-	db                *store.DB
-	now               func() time.Time
-	tasks, deliveries *task.Reconciler
-	events            *dispatch.Sweeper
+	db     *store.DB
+	now    func() time.Time
+	tasks  *task.Reconciler
+	events *dispatch.Sweeper
 }
 
 // New returns a search that sends to the queues in topology.Outbox.
@@ -47,24 +46,21 @@ func New[Q queue.Sender](db *store.DB, queues map[topology.Queue]Q, now func() t
 	for name, q := range queues {
 		wide[name] = queue.Wide(q)
 	}
-	deliver := wide[topology.Deliver]
 	return &Search{
 		db: db, now: now,
-		tasks:      task.NewReconciler(db, now, task.OverdueTasks(task.NewSender(wide), now)...),
-		deliveries: task.NewReconciler(db, now, dispatch.Overdue(deliver, now)),
-		events:     dispatch.NewSweeper(db, deliver, now),
+		tasks:  task.NewReconciler(db, now, task.OverdueTasks(task.NewSender(wide), now)...),
+		events: dispatch.NewSweeper(db, now),
 	}
 }
 
 // Run searches once. A failure in one part does not prevent the others.
 func (s *Search) Run(ctx context.Context, in Request) (r Result, err error) {
 	var all sync.WaitGroup
-	var failed [4]error
+	var failed [3]error
 	all.Go(func() { r.Tasks, failed[0] = s.tasks.Run(ctx, in.Now) })
-	all.Go(func() { r.Deliveries, failed[1] = s.deliveries.Run(ctx, in.Now) })
-	all.Go(func() { r.Events, failed[2] = s.events.Sweep(ctx, in.Now) })
-	all.Go(func() { r.Warned, failed[3] = expiry.Warn(ctx, s.db, s.now()) })
+	all.Go(func() { r.Events, failed[1] = s.events.Sweep(ctx, in.Now) })
+	all.Go(func() { r.Warned, failed[2] = expiry.Warn(ctx, s.db, s.now()) })
 	all.Wait()
-	counted := level.Waited(ctx, s.db, s.now(), max(r.Tasks.Oldest, r.Deliveries.Oldest))
+	counted := level.Waited(ctx, s.db, s.now(), r.Tasks.Oldest)
 	return r, errors.Join(append(failed[:], counted)...)
 }

@@ -166,7 +166,7 @@ func message(it store.Item) (topology.Queue, queue.Message, error) {
 			return "", queue.Message{}, err
 		}
 	}
-	return m.Queue, queue.Message{Body: string(body), Group: it.Owner.String()}, nil
+	return m.Queue, queue.Message{Body: string(body), Group: m.FairGroup()}, nil
 }
 
 // entry returns the reference of an event for the bus.

@@ -1,4 +1,6 @@
-package linkedin
+// Package pdf makes a document of images: each page shows one of them. Images are not decoded, so that
+// the document needs no memory and its length is known before it is read.
+package pdf
 
 import (
 	"bytes"
@@ -11,20 +13,19 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// pdfMIME is the media type of a document.
-const pdfMIME = "application/pdf"
+// MIME is the media type of a document.
+const MIME = "application/pdf"
 
-// Document returns a document with JPEG images as its pages, each on a page of its own. The images have three colors.
-// They are not decoded, so that the document needs no memory and its length is known before it is read.
-func Document(images []platform.Media) platform.Media {
+// Of returns a document with JPEG images as its pages. The images have three colors.
+func Of(images []platform.Media) platform.Media {
 	parts := layout(images)
-	m := platform.Media{MIME: pdfMIME}
+	m := platform.Media{MIME: MIME}
 	for _, p := range parts {
 		m.Bytes += p.length()
 	}
 	m.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
 		if offset < 0 || length <= 0 || offset+length > m.Bytes {
-			return nil, fmt.Errorf("linkedin: the range %d+%d of %d bytes", offset, length, m.Bytes)
+			return nil, fmt.Errorf("pdf: the range %d+%d of %d bytes", offset, length, m.Bytes)
 		}
 		return &reader{ctx: ctx, parts: parts, skip: offset, left: length}, nil
 	}
