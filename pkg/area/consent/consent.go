@@ -22,7 +22,6 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
-	"github.com/content-automation/api/pkg/record/pending"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -71,7 +70,7 @@ type Vault interface {
 // Subject is the record of an account at the other side, which waits for consent.
 type Subject interface {
 	// Pending returns the member with the consent that the record waits for.
-	Pending() **pending.Consent
+	Pending() **authority.Consent
 	// Save adds the changed record, which was read as it, to the transaction.
 	Save(tx *store.Tx, now time.Time, it store.Item) error
 	// Asks returns what the owner is asked for.
@@ -169,7 +168,7 @@ func (f *Flow) await(ctx context.Context, o tenant.Owner, id string, s Subject, 
 	if err != nil {
 		return "", err
 	}
-	*s.Pending() = &pending.Consent{Nonce: st.hash(), Until: st.until, Sealed: sealed}
+	*s.Pending() = &authority.Consent{Nonce: st.hash(), Until: st.until, Sealed: sealed}
 	return st.sign(ctx, f.Secret)
 }
 

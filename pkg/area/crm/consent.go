@@ -19,7 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/pending"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -83,15 +83,12 @@ type granted struct {
 
 func (i *subject) adapter() crm.Adapter { return i.s.systems.Of(i.owner.Mode, i.r.Kind) }
 
-// Pending implements consent.Subject.
-func (i *subject) Pending() **pending.Consent { return &i.r.Consent }
+func (i *subject) Pending() **authority.Consent { return &i.r.Consent }
 
-// Save implements consent.Subject.
 func (i *subject) Save(tx *store.Tx, now time.Time, it store.Item) error {
 	return i.r.Save(tx, now, i.owner, it, "")
 }
 
-// Asks implements consent.Subject.
 func (i *subject) Asks() (consent.Asking, error) {
 	label := i.adapter().Facts().Label
 	return consent.Asking{To: "your " + label, Label: label, May: []string{
@@ -106,7 +103,6 @@ func (i *subject) Address(ctx context.Context, c consent.Consent, state string) 
 		State: state})
 }
 
-// Exchange implements consent.Subject.
 func (i *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values) ([]consent.Grant, error) {
 	adapter := i.adapter()
 	q.Set("portal", c.Details[portalDetail])
@@ -129,7 +125,6 @@ func (i *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values)
 	return []consent.Grant{{ID: a.ID, Name: a.Name, Account: raw}}, nil
 }
 
-// Keep implements consent.Subject.
 func (i *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c consent.Consent,
 	g consent.Grant) (consent.Kept, error) {
 	var got granted

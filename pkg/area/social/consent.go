@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/pending"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -69,15 +69,12 @@ func (a *subject) adapter() (platform.Adapter, error) {
 	return adapter, nil
 }
 
-// Pending implements consent.Subject.
-func (a *subject) Pending() **pending.Consent { return &a.r.Consent }
+func (a *subject) Pending() **authority.Consent { return &a.r.Consent }
 
-// Save implements consent.Subject.
 func (a *subject) Save(tx *store.Tx, now time.Time, it store.Item) error {
 	return a.r.Replace(tx, now, it, "")
 }
 
-// Asks implements consent.Subject.
 func (a *subject) Asks() (consent.Asking, error) {
 	adapter, err := a.adapter()
 	if err != nil {
@@ -96,7 +93,6 @@ func (a *subject) Asks() (consent.Asking, error) {
 		May: append(may, "keep this access until you end it in the settings of "+c.Label)}, nil
 }
 
-// Address implements consent.Subject.
 func (a *subject) Address(ctx context.Context, c consent.Consent, state string) (string, error) {
 	adapter, err := a.adapter()
 	if err != nil {
@@ -106,7 +102,6 @@ func (a *subject) Address(ctx context.Context, c consent.Consent, state string) 
 		Verifier: c.Verifier})
 }
 
-// Exchange implements consent.Subject.
 func (a *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values) (all []consent.Grant, err error) {
 	adapter, err := a.adapter()
 	if err != nil {
@@ -127,7 +122,6 @@ func (a *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values)
 	return all, nil
 }
 
-// Keep implements consent.Subject.
 func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, _ consent.Consent,
 	g consent.Grant) (consent.Kept, error) {
 	var granted platform.Account

@@ -11,7 +11,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/chain"
-	"github.com/content-automation/api/pkg/adapter/platform/pdf"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -31,7 +30,7 @@ type state struct {
 // files returns the files of a post, which are one document if its options say so.
 func files(post platform.Post) []platform.Media {
 	if own, ok := post.Options.Own.(Options); ok && own.Document && post.Kind == platform.KindCarousel {
-		return []platform.Media{pdf.Of(post.Media)}
+		return []platform.Media{Document(post.Media)}
 	}
 	return post.Media
 }
@@ -39,7 +38,7 @@ func files(post platform.Post) []platform.Media {
 // edge returns the part of the interface that takes a file.
 func edge(m platform.Media) string {
 	switch {
-	case m.MIME == pdf.MIME:
+	case m.MIME == pdfMIME:
 		return "documents"
 	case m.Video():
 		return "videos"

@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/awscall"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
+	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )
 
 // Name is the provider's name.
@@ -39,7 +39,7 @@ type Objects interface {
 // Config has the dependencies of the adapter.
 type Config struct {
 	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
-	// used: see awscall.Config.
+	// used: see wire.AWSConfig.
 	AWS aws.Config
 	// Endpoint replaces Bedrock's own address.
 	Endpoint string
@@ -63,7 +63,7 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New makes the adapter. It makes no call.
 func New(cfg Config) *Provider {
-	client := bedrockruntime.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint))
+	client := bedrockruntime.NewFromConfig(wire.AWSConfig(cfg.AWS, cfg.Endpoint))
 	return &Provider{client: client, region: cfg.AWS.Region, everywhere: cfg.Everywhere, bucket: cfg.Bucket,
 		objects: cfg.Objects}
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/awscall"
+	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )
 
 // call is a call of the API. A call that submits starts a generation and takes no client token.
-func call(name string, timeout time.Duration, submits bool) awscall.Call {
-	return awscall.Call{Name: "bedrock: " + name, Timeout: timeout, Submits: submits, Refused: refused}
+func call(name string, timeout time.Duration, submits bool) wire.AWSCall {
+	return wire.AWSCall{Name: "bedrock: " + name, Timeout: timeout, Submits: submits, Refused: refused}
 }
 
 // refused classifies the codes whose meaning is specific to Bedrock.

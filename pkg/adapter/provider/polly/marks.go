@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/polly/types"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/awscall"
+	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )
 
 // maxMarks bounds the marks of a text, in bytes.
@@ -30,7 +30,7 @@ type mark struct {
 // without them is still useful, so a failure is only logged.
 func (p *Provider) marks(ctx context.Context, engine types.Engine, v voice, text string) (all []provider.Mark,
 	billed int) {
-	call := awscall.Call{Name: "polly: SynthesizeSpeech of marks", Timeout: quickTimeout, Refused: refused}
+	call := wire.AWSCall{Name: "polly: SynthesizeSpeech of marks", Timeout: quickTimeout, Refused: refused}
 	err := call.Do(ctx, func(ctx context.Context) error {
 		out, err := p.client.SynthesizeSpeech(ctx, &polly.SynthesizeSpeechInput{
 			Engine: engine, VoiceId: v.id, LanguageCode: v.code, OutputFormat: types.OutputFormatJson,

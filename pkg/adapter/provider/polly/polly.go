@@ -36,7 +36,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/polly/types"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/awscall"
+	"github.com/content-automation/api/pkg/adapter/provider/wire"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -67,7 +67,7 @@ type Objects interface {
 
 // Config has the dependencies of the adapter.
 type Config struct {
-	// AWS has region and credentials. Its endpoint, retries and HTTP client are not used: see awscall.Config.
+	// AWS has region and credentials. Its endpoint, retries and HTTP client are not used: see wire.AWSConfig.
 	AWS aws.Config
 	// Endpoint replaces the service's own address.
 	Endpoint string
@@ -87,7 +87,7 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New makes the provider. It makes no call.
 func New(cfg Config) *Provider {
-	return &Provider{client: polly.NewFromConfig(awscall.Config(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket,
+	return &Provider{client: polly.NewFromConfig(wire.AWSConfig(cfg.AWS, cfg.Endpoint)), bucket: cfg.Bucket,
 		objects: cfg.Objects}
 }
 
@@ -160,7 +160,7 @@ func characters(text string) (n int) {
 // speak speaks a short text.
 func (p *Provider) speak(ctx context.Context, engine types.Engine, v voice, text string,
 	marks bool) (provider.Submission, error) {
-	call := awscall.Call{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
+	call := wire.AWSCall{Name: "polly: SynthesizeSpeech", Timeout: speakTimeout, Submits: true, Refused: refused}
 	var content []byte
 	var billed int32
 	err := call.Do(ctx, func(ctx context.Context) error {
@@ -203,7 +203,7 @@ func isMP3(content []byte) bool {
 
 // start starts a task for a long text.
 func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text string) (provider.Submission, error) {
-	call := awscall.Call{Name: "polly: StartSpeechSynthesisTask", Timeout: quickTimeout, Submits: true,
+	call := wire.AWSCall{Name: "polly: StartSpeechSynthesisTask", Timeout: quickTimeout, Submits: true,
 		Refused: refused}
 	var id string
 	err := call.Do(ctx, func(ctx context.Context) error {
@@ -233,7 +233,7 @@ func (p *Provider) look(ctx context.Context, h provider.Handle) (*types.Synthesi
 	if err != nil {
 		return nil, err
 	}
-	call := awscall.Call{Name: "polly: GetSpeechSynthesisTask", Timeout: quickTimeout, Refused: refused}
+	call := wire.AWSCall{Name: "polly: GetSpeechSynthesisTask", Timeout: quickTimeout, Refused: refused}
 	var task *types.SynthesisTask
 	err = call.Do(ctx, func(ctx context.Context) error {
 		out, err := p.client.GetSpeechSynthesisTask(ctx, &polly.GetSpeechSynthesisTaskInput{TaskId: aws.String(id)})

@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/record/pending"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -136,7 +135,7 @@ type Record struct {
 	// Authority is the principal who last set the mapping or connected the integration.
 	Authority authority.Authority `json:"authority,omitzero"`
 	// Consent is the pending authorization, or nil.
-	Consent *pending.Consent `json:"consent,omitempty"`
+	Consent *authority.Consent `json:"consent,omitempty"`
 }
 
 // Credentials are the secrets of an integration.

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/pending"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -94,7 +94,7 @@ type Record struct {
 	// RefreshedAt is the time at which the token was stored.
 	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
 	// Consent is the pending authorization of the account's owner, or nil if there is none.
-	Consent *pending.Consent `json:"consent,omitempty"`
+	Consent *authority.Consent `json:"consent,omitempty"`
 }
 
 // View returns the account as callers see it.

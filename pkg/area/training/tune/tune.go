@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrock/types"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/awscall"
+	"github.com/content-automation/api/pkg/adapter/provider/wire"
 	"github.com/content-automation/api/pkg/area/training/job"
 )
 
@@ -25,7 +25,7 @@ const timeout = 20 * time.Second
 // Config is the configuration of the trainer.
 type Config struct {
 	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
-	// used: see awscall.Config.
+	// used: see wire.AWSConfig.
 	AWS aws.Config
 	// Fakes is the address of the fakes of all providers. If it is empty, calls go to
 	// Bedrock itself.
@@ -70,7 +70,7 @@ func New(cfg Config) *Trainer {
 		if cfg.Fakes != "" {
 			endpoint = cfg.Fakes + "/bedrock"
 		}
-		cfg.Client = bedrock.NewFromConfig(awscall.Config(cfg.AWS, endpoint))
+		cfg.Client = bedrock.NewFromConfig(wire.AWSConfig(cfg.AWS, endpoint))
 	}
 	return &Trainer{cfg.Client, cfg.Bucket, cfg.Role}
 }
@@ -83,7 +83,7 @@ const (
 
 // call makes one call of the API.
 func call(ctx context.Context, name string, do func(context.Context) error) error {
-	c := awscall.Call{Name: "bedrock: " + name, Timeout: timeout, Refused: func(code, _ string) *provider.Error {
+	c := wire.AWSCall{Name: "bedrock: " + name, Timeout: timeout, Refused: func(code, _ string) *provider.Error {
 		switch code {
 		case "Conflict":
 			return &provider.Error{Kind: provider.Transient, Code: conflict,
@@ -135,7 +135,7 @@ func (t *Trainer) Find(ctx context.Context, name string) (s job.Status, err erro
 	case types.ModelCustomizationJobStatusCompleted:
 		s.Progress, s.Model = 100, aws.ToString(out.OutputModelArn)
 		if s.Model == "" {
-			return s, awscall.Call{Name: "bedrock: GetModelCustomizationJob"}.Garbled(
+			return s, wire.AWSCall{Name: "bedrock: GetModelCustomizationJob"}.Garbled(
 				errors.New("a completed job has no model"))
 		}
 	case types.ModelCustomizationJobStatusFailed, types.ModelCustomizationJobStatusStopping,

@@ -1,4 +1,4 @@
-package awscall
+package wire
 
 import (
 	"context"
@@ -19,21 +19,21 @@ import (
 )
 
 // against makes a call of a service that answers by the handler.
-func against(t *testing.T, call Call, h http.HandlerFunc) error {
+func against(t *testing.T, call AWSCall, h http.HandlerFunc) error {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
 	return ask(t.Context(), call, server.URL)
 }
 
-func ask(ctx context.Context, call Call, endpoint string) error {
+func ask(ctx context.Context, call AWSCall, endpoint string) error {
 	cfg := aws.Config{
 		Region: "eu-central-1", BaseEndpoint: aws.String("http://127.0.0.1:1"), RetryMaxAttempts: 5,
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 			return aws.Credentials{AccessKeyID: "a", SecretAccessKey: "b"}, nil
 		}),
 	}
-	client := polly.NewFromConfig(Config(cfg, endpoint))
+	client := polly.NewFromConfig(AWSConfig(cfg, endpoint))
 	call.Name = "polly: GetSpeechSynthesisTask"
 	if call.Timeout == 0 {
 		call.Timeout = time.Minute
@@ -69,7 +69,7 @@ func TestAnAnswerThatComesAtOnceIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.ContentLength = int64(len(text))
-	resp, err := Config(aws.Config{}, "").HTTPClient.Do(req)
+	resp, err := AWSConfig(aws.Config{}, "").HTTPClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestCodesThatMeanTheSameEverywhere(t *testing.T) {
 		{503, "", "", provider.Transient, 0},
 	} {
 		var calls atomic.Int32
-		err := against(t, Call{Submits: true}, func(w http.ResponseWriter, _ *http.Request) {
+		err := against(t, AWSCall{Submits: true}, func(w http.ResponseWriter, _ *http.Request) {
 			calls.Add(1)
 			if c.code != "" {
 				w.Header().Set("X-Amzn-Errortype", c.code)
@@ -129,7 +129,7 @@ func TestCodesThatMeanTheSameEverywhere(t *testing.T) {
 func TestCodesOfOneService(t *testing.T) {
 	own := &provider.Error{Kind: provider.Rejected, Code: "own", Message: "m"}
 	var code, message string
-	err := against(t, Call{Refused: func(c, m string) *provider.Error { code, message = c, m; return own }},
+	err := against(t, AWSCall{Refused: func(c, m string) *provider.Error { code, message = c, m; return own }},
 		func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Amzn-Errortype", "InvalidTaskIdException")
 			w.WriteHeader(400)
@@ -156,7 +156,7 @@ func TestTroublesOfTheWay(t *testing.T) {
 		"a time-out":       {stuck, 100 * time.Millisecond, provider.Transient, provider.UnknownOutcome},
 	} {
 		for submits, want := range map[bool]provider.ErrorKind{false: c.reads, true: c.starts} {
-			err := against(t, Call{Submits: submits, Timeout: c.timeout}, c.h)
+			err := against(t, AWSCall{Submits: submits, Timeout: c.timeout}, c.h)
 			var e *provider.Error
 			if !errors.As(err, &e) || e.Kind != want {
 				t.Errorf("%s, submits %v: got %v, want %s", name, submits, err, want)
@@ -168,19 +168,19 @@ func TestTroublesOfTheWay(t *testing.T) {
 func TestWhatNobodyGotIsNoUnknownOutcome(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
-	if err := ask(t.Context(), Call{Submits: true}, gone.URL); provider.KindOf(err) != provider.Transient {
+	if err := ask(t.Context(), AWSCall{Submits: true}, gone.URL); provider.KindOf(err) != provider.Transient {
 		t.Errorf("nobody there: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := ask(ctx, Call{Submits: true}, gone.URL)
+	err := ask(ctx, AWSCall{Submits: true}, gone.URL)
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Kind != provider.Transient || !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	// The SDK itself refuses a request without an id.
-	client := polly.NewFromConfig(Config(aws.Config{Region: "eu-central-1"}, gone.URL))
-	err = Call{Submits: true, Timeout: time.Minute}.Do(t.Context(), func(ctx context.Context) error {
+	client := polly.NewFromConfig(AWSConfig(aws.Config{Region: "eu-central-1"}, gone.URL))
+	err = AWSCall{Submits: true, Timeout: time.Minute}.Do(t.Context(), func(ctx context.Context) error {
 		_, err := client.GetSpeechSynthesisTask(ctx, &polly.GetSpeechSynthesisTaskInput{})
 		return err
 	})
@@ -190,12 +190,12 @@ func TestWhatNobodyGotIsNoUnknownOutcome(t *testing.T) {
 }
 
 func TestWhatIsClassifiedStaysSo(t *testing.T) {
-	own := Call{Name: "x", Submits: true}.Garbled(errors.New("empty"))
-	if err := (Call{Timeout: time.Minute}).Do(t.Context(), func(context.Context) error { return own }); !errors.Is(err,
-		error(own)) {
+	own := AWSCall{Name: "x", Submits: true}.Garbled(errors.New("empty"))
+	err := (AWSCall{Timeout: time.Minute}).Do(t.Context(), func(context.Context) error { return own })
+	if !errors.Is(err, error(own)) {
 		t.Errorf("got %v", err)
 	}
-	if own.Kind != provider.UnknownOutcome || (Call{}).Garbled(errors.New("empty")).Kind != provider.Transient {
+	if own.Kind != provider.UnknownOutcome || (AWSCall{}).Garbled(errors.New("empty")).Kind != provider.Transient {
 		t.Errorf("garbled: %v", own)
 	}
 }

@@ -1,6 +1,4 @@
-// Package pdf makes a document of images: each page shows one of them. Images are not decoded, so that
-// the document needs no memory and its length is known before it is read.
-package pdf
+package linkedin
 
 import (
 	"bytes"
@@ -13,19 +11,20 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-// MIME is the media type of a document.
-const MIME = "application/pdf"
+// pdfMIME is the media type of a document.
+const pdfMIME = "application/pdf"
 
-// Of returns a document with JPEG images as its pages. The images have three colors.
-func Of(images []platform.Media) platform.Media {
+// Document returns a document with JPEG images as its pages, each on a page of its own. The images have three colors.
+// They are not decoded, so that the document needs no memory and its length is known before it is read.
+func Document(images []platform.Media) platform.Media {
 	parts := layout(images)
-	m := platform.Media{MIME: MIME}
+	m := platform.Media{MIME: pdfMIME}
 	for _, p := range parts {
 		m.Bytes += p.length()
 	}
 	m.Open = func(ctx context.Context, offset, length int64) (io.ReadCloser, error) {
 		if offset < 0 || length <= 0 || offset+length > m.Bytes {
-			return nil, fmt.Errorf("pdf: the range %d+%d of %d bytes", offset, length, m.Bytes)
+			return nil, fmt.Errorf("linkedin: the range %d+%d of %d bytes", offset, length, m.Bytes)
 		}
 		return &reader{ctx: ctx, parts: parts, skip: offset, left: length}, nil
 	}

@@ -1,11 +1,4 @@
-// Package awscall makes the calls of adapters whose provider is a service of AWS,
-// and classifies their errors as *provider.Error, as pkg/adapter/provider/wire does for plain
-// HTTP.
-//
-// It retries no call, and its clients have the SDK's retries off: the queue retries
-// steps, and there waiting costs nothing and attempts are counted. The SDK would silently
-// retry a generation whose answer was lost, which is then billed twice.
-package awscall
+package wire
 
 import (
 	"context"
@@ -23,7 +16,6 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	providerwire "github.com/content-automation/api/pkg/adapter/provider/wire"
 	"github.com/content-automation/api/pkg/adapter/wire"
 )
 
@@ -35,10 +27,11 @@ const (
 	maxRetryAfter = time.Hour
 )
 
-// Config returns the configuration of a client. Region and credentials are those of
-// cfg. The endpoint is the given one, or the service's own if that is empty; cfg's is
-// ignored. There are no retries, and only the context, which Do bounds, limits a call.
-func Config(cfg aws.Config, endpoint string) aws.Config {
+// AWSConfig returns the configuration of the client of a provider that is a service of AWS. Region and credentials are
+// those of cfg. The endpoint is the given one, or the service's own if that is empty; cfg's is ignored. There are no
+// retries, as with Client: the SDK would silently repeat a generation whose answer was lost, which is then billed
+// twice. Only the context, which AWSCall.Do bounds, limits a call.
+func AWSConfig(cfg aws.Config, endpoint string) aws.Config {
 	c := cfg.Copy()
 	c.BaseEndpoint = nil
 	if endpoint != "" {
@@ -46,27 +39,27 @@ func Config(cfg aws.Config, endpoint string) aws.Config {
 	}
 	c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	c.RetryMaxAttempts = 1
-	c.HTTPClient = client{awshttp.NewBuildableClient().WithTransportOptions(
+	c.HTTPClient = awsClient{awshttp.NewBuildableClient().WithTransportOptions(
 		func(t *http.Transport) { t.IdleConnTimeout = keepIdle })}
 	return c
 }
 
-// client works around a race that loses answers that come at once. The SDK closes the body of a request as soon as the
-// answer begins. If net/http has not seen the end of that body yet, it calls its WriteTo, which returns io.EOF once the
-// body is closed. net/http then closes the connection while the answer is being read. A body that only has Read ends
-// correctly.
-type client struct{ aws.HTTPClient }
+// awsClient works around a race that loses answers that come at once. The SDK closes the body of a request as soon as
+// the answer begins. If net/http has not seen the end of that body yet, it calls its WriteTo, which returns io.EOF once
+// the body is closed. net/http then closes the connection while the answer is being read. A body that only has Read
+// ends correctly.
+type awsClient struct{ aws.HTTPClient }
 
 // Do implements aws.HTTPClient.
-func (c client) Do(req *http.Request) (*http.Response, error) {
+func (c awsClient) Do(req *http.Request) (*http.Response, error) {
 	if req.Body != nil && req.Body != http.NoBody {
 		req.Body = struct{ io.ReadCloser }{req.Body}
 	}
 	return c.HTTPClient.Do(req)
 }
 
-// Call is one call of an API.
-type Call struct {
+// AWSCall is one call of an API of AWS.
+type AWSCall struct {
 	Name    string // of the operation
 	Timeout time.Duration
 	// Submits reports whether the call starts a generation at the provider and takes no client token: if its answer is
@@ -80,7 +73,7 @@ type Call struct {
 
 // Do makes the call by the given function, which also reads the whole answer. It
 // returns errors of type *provider.Error unchanged, and classifies all others.
-func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
+func (c AWSCall) Do(ctx context.Context, do func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	bounded, sent := wire.Traced(bounded)
@@ -110,19 +103,19 @@ func (c Call) Do(ctx context.Context, do func(context.Context) error) error {
 
 // Garbled returns the error of an answer that cannot be parsed, or that lacks a
 // required member.
-func (c Call) Garbled(cause error) *provider.Error { return c.failed(wire.Unread(cause, c.Submits)) }
+func (c AWSCall) Garbled(cause error) *provider.Error { return c.failed(wire.Unread(cause, c.Submits)) }
 
-func (c Call) failed(fault *wire.Fault) *provider.Error {
-	e := providerwire.ByKind(fault.Kind)
+func (c AWSCall) failed(fault *wire.Fault) *provider.Error {
+	e := ByKind(fault.Kind)
 	return c.fail(e.Kind, e.Code, e.Message, fault.Cause)
 }
 
-func (c Call) fail(kind provider.ErrorKind, code, message string, cause error) *provider.Error {
+func (c AWSCall) fail(kind provider.ErrorKind, code, message string, cause error) *provider.Error {
 	return &provider.Error{Kind: kind, Code: code, Message: message, Cause: fmt.Errorf("%s: %w", c.Name, cause)}
 }
 
 // refused returns the error of an unsuccessful answer.
-func (c Call) refused(refusal smithy.APIError, resp *http.Response, cause error) *provider.Error {
+func (c AWSCall) refused(refusal smithy.APIError, resp *http.Response, cause error) *provider.Error {
 	// Some services omit the suffix, some add a name space.
 	_, code, found := strings.Cut(refusal.ErrorCode(), "#")
 	if !found {
@@ -166,9 +159,9 @@ func byCode(code string, status int) *provider.Error {
 		return &provider.Error{Kind: provider.Quota, Code: "provider_quota",
 			Message: "The service's quota at the provider is used up for now."}
 	case slices.Contains(throttled, code):
-		return providerwire.ByKind(wire.Limited)
+		return ByKind(wire.Limited)
 	case slices.Contains(ours, code):
-		return providerwire.ByKind(wire.Forbidden)
+		return ByKind(wire.Forbidden)
 	}
-	return providerwire.ByKind(wire.KindOf(status))
+	return ByKind(wire.KindOf(status))
 }

@@ -1,4 +1,4 @@
-package pdf_test
+package linkedin_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/pdf"
+	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 )
 
@@ -30,7 +30,7 @@ func read(t *testing.T, m platform.Media, offset, length int64) []byte {
 // Every object is where the table says, and every stream is as long as its dictionary says.
 func TestTheDocumentIsWellFormed(t *testing.T) {
 	images := []platform.Media{fixture.Image("a"), fixture.Image("b"), fixture.Image("c")}
-	m := pdf.Of(images)
+	m := linkedin.Document(images)
 	all := read(t, m, 0, m.Bytes)
 	if int64(len(all)) != m.Bytes {
 		t.Fatalf("%d bytes, want %d", len(all), m.Bytes)
@@ -64,7 +64,7 @@ func TestTheDocumentIsWellFormed(t *testing.T) {
 
 // A range is the same part of the document, wherever it begins.
 func TestRanges(t *testing.T) {
-	m := pdf.Of([]platform.Media{fixture.Image("a"), fixture.Image("b")})
+	m := linkedin.Document([]platform.Media{fixture.Image("a"), fixture.Image("b")})
 	all := read(t, m, 0, m.Bytes)
 	for offset := int64(0); offset < m.Bytes; offset += 97 {
 		length := min(333, m.Bytes-offset)
