@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -179,8 +180,10 @@ func TestMergePatch(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	f := newFixture(t)
+	now := clock()
+	f := newFixtureAt(t, func() time.Time { return now })
 	for i := range 5 {
+		now = now.Add(time.Millisecond) // ids of one millisecond have no order
 		if a := f.call("POST", "/v1/things", fmt.Sprintf(`{"name":"n%d"}`, i)); a.status != http.StatusCreated {
 			t.Fatal(a.raw)
 		}
@@ -203,6 +206,7 @@ func TestPages(t *testing.T) {
 		cursors = append(cursors, *a.NextCursor)
 		path = "/v1/things?limit=2&cursor=" + *a.NextCursor
 		// Resources that are added in between are newer than the cursor, and not listed.
+		now = now.Add(time.Millisecond)
 		f.call("POST", "/v1/things", `{"name":"new"}`)
 	}
 	if got := strings.Join(names, " "); len(names) != 5 || strings.Contains(got, "new") {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -66,8 +67,10 @@ func TestACursorThatWasTamperedWithIsRefused(t *testing.T) {
 }
 
 func TestAListIsReadInBothOrdersWhileItGrows(t *testing.T) {
-	f := newFixture(t)
+	now := clock()
+	f := newFixtureAt(t, func() time.Time { return now })
 	add := func(name string) {
+		now = now.Add(time.Millisecond) // ids of one millisecond have no order
 		if a := f.call("POST", "/v1/things", `{"name":"`+name+`"}`); a.status != http.StatusCreated {
 			t.Fatal(a.raw)
 		}
