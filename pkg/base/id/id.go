@@ -3,11 +3,13 @@
 package id
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/uuid/v5"
@@ -67,14 +69,37 @@ func Prefix(resource string) (prefix string, ok bool) {
 	return prefix, ok
 }
 
-// New makes an id of the given kind for the given time. It panics if the machine has no randomness, because nothing can
-// continue then.
+// New makes an id of the given kind for a time. Ids that one process makes for one millisecond sort in the order
+// in which it makes them. New panics if the machine has no randomness, because nothing can continue then.
 func New(prefix string, at time.Time) string {
 	u, err := uuid.NewV7AtTime(at)
 	if err != nil {
 		panic(fmt.Sprintf("id: no randomness: %v", err))
 	}
-	return encode(prefix, u)
+	return encode(prefix, ordered(u))
+}
+
+// newest is the newest UUID of this process.
+var newest struct {
+	sync.Mutex
+	uuid.UUID
+}
+
+// ordered returns u, or the UUID after the newest one if u is of the same millisecond and before it: the 12 bits by
+// which package uuid counts begin at random, and may wrap round.
+func ordered(u uuid.UUID) uuid.UUID {
+	newest.Lock()
+	defer newest.Unlock()
+	if last := newest.UUID; [6]byte(u[:6]) == [6]byte(last[:6]) && bytes.Compare(u[:], last[:]) <= 0 {
+		u = last
+		for i := len(u) - 1; i > 8; i-- { // the first bits of u[8] are the variant
+			if u[i]++; u[i] != 0 {
+				break
+			}
+		}
+	}
+	newest.UUID = u
+	return u
 }
 
 // Derived returns an id that depends only on the time and the parts, so that creating

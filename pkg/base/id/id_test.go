@@ -22,6 +22,17 @@ func TestIDsSortByCreation(t *testing.T) {
 	}
 }
 
+// More than 4,096 ids, by which the counter of package uuid wraps round.
+func TestIDsOfOneMillisecondSortByCreation(t *testing.T) {
+	for last, n := New(Event, noon), 0; n < 10_000; n++ {
+		next := New(Event, noon)
+		if next <= last || !Valid(Event, next) {
+			t.Fatalf("the id %d, %s, comes after %s", n, next, last)
+		}
+		last = next
+	}
+}
+
 func TestDerivedIsStableAndTellsPartsApart(t *testing.T) {
 	a := Derived(Delivery, noon, "ab", "c")
 	if b := Derived(Delivery, noon, "ab", "c"); a != b {
