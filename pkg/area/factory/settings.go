@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/humafix"
 	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
@@ -141,11 +142,8 @@ func (Line) Schema(huma.Registry) *huma.Schema { return lineOf(200) }
 // lineOf is the schema of a line of text of 1 to longest characters.
 func lineOf(longest int) *huma.Schema {
 	shortest := 1
-	s := &huma.Schema{
-		Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest,
-		Pattern: `^[^\x00-\x1F\x7F]*$`,
-	}
-	s.PrecomputeMessages()
+	s := &huma.Schema{Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest, Format: humafix.Line}
+	humafix.DescribeLine(s)
 	return s
 }
 
