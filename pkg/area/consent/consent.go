@@ -172,6 +172,17 @@ func (f *Flow) await(ctx context.Context, o tenant.Owner, id string, s Subject, 
 	return st.sign(ctx, f.Secret)
 }
 
+// Before returns a handler that serves the path of the flow, and passes all other requests on.
+func (f *Flow) Before(others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == f.Path {
+			f.ServeHTTP(w, req)
+		} else {
+			others.ServeHTTP(w, req)
+		}
+	})
+}
+
 // ServeHTTP serves the callback and the page of a link, which need no key.
 func (f *Flow) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	ctx, q, began := req.Context(), req.URL.Query(), f.Now()

@@ -51,7 +51,7 @@ func (s *Service) flow() *consent.Flow {
 // With returns the handler of the function. It serves the callback and the webhooks, which need no key, and the
 // operations.
 func (s *Service) With(operations http.Handler) http.Handler {
-	flow := s.flow()
+	others := s.flow().Before(operations)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		token, hook := strings.CutPrefix(req.URL.Path, integration.HooksPath)
 		switch {
@@ -60,10 +60,8 @@ func (s *Service) With(operations http.Handler) http.Handler {
 		case hook:
 			w.Header().Set("Allow", http.MethodPost)
 			w.WriteHeader(http.StatusMethodNotAllowed)
-		case req.URL.Path == CallbackPath:
-			flow.ServeHTTP(w, req)
 		default:
-			operations.ServeHTTP(w, req)
+			others.ServeHTTP(w, req)
 		}
 	})
 }

@@ -44,14 +44,7 @@ func (s *Service) flow() *consent.Flow {
 // With returns the handler of the function. It serves the callback and the page of a link, which
 // need no key, and the operations.
 func (s *Service) With(operations http.Handler) http.Handler {
-	flow := s.flow()
-	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if req.URL.Path == CallbackPath {
-			flow.ServeHTTP(w, req)
-		} else {
-			operations.ServeHTTP(w, req)
-		}
-	})
+	return s.flow().Before(operations)
 }
 
 // subject is an account whose owner is asked for access. It implements consent.Subject.
