@@ -39,17 +39,17 @@ func call[In, Out any](f func(*Engine, context.Context, *In, ...func(*dynamodb.O
 }
 
 var operations = map[string]operation{
-	"BatchGetItem":          call((*Engine).BatchGetItem),
-	"CreateTable":           call((*Engine).CreateTable),
-	"DeleteItem":            call((*Engine).DeleteItem),
-	"DeleteTable":           call((*Engine).DeleteTable),
-	"DescribeTable":         call((*Engine).DescribeTable),
-	"GetItem":               call((*Engine).GetItem),
-	"PutItem":               call((*Engine).PutItem),
-	"Query":                 call((*Engine).Query),
-	"Scan":                  call((*Engine).Scan),
-	"TransactWriteItems":    call((*Engine).TransactWriteItems),
-	"UpdateItem":            call((*Engine).UpdateItem),
+	"BatchGetItem":       call((*Engine).BatchGetItem),
+	"CreateTable":        call((*Engine).CreateTable),
+	"DeleteItem":         call((*Engine).DeleteItem),
+	"DeleteTable":        call((*Engine).DeleteTable),
+	"DescribeTable":      call((*Engine).DescribeTable),
+	"GetItem":            call((*Engine).GetItem),
+	"PutItem":            call((*Engine).PutItem),
+	"Query":              call((*Engine).Query),
+	"Scan":               call((*Engine).Scan),
+	"TransactWriteItems": call((*Engine).TransactWriteItems),
+	"UpdateItem":         call((*Engine).UpdateItem),
 }
 
 // Do answers a call of the SDK, in the JSON 1.0 protocol.
