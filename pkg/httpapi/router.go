@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/httpapi/describe"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -71,6 +72,9 @@ type Router struct {
 	api huma.API
 	// refused is the schema of an error response with any code, in the document.
 	refused *huma.Schema
+	// texts describe the members of types in the document, and described has the types that are described.
+	texts     *describe.Table
+	described map[reflect.Type]bool
 }
 
 // NewRouter makes a router that commits to db and reports each call to audit.
@@ -79,8 +83,9 @@ func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
 }
 
 // NewDocument makes a router that serves nothing, but adds the operations registered with it to the document of config.
-func NewDocument(config huma.Config) *Router {
-	return &Router{api: humafix.NewAPI(http.NewServeMux(), config)}
+// The members of their types are described by texts.
+func NewDocument(config huma.Config, texts *describe.Table) *Router {
+	return &Router{api: humafix.NewAPI(http.NewServeMux(), config), texts: texts, described: map[reflect.Type]bool{}}
 }
 
 // Routes returns the registered operations.
@@ -94,8 +99,23 @@ func (r *Router) Schema(t reflect.Type) *huma.Schema {
 	schemas := r.api.OpenAPI().Components.Schemas
 	s := schemas.Schema(t, true, "")
 	humafix.MarkNull(schemas, t)
+	r.describe()
 	return s
 }
+
+// describe describes the types that the document got since the last call.
+func (r *Router) describe() {
+	schemas := r.api.OpenAPI().Components.Schemas
+	for name, s := range schemas.Map() {
+		if t := schemas.TypeFromRef(schemaPath + name); t != nil && !r.described[t] {
+			r.described[t] = true
+			r.texts.Members(s, t)
+		}
+	}
+}
+
+// DescribeMembers describes the members of a type whose schema has a name that is not the type's.
+func (r *Router) DescribeMembers(s *huma.Schema, t reflect.Type) { r.texts.Members(s, t) }
 
 // Read registers an operation that changes nothing.
 func Read[I, T any](r *Router, op Op, handle func(context.Context, *I) (T, error)) {
@@ -256,6 +276,8 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 	if r.api != nil {
 		r.document(&o, op, success, codes)
 		huma.Register(r.api, o, serve)
+		r.describe()
+		r.texts.Parameters(operationOf(r.api.OpenAPI().Paths[op.Path], op.Method).Parameters, reflect.TypeFor[I]())
 		r.finish(op, success)
 		return
 	}

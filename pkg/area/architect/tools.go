@@ -39,8 +39,9 @@ type tool struct {
 	// scopes are the scopes that the caller needs for the tool, besides the scope of the
 	// architect, and later to read the reply that used it.
 	scopes []auth.Scope
-	// input returns the JSON Schema of the tool's input.
+	// input returns the JSON Schema of the tool's input, and shape is its type if it is none of a body.
 	input func() (json.RawMessage, error)
+	shape reflect.Type
 	run   func(ctx context.Context, d *session, input json.RawMessage) (any, error)
 }
 
@@ -105,11 +106,21 @@ var described = sync.OnceValues(func() (all []provider.Tool, err error) {
 	return all, nil
 })
 
+// Inputs returns the types of the tools' inputs that are not bodies of operations.
+func Inputs() (all []reflect.Type) {
+	for _, t := range tools {
+		if t.shape != nil {
+			all = append(all, t.shape)
+		}
+	}
+	return all
+}
+
 // reading returns a tool that reads, and takes an object of the shape I.
 func reading[I any](name, description string, scopes []auth.Scope,
 	run func(*session, context.Context, I) (any, error)) tool {
 	return tool{
-		name: name, description: description, scopes: scopes,
+		name: name, description: description, scopes: scopes, shape: reflect.TypeFor[I](),
 		input: func() (json.RawMessage, error) { return httpapi.Shape(reflect.TypeFor[I]()) },
 		run: func(ctx context.Context, d *session, input json.RawMessage) (any, error) {
 			in, err := decode[I](input)

@@ -59,6 +59,7 @@ func Describe(r *httpapi.Router) {
 		if shape == nil {
 			continue
 		}
+		r.DescribeMembers(shape, reflect.TypeOf(p.Capabilities.Shape))
 		for name, member := range shape.Properties {
 			known := shown.Properties[name]
 			if known == nil {

@@ -41,7 +41,7 @@ type variantsPatch map[string]*variantBody
 
 // Schema describes the variants of a patch in the OpenAPI document.
 func (variantsPatch) Schema(r huma.Registry) *huma.Schema {
-	one := *huma.SchemaFromType(r, reflect.TypeFor[variantBody]())
+	one := *r.Schema(reflect.TypeFor[variantBody](), false, "")
 	one.Nullable = true
 	s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &one, Nullable: true}
 	one.PrecomputeMessages()

@@ -80,7 +80,7 @@ func markNull(schemas map[string]*huma.Schema, t reflect.Type, seen map[reflect.
 			member.Nullable = true
 		case member.Ref != "":
 			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}},
-				Description: f.Tag.Get("doc")}
+				Description: member.Description}
 		}
 	}
 }

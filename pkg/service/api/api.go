@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/describe"
 	"github.com/content-automation/api/pkg/service/function/account"
 	keys "github.com/content-automation/api/pkg/service/function/apikey"
 	contentfunction "github.com/content-automation/api/pkg/service/function/content"
@@ -40,8 +41,8 @@ var Functions = []Function{
 }
 
 // router registers every operation of every area.
-func router() *httpapi.Router {
-	r := httpapi.NewDocument(huma.Config{OpenAPI: header()})
+func router(texts *describe.Table) *httpapi.Router {
+	r := httpapi.NewDocument(huma.Config{OpenAPI: header()}, texts)
 	for _, f := range Functions {
 		f.Mount(r, area.Env{})
 	}
@@ -49,11 +50,14 @@ func router() *httpapi.Router {
 }
 
 // Routes returns every operation of the API.
-func Routes() []httpapi.Route { return router().Routes() }
+func Routes() []httpapi.Route { return router(describe.New(nil)).Routes() }
 
 // Document returns the OpenAPI document.
-func Document() *huma.OpenAPI {
-	r := router()
+func Document() *huma.OpenAPI { return DocumentOf(describe.Embedded()) }
+
+// DocumentOf returns the OpenAPI document with the given descriptions of members.
+func DocumentOf(texts *describe.Table) *huma.OpenAPI {
+	r := router(texts)
 	factoryarea.Describe(r)
 	content.Describe(r)
 	describeEvents(r)

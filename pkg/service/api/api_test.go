@@ -27,6 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/describe"
 	"github.com/content-automation/api/pkg/record/event"
 )
 
@@ -156,7 +157,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 // TestSamplesFitTheirSchemas holds the sample of each type of event against the
 // schema of the resource that it carries.
 func TestSamplesFitTheirSchemas(t *testing.T) {
-	r := httpapi.NewDocument(huma.Config{})
+	r := httpapi.NewDocument(huma.Config{}, describe.New(nil))
 	registry := r.OpenAPI().Components.Schemas
 	for _, known := range event.Types {
 		shape := payloads[known.Type]
@@ -215,7 +216,7 @@ func strict(doc []byte, shape reflect.Type) error {
 
 func TestEveryOperationIsRoutedToTheFunctionThatMountsIt(t *testing.T) {
 	for _, f := range Functions {
-		r := httpapi.NewDocument(huma.Config{})
+		r := httpapi.NewDocument(huma.Config{}, describe.New(nil))
 		f.Mount(r, area.Env{})
 		if len(r.Routes()) == 0 {
 			t.Errorf("%s serves nothing", f.Name)

@@ -1,6 +1,6 @@
-// Command gen writes the files that are generated from the registered operations: the OpenAPI document in clients, and
-// the authorizer's table of scopes. Run it with `make generate` in the root of the repository. With -check it writes
-// nothing and fails if a file is stale.
+// Command gen writes the files that are generated from the registered operations: the OpenAPI document in clients, the
+// descriptions of members, and the authorizer's table of scopes. Run it with `make generate` in the root of the
+// repository. With -check it writes nothing and fails if a file is stale.
 package main
 
 import (
@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/content-automation/api/pkg/area/architect"
+	"github.com/content-automation/api/pkg/httpapi/describe"
 	"github.com/content-automation/api/pkg/service/api"
 )
 
@@ -47,7 +49,15 @@ func run(check bool) error {
 
 // files returns the content of every generated file by its name.
 func files() (map[string][]byte, error) {
-	doc := api.Document()
+	texts, err := comments("pkg")
+	if err != nil {
+		return nil, err
+	}
+	members := describe.New(texts)
+	doc := api.DocumentOf(members)
+	for _, t := range architect.Inputs() {
+		members.Reach(t)
+	}
 	compact, err := doc.MarshalJSON()
 	if err != nil {
 		return nil, err
@@ -78,6 +88,7 @@ func files() (map[string][]byte, error) {
 	}
 	return map[string][]byte{
 		"pkg/httpapi/paths_gen.go":          paths,
+		"pkg/httpapi/describe/members.tsv":  []byte(members.Lines()),
 		"clients/openapi.json":              compact,
 		"clients/openapi.json.gz":           small.Bytes(),
 		"clients/openapi.yaml":              yaml,
