@@ -2,6 +2,7 @@ package customer
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
@@ -43,8 +44,18 @@ func (s Settings) derived() []derived {
 		all = append(all, derived{"bucket", s.StandbyBucket(), 63}, derived{"table", s.SharedTable("audit"), 255},
 			derived{"secret", s.SharedSecret("provider"), 512})
 	}
+	if !s.Standby() {
+		all = append(all, derived{"domain of the sign-in pages", s.SignInPrefix(), 63})
+	}
 	return all
 }
+
+// SignInPrefix returns the first label of the domain of the sign-in pages. It is unique in the region.
+func (s Settings) SignInPrefix() string { return "content-automation-" + s.Short() + "-" + s.Region }
+
+// reserved are the words that Cognito refuses in the domain of sign-in pages, wherever they stand:
+// https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html.
+var reserved = []string{"aws", "amazon", "cognito"}
 
 // checkNames returns an error for the first name that AWS would refuse, in the region of the
 // stacks or in that of the replica.
@@ -52,6 +63,12 @@ func (s Settings) checkNames() error {
 	regions := []Settings{s}
 	if s.Replica != nil {
 		regions = append(regions, s.There())
+	}
+	for _, word := range reserved {
+		if strings.Contains(s.SignInPrefix(), word) {
+			return fmt.Errorf("the names of the customer, %s, and the stage, %s, contain %q, which Cognito refuses in the "+
+				"domain of the sign-in pages: choose another name", s.Customer, s.Stage, word)
+		}
 	}
 	for _, in := range regions {
 		for _, d := range in.derived() {

@@ -70,6 +70,9 @@ func longestNames(s customer.Settings) map[string]int {
 			add(short+"-"+f.Name, 64)
 		}
 		add(short+"-"+s.Region+"-deliver", 64)
+		if !s.Standby() {
+			add("content-automation-"+short+"-"+s.Region, 63)
+		}
 		if s.Backup != nil {
 			add(short+"-"+s.Region, 50)
 		}

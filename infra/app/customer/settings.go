@@ -87,6 +87,9 @@ type Settings struct {
 	// CanaryMinutes is the time for which a release gets a tenth of the calls before it gets
 	// all. With 0, it gets all calls at once.
 	CanaryMinutes int `json:"canaryMinutes"`
+	// SignInSender is the address that e-mails of the sign-in come from: of a domain that Amazon SES has verified in
+	// the region of the stacks. If it is empty, Cognito sends them, which is 50 a day for the AWS account.
+	SignInSender string `json:"signInSender"`
 	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before
 	// AlarmEmail gets a message. 0 means no limit.
 	MonthlyBudget int `json:"monthlyBudget"`
@@ -108,6 +111,8 @@ type Domain struct {
 	Truststore        string `json:"truststore"`
 	TruststoreVersion string `json:"truststoreVersion"`
 }
+
+var senderShape = regexp.MustCompile(`^[a-zA-Z0-9._+-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 
 // DefaultKeylessLimit is the KeylessLimit of customers that set none.
 const DefaultKeylessLimit = 100
@@ -260,6 +265,9 @@ func (s Settings) validate() error {
 			s.Guardrail, s.Customer)
 	case s.Guardrail != "" && !slices.Contains(s.Providers, "bedrock"):
 		return fmt.Errorf("guardrail needs the provider bedrock: customer %s lacks it", s.Customer)
+	case s.SignInSender != "" && (s.Local() || !senderShape.MatchString(s.SignInSender)):
+		return fmt.Errorf("signInSender is the address of a domain that Amazon SES has verified, such as "+
+			"no-reply@acme.example, for deployed stages alone; %q of customer %s is not", s.SignInSender, s.Customer)
 	case s.MonthlyBudget < 0:
 		return fmt.Errorf("monthlyBudget is a number of dollars, not %d", s.MonthlyBudget)
 	case s.MonthlyBudget > 0 && (s.Local() || s.AlarmEmail == ""):

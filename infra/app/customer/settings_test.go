@@ -134,6 +134,15 @@ func TestRefusedSettings(t *testing.T) {
 			"customers": map[string]any{
 				"a-customer-with-quite-a-name": map[string]any{"account": "444455556666", "region": "ap-southeast-1"}}},
 			"are too long"},
+		"a reserved word": {map[string]any{"customer": "lawson", "customers": map[string]any{
+			"lawson": map[string]any{"account": "444455556666", "region": "eu-west-1"}}}, `contain "aws", which Cognito refuses`},
+		"a long domain of the sign-in": {map[string]any{"customer": "northwind-industries-emea", "customers": map[string]any{
+			"northwind-industries-emea": map[string]any{"account": "444455556666", "region": "ap-southeast-1"}}},
+			"the domain of the sign-in pages content-automation-northwind-industries-emea-prod-ap-southeast-1 would have more " +
+				"than 63 characters; shorten them by 1"},
+		"a sender without a domain": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "signInSender": "acme"}}},
+			"signInSender is the address of a domain"},
 		"a long name of a rule": {map[string]any{"customer": "northwind-industries-emea", "stage": "production",
 			"customers": map[string]any{
 				"northwind-industries-emea": map[string]any{"account": "444455556666", "region": "eu-west-1"}}},

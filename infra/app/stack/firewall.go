@@ -10,10 +10,10 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// protect limits the calls from one address, which is that of its connection: all of them, those of each group of paths
-// that take no key, and those on other paths without a key, because each of them calls the authorizer. The authorizer itself counts
-// calls with a key; the firewall cannot see which keys it refuses. The gateway answers for the firewall with
-// gatewayresponse.Filtered. In the local system, the proxy counts the calls.
+// protect limits the calls from one address, which is that of its connection: all of them, those of each group of
+// paths that take no key, and those on other paths without a key, because each of them calls the authorizer. The
+// authorizer itself counts calls with a key; the firewall cannot see which keys it refuses. The gateway answers for the
+// firewall with gatewayresponse.Filtered. In the local system, the proxy counts the calls.
 func (g *gateway) protect(s customer.Settings) {
 	if s.Local() {
 		return

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
@@ -24,7 +25,7 @@ func newSignOn(stack awscdk.Stack, s customer.Settings) *signOn {
 	if s.Standby() {
 		return nil
 	}
-	pool := awscognito.NewUserPool(stack, jsii.String("People"), &awscognito.UserPoolProps{
+	props := &awscognito.UserPoolProps{
 		UserPoolName: jsii.String(s.Short()),
 		// An invited person signs up with the invited address, which the pool verifies. Whoever
 		// signs up without an invitation is not admitted.
@@ -51,7 +52,15 @@ func newSignOn(stack awscdk.Stack, s customer.Settings) *signOn {
 		AccountRecovery: awscognito.AccountRecovery_EMAIL_ONLY,
 		FeaturePlan:     awscognito.FeaturePlan_ESSENTIALS,
 		RemovalPolicy:   kept(s),
-	})
+		// A lost pool loses all people, and their links to accounts: both name its issuer.
+		DeletionProtection: jsii.Bool(!s.Local()),
+	}
+	if _, domain, ok := strings.Cut(s.SignInSender, "@"); ok {
+		props.Email = awscognito.UserPoolEmail_WithSES(&awscognito.UserPoolSESOptions{
+			FromEmail: jsii.String(s.SignInSender), SesVerifiedDomain: jsii.String(domain),
+			SesRegion: jsii.String(s.Region)})
+	}
+	pool := awscognito.NewUserPool(stack, jsii.String("People"), props)
 	accept(pool, finding{"AwsSolutions-COG1", "Passwords have at least 12 characters. Rules about kinds of characters " +
 		"make them no stronger (NIST SP 800-63B)."},
 		finding{"AwsSolutions-COG2", "People choose a second factor. Customers who require one sign in by their own " +
@@ -61,7 +70,7 @@ func newSignOn(stack awscdk.Stack, s customer.Settings) *signOn {
 		finding{"AwsSolutions-COG8", "The plan Plus has no part that is used here."})
 	domain := pool.AddDomain(jsii.String("Domain"), &awscognito.UserPoolDomainOptions{
 		CognitoDomain: &awscognito.CognitoDomainOptions{
-			DomainPrefix: jsii.String("content-automation-" + s.Short() + "-" + s.Region)},
+			DomainPrefix: jsii.String(s.SignInPrefix())},
 		ManagedLoginVersion: awscognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN,
 	})
 	output(stack, "UserPoolId", pool.UserPoolId())
@@ -74,6 +83,12 @@ const (
 	refreshMinutes = 12 * 60
 )
 
+// attributes returns the attributes that providers fill.
+func attributes() awscognito.ClientAttributes {
+	return awscognito.NewClientAttributes().WithStandardAttributes(&awscognito.StandardAttributesMask{
+		Email: jsii.Bool(true), Fullname: jsii.Bool(true)}).WithCustomAttributes(jsii.String("groups"))
+}
+
 // client makes the client of the account area, which is public: it proves the sign-in by PKCE
 // and has no secret. Base is the address of the API.
 func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClient {
@@ -82,8 +97,11 @@ func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClie
 		UserPool:           o.pool,
 		UserPoolClientName: jsii.String("account-area"),
 		GenerateSecret:     jsii.Bool(false),
-		// People sign in on the pages of the pool only.
-		AuthFlows: &awscognito.AuthFlow{},
+		// The attributes that providers are mapped to: the pool refuses to sign a person in if the client may not write
+		// one of them. They are read with a token of another scope than the account area has.
+		ReadAttributes: attributes().WithStandardAttributes(&awscognito.StandardAttributesMask{
+			Email: jsii.Bool(true), EmailVerified: jsii.Bool(true), Fullname: jsii.Bool(true)}),
+		WriteAttributes: attributes(),
 		OAuth: &awscognito.OAuthSettings{
 			Flows: &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
 			// Without aws.cognito.signin.user.admin no token changes the attributes of its person.
@@ -100,6 +118,10 @@ func (o *signOn) client(stack awscdk.Stack, base string) awscognito.UserPoolClie
 		SupportedIdentityProviders: &[]awscognito.UserPoolClientIdentityProvider{
 			awscognito.UserPoolClientIdentityProvider_COGNITO()},
 	})
+	// People sign in on the pages of the pool only. Without a list, AWS permits passwords by SRP and custom flows as
+	// well, whose tokens may change the attributes of their person.
+	native, _ := client.Node().DefaultChild().(awscognito.CfnUserPoolClient)
+	native.SetExplicitAuthFlows(jsii.Strings("ALLOW_REFRESH_TOKEN_AUTH"))
 	awscognito.NewCfnManagedLoginBranding(stack, jsii.String("LoginBranding"), &awscognito.CfnManagedLoginBrandingProps{
 		UserPoolId: o.pool.UserPoolId(), ClientId: client.UserPoolClientId(),
 		UseCognitoProvidedValues: jsii.Bool(true)})

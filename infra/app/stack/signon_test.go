@@ -18,6 +18,9 @@ func TestPeopleSignInWithAPool(t *testing.T) {
 			if !strings.Contains(id, "-data/") || r.DeletionPolicy != "RetainExceptOnCreate" {
 				t.Errorf("%s can be lost: %s", id, r.DeletionPolicy)
 			}
+			if r.Properties["DeletionProtection"] != "ACTIVE" {
+				t.Errorf("%s can be deleted: %v", id, r.Properties["DeletionProtection"])
+			}
 			if fmt.Sprint(r.Properties["AutoVerifiedAttributes"]) != "[email]" ||
 				fmt.Sprint(r.Properties.at("UserAttributeUpdateSettings",
 					"AttributesRequireVerificationBeforeUpdate")) != "[email]" {
@@ -39,15 +42,15 @@ func TestPeopleSignInWithAPool(t *testing.T) {
 				"AccessTokenValidity": "15", "IdTokenValidity": "15", "RefreshTokenValidity": "720",
 				"EnableTokenRevocation": "true", "PreventUserExistenceErrors": "ENABLED",
 				"SupportedIdentityProviders": "[COGNITO]",
+				// No sign-in by the API of the pool, only on its pages.
+				"ExplicitAuthFlows": "[ALLOW_REFRESH_TOKEN_AUTH]",
+				// All attributes that a provider is mapped to must be writable.
+				"WriteAttributes": "[custom:groups email name]",
+				"ReadAttributes":  "[custom:groups email email_verified name]",
 			} {
 				if got := fmt.Sprint(p[name]); got != want {
 					t.Errorf("%s: %s is %s, want %s", id, name, got, want)
 				}
-			}
-			// No sign-in by the API of the pool, only on its pages.
-			if flows := fmt.Sprint(p["ExplicitAuthFlows"]); strings.Contains(flows, "PASSWORD") ||
-				strings.Contains(flows, "SRP") {
-				t.Errorf("%s permits %s", id, flows)
 			}
 			if to := fmt.Sprint(p["CallbackURLs"]); !strings.Contains(to, "https://") ||
 				!strings.Contains(to, "/auth/callback") || strings.Contains(to, "localhost") {

@@ -342,11 +342,11 @@ func TestThePartnersOfACustomerPassAtTheDefaultLimit(t *testing.T) {
 		path, authorization string
 		calls               int
 	}{
-		"HubSpot":              {"/integrations/hooks/int_x", "", 1000},
-		"a social platform":    {"/v1/social/callback", "", 1000},
-		"a directory":          {"/scim/v2/Users", "Bearer " + connection.DirectoryPrefix + "valid", 2000},
+		"HubSpot":               {"/integrations/hooks/int_x", "", 1000},
+		"a social platform":     {"/v1/social/callback", "", 1000},
+		"a directory":           {"/scim/v2/Users", "Bearer " + connection.DirectoryPrefix + "valid", 2000},
 		"a review in an office": {"/review/x", "", 500},
-		"a caller":             {"/v1/me", "Bearer svc_live_x", 3000},
+		"a caller":              {"/v1/me", "Bearer svc_live_x", 3000},
 	} {
 		for i := range c.calls {
 			if code := call("192.0.2.1", c.path, c.authorization); code != http.StatusOK {

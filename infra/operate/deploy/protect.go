@@ -51,10 +51,10 @@ func connect(ctx context.Context, o order) (stacks, tables, error) {
 }
 
 // irreplaceable are the types of resources whose contents cannot be made again: data, keys,
-// secrets, and addresses that receivers permit.
+// secrets, people, and addresses that receivers permit.
 var irreplaceable = []string{
 	"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::KMS::Key", "AWS::KMS::ReplicaKey",
-	"AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault",
+	"AWS::SecretsManager::Secret", "AWS::EC2::EIP", "AWS::Backup::BackupVault", "AWS::Cognito::UserPool",
 }
 
 // policy is the stack policy of the data: no update replaces or removes an irreplaceable

@@ -84,6 +84,18 @@ func (r run) canary(ctx context.Context) (finding, error) {
 }
 
 // budget checks that someone gets a message when costs rise.
+// sender warns of the limit of Cognito's own e-mails: invitations and forgotten passwords wait for the next day.
+func (r run) sender(context.Context) (finding, error) {
+	switch {
+	case r.Local():
+		return found(Skipped, "the local system sends no e-mails")
+	case r.SignInSender == "":
+		return found(Warning, "Cognito sends at most 50 e-mails a day for the whole AWS account, and anyone may ask for one: "+
+			"verify a domain in Amazon SES, and set signInSender of %s in cdk.json", r.Customer)
+	}
+	return found(OK, "%s", r.SignInSender)
+}
+
 func (r run) budget(context.Context) (finding, error) {
 	switch {
 	case r.Local():

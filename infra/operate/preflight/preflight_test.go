@@ -137,7 +137,7 @@ func ready() *account {
 func acme() customer.Settings {
 	return customer.Settings{
 		Customer: "acme", Stage: "prod", Region: "eu-central-1", Account: "111122223333",
-		AlarmEmail: "ops@acme.example", MonthlyBudget: 500,
+		AlarmEmail: "ops@acme.example", MonthlyBudget: 500, SignInSender: "no-reply@acme.example",
 		Providers: []string{"bedrock", "polly", "fal", "elevenlabs"},
 		Isolation: customer.Isolation{Network: &customer.Network{CIDR: "10.20.0.0/16", Zones: 2}},
 		Domains: map[string]customer.Domain{"eu-central-1": {Name: "api.acme.example",
@@ -214,6 +214,7 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		"a certificate that lasts": {func(a *account) { a.target = certified(now.Add(31 * 24 * time.Hour)) }, nil,
 			"canary", OK, "https://api.acme.example"},
 		"a canary before deployment": {fresh, nil, "canary", Skipped, "after the first deployment"},
+		"no sender of e-mails":       {nil, func(s *customer.Settings) { s.SignInSender = "" }, "sign-in e-mails", Warning, "set signInSender of acme"},
 		"no budget": {nil, func(s *customer.Settings) { s.MonthlyBudget = 0 }, "budget", Warning,
 			"set monthlyBudget of acme"},
 		"a model without agreement": {func(
@@ -316,7 +317,7 @@ func TestNothingIsAskedOfAnotherAccount(t *testing.T) {
 
 func TestAReadyAccountPasses(t *testing.T) {
 	results, err := Run(t.Context(), ready(), acme(), now)
-	if err != nil || len(results) != 12 {
+	if err != nil || len(results) != 13 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
 	for _, r := range results {

@@ -38,7 +38,6 @@ type local struct {
 // affect each other.
 var running local
 
-
 // root is the root of the checkout.
 const root = "../../.."
 
