@@ -97,15 +97,9 @@ var _ platform.Adapter = (*Platform)(nil)
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	p := &Platform{client: wire.New(Name, cfg)}
-	p.Steps = p
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Authorization implements platform.Connector.
 func (p *Platform) Authorization(context.Context, platform.Authorization) (string, error) {

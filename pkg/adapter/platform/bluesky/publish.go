@@ -61,16 +61,16 @@ type given struct {
 func (g given) blob() blob { return blob{g.Ref.Link, g.MIME, g.Size} }
 
 // Begin implements chain.Steps. It chooses the keys of the records.
-func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.Post, w *chain.Work[state]) error {
+func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
 	w.Own.At = p.client.Now().UnixMicro()
-	if len(post.Media) == 0 || !post.Media[0].Video() {
+	if len(w.Post.Media) == 0 || !w.Post.Media[0].Video() {
 		return nil
 	}
 	var limits struct {
 		Can  bool   `json:"canUpload"`
 		Left *int64 `json:"remainingDailyVideos"`
 	}
-	token, err := p.service(ctx, a, "did:web:video.bsky.app", "app.bsky.video.getUploadLimits")
+	token, err := p.service(ctx, w.Account, "did:web:video.bsky.app", "app.bsky.video.getUploadLimits")
 	if err != nil {
 		return err
 	}
@@ -89,19 +89,18 @@ func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.
 }
 
 // Prepare implements chain.Steps. It looks up the mentioned accounts, and uploads one file.
-func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	if !s.Mentions {
-		if err := p.lookUp(ctx, a, post, s); err != nil {
+		if err := p.lookUp(ctx, w.Account, w.Post, s); err != nil {
 			return false, 0, err
 		}
 		s.Mentions = true
 	}
-	if len(s.Files) == len(post.Media) {
+	if len(s.Files) == len(w.Post.Media) {
 		return true, 0, nil
 	}
-	m := post.Media[len(s.Files)]
+	m := w.Post.Media[len(s.Files)]
 	var uploaded blob
 	switch {
 	case s.Job != "":
@@ -109,9 +108,9 @@ func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platfor
 			return false, processing, nil
 		}
 	case m.Video():
-		uploaded, s.Job, err = p.video(ctx, a, post.Key, m)
+		uploaded, s.Job, err = p.video(ctx, w.Account, w.Post.Key, m)
 	default:
-		uploaded, err = p.image(ctx, a, m)
+		uploaded, err = p.image(ctx, w.Account, m)
 	}
 	if err != nil {
 		return false, 0, err
@@ -120,7 +119,7 @@ func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platfor
 		return false, processing, nil
 	}
 	s.Files = append(s.Files, uploaded)
-	return len(s.Files) == len(post.Media), 0, nil
+	return len(s.Files) == len(w.Post.Media), 0, nil
 }
 
 var mentions = sync.OnceValue(func() *regexp.Regexp {
@@ -299,17 +298,16 @@ func following(key string, n int) string {
 }
 
 // Make implements chain.Steps. A repeat with the key of an existing record fails.
-func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (chain.Ref, error) {
-	call := p.call(http.MethodPost, "com.atproto.repo.createRecord", a.Token.Access)
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (chain.Ref, error) {
+	call := p.call(http.MethodPost, "com.atproto.repo.createRecord", w.Account.Token.Access)
 	call.Posts = true
-	call.JSON = map[string]any{"repo": a.ID, "collection": collection, "rkey": w.Own.key(post, w.Made),
-		"record": p.record(post, w)}
+	call.JSON = map[string]any{"repo": w.Account.ID, "collection": collection, "rkey": w.Own.key(w.Post, w.Made),
+		"record": content(w)}
 	var made record
 	if err := p.client.JSON(ctx, call, p.refused, &made); err != nil {
 		if platform.KindOf(err) == platform.BadContent {
 			// Another worker may have made the record.
-			ref, stage, unread := p.Find(ctx, a, post, w, time.Time{})
+			ref, stage, unread := p.Find(ctx, w)
 			if unread == nil && stage == platform.StageDone {
 				return ref, nil
 			}
@@ -319,7 +317,7 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 	if made.URI == "" || made.CID == "" {
 		return chain.Ref{}, p.client.Garbled(call, errIncomplete)
 	}
-	return made.ref(a), nil
+	return made.ref(w.Account), nil
 }
 
 // record names a record.
@@ -334,11 +332,10 @@ func (r record) ref(a platform.Account) chain.Ref {
 }
 
 // Find implements chain.Steps.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	_ time.Time) (chain.Ref, platform.Stage, error) {
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (chain.Ref, platform.Stage, error) {
 	var found record
-	err := p.read(ctx, a.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {a.ID},
-		"collection": {collection}, "rkey": {w.Own.key(post, w.Made)}}, &found)
+	err := p.read(ctx, w.Account.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {w.Account.ID},
+		"collection": {collection}, "rkey": {w.Own.key(w.Post, w.Made)}}, &found)
 	var e *platform.Error
 	switch {
 	case errors.As(err, &e) && e.Code == platform.CodePostNotFound:
@@ -348,5 +345,5 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 	case found.URI == "" || found.CID == "":
 		return chain.Ref{}, "", platform.Busy().Because(errIncomplete)
 	}
-	return found.ref(a), platform.StageDone, nil
+	return found.ref(w.Account), platform.StageDone, nil
 }

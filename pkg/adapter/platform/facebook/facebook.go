@@ -123,7 +123,7 @@ func New(cfg wire.Config) *Platform {
 		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes:    capabilities.Scopes, Divider: ",", Refused: tokenRefused,
 	}}, api: graph.API{Client: c, Base: c.Base(graphAddress) + version, Refusals: refusals}}
-	p.Steps = p
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 
@@ -136,12 +136,6 @@ func tokenRefused(a wire.Answer) *platform.Error {
 	}
 	return e
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // page is a page with the rights of the login.
 type page struct {

@@ -105,15 +105,9 @@ func New(cfg wire.Config) *Platform {
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
 	}}, Containers: containers(c)}
-	p.Steps, p.Every = p, again
+	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities, Every: again}
 	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector. It returns the Instagram accounts of the pages that the
 // owner has chosen.

@@ -120,15 +120,9 @@ func New(cfg wire.Config) *Platform {
 		Authorize: c.Base(site) + "/oauth/v2/authorization", Token: c.Base(site) + "/oauth/v2/accessToken",
 		Scopes: capabilities.Scopes,
 	}}}
-	p.Steps = p
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector. It returns the member, and the organisations that the member
 // administers if the application may post for them.

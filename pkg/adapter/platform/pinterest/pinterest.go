@@ -96,7 +96,7 @@ func New(cfg wire.Config) *Platform {
 		Authorize: c.Base(site) + "/oauth/", Token: c.Base(api) + "/v5/oauth/token", Scopes: capabilities.Scopes,
 		Divider: ",", Basic: true, Refused: tokenRefused,
 	}}}
-	p.Steps = p
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 
@@ -116,12 +116,6 @@ func tokenRefused(a wire.Answer) *platform.Error {
 	}
 	return nil
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 var errIncomplete = errors.New("a member is missing")
 

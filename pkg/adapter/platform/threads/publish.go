@@ -11,16 +11,16 @@ import (
 )
 
 // containers returns the protocol by which Threads publishes.
-func (p *Platform) containers(c *wire.Client) *graph.Containers {
+func containers(c *wire.Client) *graph.Containers {
 	return &graph.Containers{
 		API:  graph.API{Client: c, Base: c.Base(address) + version, Refusals: refusals},
 		Edge: "/threads", Limit: "/threads_publishing_limit", State: "status", Detail: "error_message", Caption: "text",
-		Image: 30 * time.Second, File: file, Describe: p.describe,
-		List: func(post platform.Post, w chain.Work[graph.Boxes]) (edge, text string) {
+		Image: 30 * time.Second, File: file, Describe: describe,
+		List: func(w *chain.Work[graph.Boxes]) (edge, text string) {
 			if w.Made > 0 {
-				return "/replies", p.Text(post, w)
+				return "/replies", w.Text()
 			}
-			return "/threads", p.Text(post, w)
+			return "/threads", w.Text()
 		},
 	}
 }
@@ -38,15 +38,15 @@ func file(_ platform.Post, m platform.Media) url.Values {
 }
 
 // describe adds the text of the next post, and what it answers.
-func (p *Platform) describe(form url.Values, post platform.Post, w chain.Work[graph.Boxes]) {
-	form.Set("text", p.Text(post, w))
+func describe(form url.Values, w *chain.Work[graph.Boxes]) {
+	form.Set("text", w.Text())
 	switch {
-	case p.IsComment(post, w):
+	case w.IsComment():
 		form.Set("reply_to_id", w.First.ID)
 	case w.Made > 0:
 		form.Set("reply_to_id", w.Last.ID)
 	default:
-		if own, ok := post.Options.Own.(Options); ok && own.TopicTag != "" {
+		if own, ok := w.Post.Options.Own.(Options); ok && own.TopicTag != "" {
 			form.Set("topic_tag", own.TopicTag)
 		}
 	}

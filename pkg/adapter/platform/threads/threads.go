@@ -123,7 +123,8 @@ func New(cfg wire.Config) *Platform {
 		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
 	}}}
-	p.Containers, p.Steps = p.containers(c), p
+	p.Containers = containers(c)
+	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 
@@ -136,12 +137,6 @@ func tokenRefused(a wire.Answer) *platform.Error {
 	}
 	return e
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {

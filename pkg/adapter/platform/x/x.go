@@ -147,15 +147,9 @@ func New(cfg wire.Config) *Platform {
 		Authorize: c.Base(site) + "/i/oauth2/authorize", Token: c.Base(api) + "/2/oauth2/token",
 		Scopes: capabilities.Scopes, Basic: true,
 	}}}
-	p.Steps, p.Every = p, 3*time.Minute
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities, Every: 3 * time.Minute}
 	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 var errIncomplete = errors.New("a member is missing")
 
