@@ -136,13 +136,15 @@ func (c Chain[S]) parse(a platform.Account, p platform.Post, h platform.Handle) 
 	return w, nil
 }
 
-// Start implements platform.Publisher.
+// Start implements platform.Publisher. It prepares the post if there is nothing to begin.
 func (c Chain[S]) Start(ctx context.Context, a platform.Account, p platform.Post) (platform.Step, error) {
 	w := c.work(a, p)
-	if b, ok := c.Steps.(Beginner[S]); ok {
-		if err := b.Begin(ctx, w); err != nil {
-			return platform.Step{}, err
-		}
+	b, ok := c.Steps.(Beginner[S])
+	if !ok {
+		return c.prepare(ctx, w)
+	}
+	if err := b.Begin(ctx, w); err != nil {
+		return platform.Step{}, err
 	}
 	return platform.Go(platform.StageCheck, w, w.Wait)
 }
@@ -157,6 +159,10 @@ func (c Chain[S]) Check(ctx context.Context, a platform.Account, p platform.Post
 	if w.complete() {
 		return c.end(ctx, w)
 	}
+	return c.prepare(ctx, w)
+}
+
+func (c Chain[S]) prepare(ctx context.Context, w *Work[S]) (platform.Step, error) {
 	before := w.Made
 	ready, wait, err := c.Steps.Prepare(ctx, w)
 	if err != nil {

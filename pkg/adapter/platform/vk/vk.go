@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -83,24 +84,23 @@ type Options struct {
 }
 
 // Platform is VK.
-type Platform struct{ wire.Connector }
+type Platform struct {
+	wire.Connector
+	chain.Chain[state]
+}
 
 var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
 		Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
 	}}}
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // group is a community.
 type group struct {
