@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -22,20 +22,18 @@ type item struct {
 	Duration  int    `json:"duration,omitempty"`
 }
 
-// message returns the call that sends a part of a post.
-func (p *Platform) message(ctx context.Context, w work, post platform.Post, text platform.Arranged) (wire.Call, error) {
+// next returns the call that sends the next part of a post: the media or the text, then the rest of a long caption.
+func next(ctx context.Context, w *chain.Work[state]) (wire.Call, error) {
+	post, text := w.Post, w.Text()
 	own, _ := post.Options.Own.(Options)
-	if w.Part == 2 || len(post.Media) == 0 {
-		body := map[string]any{"chat_id": w.Chat, "text": text.Rest}
-		if w.Part == 1 {
-			body["text"] = text.Body
-		}
+	if w.Made > 0 || len(post.Media) == 0 {
+		body := map[string]any{"chat_id": w.Own.Chat, "text": text}
 		if own.Silent {
 			body["disable_notification"] = true
 		}
 		return wire.Call{Name: "sendMessage", JSON: body, Posts: true}, nil
 	}
-	fields := url.Values{"chat_id": {w.Chat}}
+	fields := url.Values{"chat_id": {w.Own.Chat}}
 	if own.Silent {
 		fields.Set("disable_notification", "true")
 	}
@@ -53,7 +51,7 @@ func (p *Platform) message(ctx context.Context, w work, post platform.Post, text
 					Duration: int(m.Duration.Seconds())}
 			}
 			if i == 0 {
-				it.Caption = text.Body // caption of the album
+				it.Caption = text // caption of the album
 			}
 			items = append(items, it)
 			files = append(files, wire.File{Field: name, Name: wire.FileName(m), Media: m})
@@ -81,8 +79,8 @@ func (p *Platform) message(ctx context.Context, w work, post platform.Post, text
 		call.Name = "sendPhoto"
 		files = []wire.File{{Field: "photo", Name: wire.FileName(m), Media: m}}
 	}
-	if len(post.Media) == 1 && text.Body != "" {
-		fields.Set("caption", text.Body)
+	if len(post.Media) == 1 && text != "" {
+		fields.Set("caption", text)
 	}
 	body, err := wire.Multipart(ctx, fields, files...)
 	call.Body = body
