@@ -80,9 +80,9 @@ func asks(post platform.Post) (missing []platform.Problem) {
 func chosen(on *bool, off, creatorOff bool) bool { return off || creatorOff || on != nil && !*on }
 
 // info returns the description of a post that is published at once.
-func (o Options) info(w work, text map[string]any) map[string]any {
-	text["privacy_level"] = w.Privacy
-	text["disable_comment"] = chosen(o.Comments, o.DisableComments, w.Silent)
+func (o Options) info(s state, text map[string]any) map[string]any {
+	text["privacy_level"] = s.Privacy
+	text["disable_comment"] = chosen(o.Comments, o.DisableComments, s.Silent)
 	text["brand_content_toggle"] = o.Disclosure == disclosurePaid
 	text["brand_organic_toggle"] = o.Disclosure == disclosureOwn
 	return text

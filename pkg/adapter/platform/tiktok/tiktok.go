@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -115,6 +116,7 @@ func optionsOf(post platform.Post) Options {
 // Platform is TikTok.
 type Platform struct {
 	wire.Connector
+	chain.Chain[state]
 	chunk int64
 }
 
@@ -123,10 +125,12 @@ var _ platform.Adapter = (*Platform)(nil)
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
 		Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
-	}}, defaultChunk}
+	}}, chunk: defaultChunk}
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	return p
 }
 
 // challenge returns the challenge in hexadecimal, which TikTok uses instead of the base64url of RFC
@@ -135,12 +139,6 @@ func challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return hex.EncodeToString(sum[:])
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector. It returns the account of the user who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
