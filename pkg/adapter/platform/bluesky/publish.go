@@ -336,9 +336,8 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (chain.Ref, p
 	var found record
 	err := p.read(ctx, w.Account.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {w.Account.ID},
 		"collection": {collection}, "rkey": {w.Own.key(w.Post, w.Made)}}, &found)
-	var e *platform.Error
 	switch {
-	case errors.As(err, &e) && e.Code == platform.CodePostNotFound:
+	case platform.CodeOf(err) == platform.CodePostNotFound:
 		return chain.Ref{}, platform.StageFinalize, nil
 	case err != nil:
 		return chain.Ref{}, "", err

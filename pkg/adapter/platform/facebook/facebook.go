@@ -110,6 +110,7 @@ func locked() *platform.Error {
 type Platform struct {
 	wire.Connector
 	chain.Chain[state]
+	graph.Commenter
 	api graph.API
 }
 
@@ -121,20 +122,14 @@ func New(cfg wire.Config) *Platform {
 	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth",
 		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
-		Scopes:    capabilities.Scopes, Divider: ",", Refused: tokenRefused,
+		Scopes:    capabilities.Scopes, Divider: ",", Refused: refusals.Token,
 	}}, api: graph.API{Client: c, Base: c.Base(graphAddress) + version, Refusals: refusals}}
+	p.Commenter = graph.Commenter{Reader: graph.Reader{Graph: p.api, Known: known, Listing: "/comments", Hide: "is_hidden",
+		List: url.Values{"filter": {"stream"}, "order": {"reverse_chronological"},
+			"fields": {"id,message,created_time,from{id,name},parent{id},is_hidden"}}},
+		Replies: "/comments", Object: "page", Field: "feed"}
 	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
-}
-
-// tokenRefused classifies refusals of the token endpoint. The owner has to connect again if the code
-// or the token is invalid.
-func tokenRefused(a wire.Answer) *platform.Error {
-	e := refusals.Refused(false)(a)
-	if e != nil && e.Kind == platform.BadContent {
-		return platform.Disconnected()
-	}
-	return e
 }
 
 // page is a page with the rights of the login.
@@ -165,11 +160,11 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if err != nil {
 		return nil, err
 	}
-	pages, err := p.pages(ctx, long.Access)
+	pages, err := graph.Pages[page](ctx, p.api, long.Access, ofPage)
 	if err != nil {
 		return nil, err
 	}
-	ends := graph.Ends(ctx, p.Client, p.Client.Base(graphAddress)+version, long.Access, p.Client.Now().Add(access))
+	ends := graph.Ends(ctx, p.api, long.Access, p.Client.Now().Add(access))
 	var all []platform.Account
 	for _, page := range pages {
 		known := slices.ContainsFunc(all, func(a platform.Account) bool { return a.ID == page.ID })
@@ -189,35 +184,6 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"chosen pages.")
 	}
 	return all, nil
-}
-
-// pages returns the pages of a login and those of its business portfolios, which the first list lacks.
-func (p *Platform) pages(ctx context.Context, token platform.Secret) ([]page, error) {
-	var own struct {
-		Data []page `json:"data"`
-	}
-	err := p.api.Get(ctx, token, "/me/accounts", url.Values{"fields": {ofPage}, "limit": {"100"}}, &own)
-	if err != nil {
-		return nil, err
-	}
-	var portfolios struct {
-		Data []struct {
-			Owned struct {
-				Data []page `json:"data"`
-			} `json:"owned_pages"`
-		} `json:"data"`
-	}
-	err = p.api.Get(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
-		"limit": {"100"}}, &portfolios)
-	var refused *platform.Error
-	if errors.As(err, &refused) &&
-		(refused.Kind == platform.BadContent || refused.Code == platform.CodeMissingPermission) {
-		return own.Data, nil // the owner has no portfolios
-	}
-	for _, b := range portfolios.Data {
-		own.Data = append(own.Data, b.Owned.Data...)
-	}
-	return own.Data, err
 }
 
 // Refresh implements platform.Connector. The token of a page does not end.
@@ -244,8 +210,8 @@ type total struct {
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
 	err error) {
-	if !isPost(post.ID) && !graph.Number(post.ID) {
-		return m, platform.Reject(platform.CodePostNotFound, "Facebook does not have the post.")
+	if !known(post.ID) {
+		return m, noPost()
 	}
 	const sums = "comments.summary(true).limit(0),reactions.summary(true).limit(0)"
 	var node struct {

@@ -34,6 +34,13 @@ func isPost(id string) bool {
 	return ok && graph.Number(page) && graph.Number(post)
 }
 
+// known reports whether an id is one of a post.
+func known(id string) bool { return isPost(id) || graph.Number(id) }
+
+func noPost() error {
+	return platform.Reject(platform.CodePostNotFound, "Facebook does not have the post.")
+}
+
 // reel reports whether a post is published as a Reel.
 func reel(post platform.Post) bool {
 	if len(post.Media) != 1 || !post.Media[0].Video() {
@@ -146,7 +153,7 @@ func (p *Platform) write(ctx context.Context, a platform.Account, edge string, f
 	if err := p.Client.JSON(ctx, call, refusals.Refused(posts), &made); err != nil {
 		return "", err
 	}
-	if !graph.Number(made.ID) && !isPost(made.ID) {
+	if !known(made.ID) {
 		return "", p.Client.Garbled(call, errNoID)
 	}
 	return made.ID, nil
@@ -216,7 +223,7 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	}
 	for _, d := range list.Data {
 		at, err := time.Parse("2006-01-02T15:04:05-0700", d.At)
-		if err == nil && (isPost(d.ID) || graph.Number(d.ID)) && !at.Before(w.SentAt.Add(-time.Minute)) &&
+		if err == nil && known(d.ID) && !at.Before(w.SentAt.Add(-time.Minute)) &&
 			strings.TrimSpace(d.Message+d.Description) == w.Text() {
 			return chain.Ref{ID: d.ID}, platform.StageDone, nil
 		}

@@ -25,6 +25,21 @@ func (g API) Call(method, path string, token platform.Secret) wire.Call {
 	return wire.Call{Name: method + " " + path, Method: method, URL: g.Base + path, Bearer: token}
 }
 
+// Missing is the code of a node that does not exist.
+const Missing = 100
+
+func (g API) noPost() *platform.Error {
+	return platform.Reject(platform.CodePostNotFound, g.Refusals.Label+" does not have the post.")
+}
+
+// Delete deletes a post. One that does not exist any more is deleted already.
+func (g API) Delete(ctx context.Context, token platform.Secret, id string) error {
+	gone := g.Refusals
+	gone.Codes = map[int]func() *platform.Error{Missing: g.noPost}
+	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Refused(false), nil)
+	return platform.Except(platform.CodePostNotFound, err)
+}
+
 // Get reads a node or an edge.
 func (g API) Get(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
 	call := g.Call(http.MethodGet, path, token)

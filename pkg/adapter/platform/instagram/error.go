@@ -5,7 +5,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
-	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 var refusals = graph.Refusals{
@@ -36,17 +35,3 @@ var subcodes = map[int]func() *platform.Error{
 }
 
 func gone() *platform.Error { return platform.Again(nil) }
-
-// refused classifies refusals by code and subcode; posts reports whether the call may have made a
-// post.
-func refused(posts bool) wire.Refused { return refusals.Refused(posts) }
-
-// tokenRefused classifies refusals of the token endpoint. The owner has to connect again if the
-// code or the token is invalid.
-func tokenRefused(a wire.Answer) *platform.Error {
-	e := refused(false)(a)
-	if e != nil && e.Kind == platform.BadContent {
-		return platform.Disconnected()
-	}
-	return e
-}

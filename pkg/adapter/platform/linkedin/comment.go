@@ -129,10 +129,7 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	call := p.call(http.MethodDelete, "/rest/socialActions/"+url.PathEscape(thread)+"/comments/"+id, a.Token.Access)
 	call.Query = url.Values{"actor": {a.ID}}
 	err := p.Client.JSON(ctx, call, ofComments(false, platform.CodeCommentNotFound), nil)
-	if platform.Gone(err) {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
 // parse returns the post and the number of a comment from its URN.

@@ -2,7 +2,6 @@ package pinterest
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 
@@ -31,9 +30,5 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 		}
 		return refused(answer)
 	}, nil)
-	var e *platform.Error
-	if errors.As(err, &e) && e.Code == platform.CodePostNotFound {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodePostNotFound, err)
 }

@@ -2,7 +2,6 @@ package rutube
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -35,9 +34,5 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 		return err
 	}
 	err := p.call(ctx, a, http.MethodDelete, post.ID+"/", nil, false, nil)
-	var refused *platform.Error
-	if errors.As(err, &refused) && refused.Code == platform.CodePostNotFound {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodePostNotFound, err)
 }

@@ -112,6 +112,7 @@ type Platform struct {
 	wire.Connector
 	*graph.Containers
 	chain.Chain[graph.Boxes]
+	graph.Reader
 }
 
 var _ platform.Adapter = (*Platform)(nil)
@@ -121,21 +122,14 @@ func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
+		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
 	}}}
 	p.Containers = containers(c)
+	p.Reader = graph.Reader{Graph: p.API, Known: graph.Number, Listing: "/conversation", Hiding: "/manage_reply",
+		Hide: "hide",
+		List: url.Values{"fields": {"id,text,timestamp,username,hide_status,replied_to,is_reply_owned_by_me"}}}
 	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities}
 	return p
-}
-
-// tokenRefused classifies refusals of the token endpoint. The owner has to connect again if the code
-// or the token is invalid.
-func tokenRefused(a wire.Answer) *platform.Error {
-	e := refusals.Refused(false)(a)
-	if e != nil && e.Kind == platform.BadContent {
-		return platform.Disconnected()
-	}
-	return e
 }
 
 // Connect implements platform.Connector.
@@ -180,7 +174,7 @@ func (p *Platform) extend(ctx context.Context, path string, token platform.Secre
 	call := wire.Call{Name: path, Method: http.MethodGet, URL: p.Client.Base(address) + path, Query: query,
 		Secrets: append(secrets, token)}
 	var issued wire.Issued
-	if err := p.Client.JSON(ctx, call, tokenRefused, &issued); err != nil {
+	if err := p.Client.JSON(ctx, call, refusals.Token, &issued); err != nil {
 		return platform.Token{}, err
 	}
 	if issued.Access == "" {

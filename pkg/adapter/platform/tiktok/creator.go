@@ -2,7 +2,6 @@ package tiktok
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -35,8 +34,7 @@ var _ platform.CreatorReader = (*Platform)(nil)
 // CreatorInfo implements platform.CreatorReader.
 func (p *Platform) CreatorInfo(ctx context.Context, a platform.Account) (out platform.Creator, err error) {
 	c, err := p.creator(ctx, a)
-	var e *platform.Error
-	if errors.As(err, &e) && e.Kind == platform.Quota {
+	if err != nil && platform.KindOf(err) == platform.Quota {
 		return platform.Creator{Full: true}, nil
 	}
 	if err != nil {

@@ -187,7 +187,7 @@ func (p *Platform) follow(w *chain.Work[state], s status) (ended bool, wait time
 			if w.Post.Media[0].Video() {
 				kind = "/video/"
 			}
-			w.First = chain.Ref{ID: id, URL: "https://www.tiktok.com/@" + url.PathEscape(w.Own.User) + kind + url.PathEscape(id)}
+			w.First = chain.Ref{ID: id, URL: accounts + "/@" + url.PathEscape(w.Own.User) + kind + url.PathEscape(id)}
 			return true, 0, nil
 		}
 		w.Own.Looks++

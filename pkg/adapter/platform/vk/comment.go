@@ -116,8 +116,5 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	commentID string) error {
 	var done int
 	err := p.call(ctx, a, "wall.deleteComment", url.Values{"owner_id": {a.ID}, "comment_id": {commentID}}, false, &done)
-	if platform.Gone(err) {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodeCommentNotFound, err)
 }

@@ -143,10 +143,7 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	}
 	err := p.Client.JSON(ctx, p.call(http.MethodDelete, "/2/tweets/"+commentID, a.Token.Access),
 		p.ofComments(false, "X lets the account delete its own replies alone. Hide the reply."), nil)
-	if platform.Gone(err) {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
 // ofComments classifies the refusals of calls about replies; posts reports whether the call may have written one, and

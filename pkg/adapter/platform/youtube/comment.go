@@ -202,14 +202,10 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	}
 	call := p.commentCall(http.MethodDelete, "comments", a, url.Values{"id": {commentID}})
 	err := p.Client.JSON(ctx, call, p.ofComments(false), nil)
-	var e *platform.Error
-	if errors.As(err, &e) && e.Code == codeForeign {
+	if platform.CodeOf(err) == codeForeign {
 		err = p.moderate(ctx, a, commentID, "rejected")
 	}
-	if platform.Gone(err) {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
 func (p *Platform) commentCall(method, path string, a platform.Account, query url.Values) wire.Call {
