@@ -92,8 +92,6 @@ type Platform struct {
 	client *wire.Client
 }
 
-var _ platform.Adapter = (*Platform)(nil)
-
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	p := &Platform{client: wire.New(Name, cfg)}

@@ -11,8 +11,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var _ platform.Replier = (*Platform)(nil)
-
 // threadDepth is the depth of replies that are read.
 const threadDepth = "6"
 

@@ -8,8 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var _ platform.Deleter = (*Platform)(nil)
-
 // Delete implements platform.Deleter. The posts of a thread, and the first comment after them, have keys
 // that follow each other. The deletion of a record that does not exist succeeds.
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {

@@ -8,8 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // Days implements platform.AccountReader.
 func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
 	var profile struct {

@@ -109,12 +109,11 @@ func locked() *platform.Error {
 // Platform is Facebook.
 type Platform struct {
 	wire.Connector
+	wire.Kept // only the login that granted the access can revoke it, and its token is not kept
 	chain.Chain[state]
 	graph.Commenter
 	api graph.API
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
@@ -189,15 +188,6 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 // Refresh implements platform.Connector. The token of a page does not end.
 func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
 	return a.Token, nil
-}
-
-// Revoke implements platform.Connector. Only the login that granted the access can revoke it, and the
-// service does not keep its token.
-func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
-	if err := ctx.Err(); err != nil {
-		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
-	}
-	return nil
 }
 
 // total is the number of entries of an edge.

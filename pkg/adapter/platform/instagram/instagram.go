@@ -98,8 +98,6 @@ type Platform struct {
 	graph.Commenter
 }
 
-var _ platform.Adapter = (*Platform)(nil)
-
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)

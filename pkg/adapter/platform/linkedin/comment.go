@@ -13,11 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var (
-	_ platform.Replier        = (*Platform)(nil)
-	_ platform.CommentDeleter = (*Platform)(nil)
-)
-
 const (
 	// commentPage is the number of comments of a page, and mostNested bounds the comments whose replies are listed.
 	commentPage = 100

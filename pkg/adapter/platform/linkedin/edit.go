@@ -8,11 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var (
-	_ platform.Editor  = (*Platform)(nil)
-	_ platform.Deleter = (*Platform)(nil)
-)
-
 // Edit implements platform.Editor.
 func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
 	call := p.call(http.MethodPost, "/rest/posts/"+url.PathEscape(post.ID), a.Token.Access)

@@ -128,8 +128,6 @@ func (p *Platform) ofMember(ctx context.Context, a platform.Account, post string
 	return m, nil
 }
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // mostDays bounds the days of one call.
 const mostDays = 89
 

@@ -111,8 +111,6 @@ type Platform struct {
 	chain.Chain[state]
 }
 
-var _ platform.Adapter = (*Platform)(nil)
-
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)

@@ -9,11 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var (
-	_ platform.Editor  = (*Platform)(nil)
-	_ platform.Deleter = (*Platform)(nil)
-)
-
 // Edit implements platform.Editor. It replaces the description of a pin.
 func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
 	call := p.call(http.MethodPatch, "/pins/"+url.PathEscape(post.ID), a.Token.Access)

@@ -45,8 +45,6 @@ func (c counts) metrics() (m platform.Metrics) {
 		Clicks: count("PIN_CLICK", "OUTBOUND_CLICK")}
 }
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // Days implements platform.AccountReader.
 func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
 	var me struct {

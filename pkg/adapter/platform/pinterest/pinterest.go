@@ -84,10 +84,9 @@ type Options struct {
 // Platform is Pinterest.
 type Platform struct {
 	wire.Connector
+	wire.Kept
 	chain.Chain[state]
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
@@ -158,15 +157,6 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"Pinterest, then connect again.")
 	}
 	return all, nil
-}
-
-// Revoke implements platform.Connector. Pinterest has no call for it: its owner removes the
-// application in the settings of Pinterest.
-func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
-	if err := ctx.Err(); err != nil {
-		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
-	}
-	return nil
 }
 
 func (p *Platform) call(method, path string, token platform.Secret) wire.Call {

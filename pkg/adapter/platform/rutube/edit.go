@@ -7,11 +7,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var (
-	_ platform.Editor  = (*Platform)(nil)
-	_ platform.Deleter = (*Platform)(nil)
-)
-
 // known refuses the id of a post that Rutube cannot have made.
 func known(post platform.Placed) error {
 	if !videoID().MatchString(post.ID) {

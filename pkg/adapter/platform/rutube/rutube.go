@@ -76,22 +76,15 @@ type Options struct{ platform.Visible }
 
 // Platform is Rutube.
 type Platform struct {
+	wire.Keyed
 	chain.Chain[state]
-	client *wire.Client
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
-	p := &Platform{client: wire.New(Name, cfg)}
+	p := &Platform{Keyed: wire.Keyed{Client: wire.New(Name, cfg)}}
 	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
-}
-
-// Authorization implements platform.Connector.
-func (p *Platform) Authorization(context.Context, platform.Authorization) (string, error) {
-	return "", platform.Unsupported("OAuth")
 }
 
 // Connect implements platform.Connector. It returns the account that logs in.
@@ -101,7 +94,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"Rutube is connected with a user name and a password.")
 	}
 	call := wire.Call{
-		Name: "token_auth", Method: http.MethodPost, URL: p.client.Base(ownAddress) + "/api/accounts/token_auth/",
+		Name: "token_auth", Method: http.MethodPost, URL: p.Client.Base(ownAddress) + "/api/accounts/token_auth/",
 		Secrets: []platform.Secret{g.Password},
 		Form:    url.Values{"username": {g.Username}, "password": {g.Password.Reveal()}},
 	}
@@ -116,31 +109,23 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		}
 		return nil
 	}
-	if err := p.client.JSON(ctx, call, refusedLogin, &answer); err != nil {
+	if err := p.Client.JSON(ctx, call, refusedLogin, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Token == "" {
-		return nil, p.client.Garbled(call, errors.New("there is no token"))
+		return nil, p.Client.Garbled(call, errors.New("there is no token"))
 	}
 	return []platform.Account{{ID: g.Username, Handle: g.Username, Name: g.Username,
 		Token: platform.Token{Access: answer.Token}}}, nil
 }
-
-// Refresh implements platform.Connector. The token does not end.
-func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
-	return a.Token, nil
-}
-
-// Revoke implements platform.Connector. Rutube documents no way to end a token.
-func (p *Platform) Revoke(context.Context, platform.Account) error { return nil }
 
 var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z_-]{1,64}$`) })
 
 // call makes a call about videos.
 func (p *Platform) call(ctx context.Context, a platform.Account, method, path string, body any, posts bool,
 	out any) error {
-	return p.client.JSON(ctx, wire.Call{
-		Name: method + " " + path, Method: method, URL: p.client.Base(ownAddress) + "/api/video/" + path, JSON: body,
+	return p.Client.JSON(ctx, wire.Call{
+		Name: method + " " + path, Method: method, URL: p.Client.Base(ownAddress) + "/api/video/" + path, JSON: body,
 		Posts:   posts,
 		Header:  http.Header{"Authorization": {"Token " + a.Token.Access.Reveal()}},
 		Secrets: []platform.Secret{a.Token.Access},

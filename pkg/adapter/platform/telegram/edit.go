@@ -10,11 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var (
-	_ platform.Editor  = (*Platform)(nil)
-	_ platform.Deleter = (*Platform)(nil)
-)
-
 // The causes of refusals that mean that nothing is left to do.
 var (
 	errUnchanged = errors.New("message is not modified")

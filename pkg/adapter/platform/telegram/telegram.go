@@ -73,22 +73,15 @@ type Options struct {
 
 // Platform is Telegram.
 type Platform struct {
+	wire.Keyed
 	chain.Chain[state]
-	client *wire.Client
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
-	p := &Platform{client: wire.New(Name, cfg)}
+	p := &Platform{Keyed: wire.Keyed{Client: wire.New(Name, cfg)}}
 	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
-}
-
-// Authorization implements platform.Connector.
-func (p *Platform) Authorization(context.Context, platform.Authorization) (string, error) {
-	return "", platform.Unsupported("OAuth")
 }
 
 // chat is a channel or group.
@@ -143,15 +136,6 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	}
 	return []platform.Account{a}, nil
 }
-
-// Refresh implements platform.Connector. The token of a bot does not end.
-func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
-	return a.Token, nil
-}
-
-// Revoke implements platform.Connector. It has no effect, because only the bot's owner can revoke
-// the token.
-func (p *Platform) Revoke(context.Context, platform.Account) error { return nil }
 
 // state is the adapter's part of a handle: the chat, which changes if a group becomes a supergroup.
 type state struct {
@@ -240,9 +224,9 @@ func (m *migration) Error() string { return fmt.Sprintf("telegram: the chat is n
 // do makes a call, whose name is the method.
 func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call, out any) error {
 	call.Method = http.MethodPost
-	call.URL = p.client.Base(ownAddress) + "/bot" + url.PathEscape(token.Reveal()) + "/" + call.Name
+	call.URL = p.Client.Base(ownAddress) + "/bot" + url.PathEscape(token.Reveal()) + "/" + call.Name
 	call.Secrets = []platform.Secret{token}
-	answer, err := p.client.Do(ctx, call)
+	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return err
 	}
@@ -280,14 +264,14 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 	if cause := causeOf(envelope.Said); unreadable == nil && !envelope.OK && cause != nil {
 		return cause
 	}
-	if err := p.client.Check(call, answer, refused); err != nil {
+	if err := p.Client.Check(call, answer, refused); err != nil {
 		return err
 	}
 	if unreadable == nil {
 		unreadable = json.Unmarshal(envelope.Result, out)
 	}
 	if unreadable != nil {
-		return p.client.Garbled(call, unreadable)
+		return p.Client.Garbled(call, unreadable)
 	}
 	return nil
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 )
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // mostDays bounds the days of one call.
 const mostDays = 89
 

@@ -110,12 +110,11 @@ func gone() *platform.Error { return platform.Again(nil) }
 // Platform is Threads.
 type Platform struct {
 	wire.Connector
+	wire.Kept
 	*graph.Containers
 	chain.Chain[graph.Boxes]
 	graph.Reader
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
@@ -191,15 +190,6 @@ func (p *Platform) extend(ctx context.Context, path string, token platform.Secre
 // Refresh implements platform.Connector. A token that has ended cannot be refreshed.
 func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
 	return p.extend(ctx, "/refresh_access_token", a.Token.Access, url.Values{"grant_type": {"th_refresh_token"}})
-}
-
-// Revoke implements platform.Connector. Threads has no call for it: its owner removes the application
-// in the settings of Threads.
-func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
-	if err := ctx.Err(); err != nil {
-		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
-	}
-	return nil
 }
 
 // Metrics implements platform.Publisher.

@@ -29,8 +29,6 @@ func (p *Platform) creator(ctx context.Context, a platform.Account) (c creator, 
 	return c, p.post(ctx, a, "/v2/post/publish/creator_info/query/", map[string]any{}, &c)
 }
 
-var _ platform.CreatorReader = (*Platform)(nil)
-
 // CreatorInfo implements platform.CreatorReader.
 func (p *Platform) CreatorInfo(ctx context.Context, a platform.Account) (out platform.Creator, err error) {
 	c, err := p.creator(ctx, a)

@@ -10,8 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // statsScope is the right to read the figures of an account. TikTok grants it to an application apart from the others,
 // so that only operators whose application has it request it.
 const statsScope = "user.info.stats"

@@ -120,8 +120,6 @@ type Platform struct {
 	chunk int64
 }
 
-var _ platform.Adapter = (*Platform)(nil)
-
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)

@@ -10,11 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var (
-	_ platform.Replier        = (*Platform)(nil)
-	_ platform.CommentDeleter = (*Platform)(nil)
-)
-
 // commentPage is the number of comments of a page.
 const commentPage = 100
 

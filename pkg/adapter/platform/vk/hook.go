@@ -10,8 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var _ platform.Announcer = (*Platform)(nil)
-
 // taken is the answer to a webhook that VK does not send again.
 const taken = "ok"
 

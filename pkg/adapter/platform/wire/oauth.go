@@ -68,6 +68,34 @@ func (c Connector) Refresh(ctx context.Context, a platform.Account) (platform.To
 	return c.Client.Renew(ctx, c.OAuth, a.Token, nil)
 }
 
+// Kept implements Revoke of platforms without a call for it. Adapters embed it.
+type Kept struct{}
+
+// Revoke implements platform.Connector. The owner removes the application in the settings of the platform.
+func (Kept) Revoke(ctx context.Context, _ platform.Account) error {
+	if err := ctx.Err(); err != nil {
+		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
+	}
+	return nil
+}
+
+// Keyed implements the part of platform.Connector that the platforms without OAuth share. Their tokens do not end, and
+// no call ends them. Adapters embed it.
+type Keyed struct {
+	Client *Client
+	Kept
+}
+
+// Authorization implements platform.Connector.
+func (Keyed) Authorization(context.Context, platform.Authorization) (string, error) {
+	return "", platform.Unsupported("OAuth")
+}
+
+// Refresh implements platform.Connector.
+func (Keyed) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
+	return a.Token, nil
+}
+
 // Address returns the address of an authorization.
 func (c *Client) Address(ctx context.Context, o OAuth, a platform.Authorization) (string, error) {
 	app, err := c.App(ctx)

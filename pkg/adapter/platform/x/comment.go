@@ -12,12 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var (
-	_ platform.Replier        = (*Platform)(nil)
-	_ platform.CommentHider   = (*Platform)(nil)
-	_ platform.CommentDeleter = (*Platform)(nil)
-)
-
 // hideScope is the right to hide replies.
 const hideScope = "tweet.moderate.write"
 

@@ -7,8 +7,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var _ platform.Deleter = (*Platform)(nil)
-
 // Delete implements platform.Deleter. It deletes all posts of a thread, the last first. X accepts the
 // deletion of a post that does not exist.
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {

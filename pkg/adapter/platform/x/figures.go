@@ -58,8 +58,6 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		Saves: platform.Count(n.Bookmarks), Clicks: answer.Data.Own.Clicks}, nil
 }
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // Days implements platform.AccountReader.
 func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
 	var me struct {

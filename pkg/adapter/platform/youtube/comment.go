@@ -12,12 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var (
-	_ platform.Replier        = (*Platform)(nil)
-	_ platform.CommentHider   = (*Platform)(nil)
-	_ platform.CommentDeleter = (*Platform)(nil)
-)
-
 // commentScope is the right to read and write comments.
 const commentScope = "https://www.googleapis.com/auth/youtube.force-ssl"
 

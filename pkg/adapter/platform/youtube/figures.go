@@ -11,8 +11,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // mostDays bounds the days of a report.
 const mostDays = 89
 
