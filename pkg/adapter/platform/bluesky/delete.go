@@ -13,9 +13,9 @@ import (
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
 	first := post.ID[strings.LastIndexByte(post.ID, '/')+1:]
 	for n := range max(post.Parts, 1) + 1 {
-		call := p.call(http.MethodPost, "com.atproto.repo.deleteRecord", a.Token.Access)
+		call := p.Call(http.MethodPost, "com.atproto.repo.deleteRecord", a.Token.Access)
 		call.JSON = map[string]string{"repo": a.ID, "collection": collection, "rkey": following(first, n)}
-		if err := p.client.JSON(ctx, call, p.refused, nil); err != nil {
+		if err := p.Send(ctx, call, nil); err != nil {
 			return err
 		}
 	}

@@ -14,10 +14,10 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([
 		Followers *int64 `json:"followersCount"`
 		Posts     *int64 `json:"postsCount"`
 	}
-	err := p.read(ctx, a.Token.Access, "app.bsky.actor.getProfile", url.Values{"actor": {a.ID}}, &profile)
+	err := p.Get(ctx, a.Token.Access, "app.bsky.actor.getProfile", url.Values{"actor": {a.ID}}, &profile)
 	if err != nil {
 		return nil, err
 	}
-	return []platform.Day{{Date: platform.Midnight(p.client.Now()), Followers: profile.Followers,
+	return []platform.Day{{Date: platform.Midnight(p.Client.Now()), Followers: profile.Followers,
 		Posts: profile.Posts}}, nil
 }

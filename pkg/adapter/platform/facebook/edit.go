@@ -17,9 +17,9 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 	} else if !isPost(post.ID) {
 		return noPost()
 	}
-	call := p.api.Call(http.MethodPost, "/"+post.ID, a.Token.Access)
+	call := p.Call(http.MethodPost, "/"+post.ID, a.Token.Access)
 	call.Form = url.Values{name: {text}}
-	return p.Client.JSON(ctx, call, refusals.Refused(false), nil)
+	return p.Send(ctx, call, nil)
 }
 
 // Delete implements platform.Deleter.

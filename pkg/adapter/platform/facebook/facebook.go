@@ -118,12 +118,13 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	g := graph.New(c, c.Base(graphAddress)+version, refusals)
+	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth",
 		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes:    capabilities.Scopes, Divider: ",", Refused: refusals.Token,
-	}}, api: graph.API{Client: c, Base: c.Base(graphAddress) + version, Refusals: refusals}}
-	p.Commenter = graph.Commenter{Reader: graph.Reader{Graph: p.api, Known: known, Listing: "/comments", Hide: "is_hidden",
+	}}, api: g}
+	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Known: known, Listing: "/comments", Hide: "is_hidden",
 		List: url.Values{"filter": {"stream"}, "order": {"reverse_chronological"},
 			"fields": {"id,message,created_time,from{id,name},parent{id},is_hidden"}}},
 		Replies: "/comments", Object: "page", Field: "feed"}
@@ -216,7 +217,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	if isPost(post.ID) {
 		fields = "shares," + sums
 	}
-	if err := p.api.Get(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
+	if err := p.Get(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
 		return m, err
 	}
 	m.Comments, m.Likes = platform.Count(node.Comments.Summary.Count), platform.Count(node.Reactions.Summary.Count)
@@ -226,7 +227,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	m.Shares = platform.Count(node.Shares.Count)
 	var insights graph.Insights
-	err = p.api.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
+	err = p.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"post_media_view,post_total_media_view_unique,post_clicks"}}, &insights)
 	if err != nil {
 		return m, err

@@ -15,7 +15,7 @@ const mostDays = 89
 func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
 	days := platform.NewDays(from, p.Client.Now(), mostDays)
 	var insights graph.Insights
-	err := p.api.Get(ctx, a.Token.Access, "/"+a.ID+"/insights",
+	err := p.Get(ctx, a.Token.Access, "/"+a.ID+"/insights",
 		graph.Query(days, p.Client.Now(), "page_follows,page_daily_follows,page_media_view"), &insights)
 	if err != nil {
 		return nil, err

@@ -79,13 +79,13 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready boo
 func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post platform.Post,
 	s *state) (ready bool, wait time.Duration, err error) {
 	if s.Reel == "" {
-		call := p.api.Call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
+		call := p.Call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
 		call.Form = url.Values{"upload_phase": {"start"}}
 		var made struct {
 			ID     string `json:"video_id"`
 			Upload string `json:"upload_url"`
 		}
-		if err := p.Client.JSON(ctx, call, refusals.Refused(false), &made); err != nil {
+		if err := p.Send(ctx, call, &made); err != nil {
 			return false, 0, err
 		}
 		if !graph.Number(made.ID) || !p.Client.Trusts(made.Upload, "facebook.com") {
@@ -98,7 +98,7 @@ func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post pla
 		call := wire.Call{Name: "upload", Method: http.MethodPost, URL: s.Upload, Header: http.Header{
 			"Authorization": {"OAuth " + a.Token.Access.Reveal()}, "File_url": {post.Media[0].URL},
 		}, Secrets: []platform.Secret{a.Token.Access}}
-		if err := p.Client.JSON(ctx, call, refusals.Refused(false), nil); err != nil {
+		if err := p.Send(ctx, call, nil); err != nil {
 			return false, 0, err
 		}
 		s.Sent, s.Upload = true, ""
@@ -138,14 +138,14 @@ func (v film) failed() error {
 }
 
 func (p *Platform) video(ctx context.Context, a platform.Account, id string) (v film, err error) {
-	err = p.api.Get(ctx, a.Token.Access, "/"+id, url.Values{"fields": {"status,permalink_url"}}, &v)
+	err = p.Get(ctx, a.Token.Access, "/"+id, url.Values{"fields": {"status,permalink_url"}}, &v)
 	return v, err
 }
 
 // write creates an object of the page, and returns its id.
 func (p *Platform) write(ctx context.Context, a platform.Account, edge string, form url.Values,
 	posts bool) (string, error) {
-	call := p.api.Call(http.MethodPost, "/"+a.ID+edge, a.Token.Access)
+	call := p.Call(http.MethodPost, "/"+a.ID+edge, a.Token.Access)
 	call.Form, call.Posts = form, posts
 	var made struct {
 		ID string `json:"id"`
@@ -164,15 +164,15 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	text := w.Text()
 	switch {
 	case w.IsComment():
-		call := p.api.Call(http.MethodPost, "/"+w.First.ID+"/comments", w.Account.Token.Access)
+		call := p.Call(http.MethodPost, "/"+w.First.ID+"/comments", w.Account.Token.Access)
 		call.Form, call.Posts = url.Values{"message": {text}}, true
-		return ref, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
+		return ref, p.Send(ctx, call, nil)
 	case reel(w.Post):
-		call := p.api.Call(http.MethodPost, "/"+w.Account.ID+"/video_reels", w.Account.Token.Access)
+		call := p.Call(http.MethodPost, "/"+w.Account.ID+"/video_reels", w.Account.Token.Access)
 		call.Posts = true
 		call.Form = url.Values{"upload_phase": {"finish"}, "video_id": {w.Own.Reel}, "video_state": {"PUBLISHED"},
 			"description": {text}}
-		return chain.Ref{ID: w.Own.Reel}, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
+		return chain.Ref{ID: w.Own.Reel}, p.Send(ctx, call, nil)
 	case len(w.Post.Media) == 1 && w.Post.Media[0].Video():
 		form := url.Values{"file_url": {w.Post.Media[0].URL}, "description": {text}}
 		if w.Post.Title != "" {
@@ -217,7 +217,7 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 			At          string `json:"created_time"`
 		} `json:"data"`
 	}
-	if err := p.api.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+edge,
+	if err := p.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+edge,
 		url.Values{"fields": {"id," + text + ",created_time"}, "limit": {"25"}}, &list); err != nil {
 		return ref, "", err
 	}
@@ -238,7 +238,7 @@ func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, w
 	if len(w.Post.Media) > 0 && w.Post.Media[0].Video() {
 		fields = "status,permalink_url"
 	}
-	err = p.api.Get(ctx, w.Account.Token.Access, "/"+w.First.ID, url.Values{"fields": {fields}}, &v)
+	err = p.Get(ctx, w.Account.Token.Access, "/"+w.First.ID, url.Values{"fields": {fields}}, &v)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return false, 0, err

@@ -15,14 +15,13 @@ var ErrNoID = errors.New("there is no id")
 
 // API makes the calls of one platform.
 type API struct {
-	Client   *wire.Client
-	Base     string // address with the version
+	wire.API
 	Refusals Refusals
 }
 
-// Call returns a call of a node or an edge.
-func (g API) Call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: g.Base + path, Bearer: token}
+// New returns the interface of a platform at an address with a version.
+func New(c *wire.Client, root string, r Refusals) API {
+	return API{wire.API{Client: c, Root: root, Refused: r.Refused}, r}
 }
 
 // Missing is the code of a node that does not exist.
@@ -40,13 +39,6 @@ func (g API) Delete(ctx context.Context, token platform.Secret, id string) error
 	return platform.Except(platform.CodePostNotFound, err)
 }
 
-// Get reads a node or an edge.
-func (g API) Get(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := g.Call(http.MethodGet, path, token)
-	call.Query = query
-	return g.Client.JSON(ctx, call, g.Refusals.Refused(false), out)
-}
-
 // Create creates an object, and returns its id, which is a number. posts reports whether the object is visible.
 func (g API) Create(ctx context.Context, token platform.Secret, path string, form url.Values,
 	posts bool) (string, error) {
@@ -55,7 +47,7 @@ func (g API) Create(ctx context.Context, token platform.Secret, path string, for
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := g.Client.JSON(ctx, call, g.Refusals.Refused(posts), &made); err != nil {
+	if err := g.Send(ctx, call, &made); err != nil {
 		return "", err
 	}
 	if !Number(made.ID) {

@@ -14,7 +14,7 @@ import (
 
 // Reader reads and hides the comments on the posts of one platform.
 type Reader struct {
-	Graph API
+	Via API
 	// Known reports whether an id is one of a post.
 	Known func(postID string) bool
 	// Listing is the edge that lists the comments on a post, with the query List.
@@ -107,9 +107,9 @@ func (n Node) comment(a platform.Account, postID, parent string) platform.Commen
 func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.Published,
 	after string) (page platform.CommentPage, err error) {
 	if !g.Known(post.ID) {
-		return page, g.Graph.noPost()
+		return page, g.Via.noPost()
 	}
-	call := g.Graph.Call(http.MethodGet, "/"+post.ID+g.Listing, a.Token.Access)
+	call := g.Via.Call(http.MethodGet, "/"+post.ID+g.Listing, a.Token.Access)
 	call.Query = url.Values{"limit": {"50"}}
 	for name, values := range g.List {
 		call.Query[name] = values
@@ -118,7 +118,7 @@ func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.
 		call.Query.Set("after", after)
 	}
 	var nodes Nodes
-	if err := g.Graph.Client.JSON(ctx, call, g.refused(false, platform.CodePostNotFound), &nodes); err != nil {
+	if err := g.Via.Client.JSON(ctx, call, g.refused(false, platform.CodePostNotFound), &nodes); err != nil {
 		return page, err
 	}
 	for _, n := range nodes.Data {
@@ -146,16 +146,16 @@ func (g Commenter) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	if !commentNumber(to) {
 		return "", platform.CommentGone()
 	}
-	call := g.Graph.Call(http.MethodPost, "/"+to+g.Replies, a.Token.Access)
+	call := g.Via.Call(http.MethodPost, "/"+to+g.Replies, a.Token.Access)
 	call.Form, call.Posts = url.Values{"message": {r.Text}}, true
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := g.Graph.Client.JSON(ctx, call, g.refused(true, platform.CodeCommentNotFound), &made); err != nil {
+	if err := g.Via.Client.JSON(ctx, call, g.refused(true, platform.CodeCommentNotFound), &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" {
-		return "", g.Graph.Client.Garbled(call, ErrNoID)
+		return "", g.Via.Client.Garbled(call, ErrNoID)
 	}
 	return made.ID, nil
 }
@@ -166,9 +166,9 @@ func (g Reader) HideComment(ctx context.Context, a platform.Account, _ platform.
 	if !commentNumber(commentID) {
 		return platform.CommentGone()
 	}
-	call := g.Graph.Call(http.MethodPost, "/"+commentID+g.Hiding, a.Token.Access)
+	call := g.Via.Call(http.MethodPost, "/"+commentID+g.Hiding, a.Token.Access)
 	call.Form = url.Values{g.Hide: {strconv.FormatBool(hidden)}}
-	return g.Graph.Client.JSON(ctx, call, g.refused(false, platform.CodeCommentNotFound), nil)
+	return g.Via.Client.JSON(ctx, call, g.refused(false, platform.CodeCommentNotFound), nil)
 }
 
 // DeleteComment implements platform.CommentDeleter.
@@ -177,23 +177,23 @@ func (g Commenter) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	if !commentNumber(commentID) {
 		return nil
 	}
-	err := g.Graph.Client.JSON(ctx, g.Graph.Call(http.MethodDelete, "/"+commentID, a.Token.Access),
+	err := g.Via.Client.JSON(ctx, g.Via.Call(http.MethodDelete, "/"+commentID, a.Token.Access),
 		g.refused(false, platform.CodeCommentNotFound), nil)
 	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
 // refused classifies refusals. A node that does not exist has the code absent.
 func (g Reader) refused(posts bool, absent platform.Code) wire.Refused {
-	refusals := g.Graph.Refusals
+	refusals := g.Via.Refusals
 	refusals.Codes = map[int]func() *platform.Error{}
-	for code, e := range g.Graph.Refusals.Codes {
+	for code, e := range g.Via.Refusals.Codes {
 		refusals.Codes[code] = e
 	}
 	refusals.Codes[Missing] = func() *platform.Error {
 		if absent == platform.CodeCommentNotFound {
 			return platform.CommentGone()
 		}
-		return g.Graph.noPost()
+		return g.Via.noPost()
 	}
 	return refusals.Refused(posts)
 }

@@ -39,7 +39,7 @@ type Boxes struct {
 // the addresses of the media. A container stays invisible until one call publishes it, and expires after 24 hours. If
 // the answer to that call is lost, the container tells the outcome. It implements the steps of a chain.
 type Containers struct {
-	API API
+	Graph API
 	// Edge is the edge of containers, and Limit the edge with the number of posts that the account may publish.
 	Edge, Limit string
 	// State is the member with the state of a container, and Detail one that explains it.
@@ -69,7 +69,7 @@ func (c *Containers) Begin(ctx context.Context, w *chain.Work[Boxes]) error {
 			} `json:"config"`
 		} `json:"data"`
 	}
-	err := c.API.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Limit,
+	err := c.Graph.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Limit,
 		url.Values{"fields": {"quota_usage,config"}}, &limit)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (c *Containers) Prepare(ctx context.Context, w *chain.Work[Boxes]) (ready b
 	case carousel && len(s.Children) < len(w.Post.Media):
 		form := c.File(w.Post, w.Post.Media[len(s.Children)])
 		form.Set("is_carousel_item", "true")
-		id, err := c.API.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false)
+		id, err := c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false)
 		if err != nil {
 			return false, 0, err
 		}
@@ -116,7 +116,7 @@ func (c *Containers) Prepare(ctx context.Context, w *chain.Work[Boxes]) (ready b
 		form, files = c.File(w.Post, w.Post.Media[0]), w.Post.Media
 	}
 	c.Describe(form, w)
-	if s.Box, err = c.API.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false); err != nil {
+	if s.Box, err = c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false); err != nil {
 		return false, 0, err
 	}
 	s.For = w.Made + 1
@@ -136,7 +136,7 @@ func (c *Containers) wait(files []platform.Media) time.Duration {
 // state returns the state of a container: IN_PROGRESS, FINISHED or PUBLISHED.
 func (c *Containers) state(ctx context.Context, a platform.Account, container string) (string, error) {
 	var box map[string]any
-	if err := c.API.Get(ctx, a.Token.Access, "/"+url.PathEscape(container), url.Values{"fields": {c.State + "," +
+	if err := c.Graph.Get(ctx, a.Token.Access, "/"+url.PathEscape(container), url.Values{"fields": {c.State + "," +
 		c.Detail}}, &box); err != nil {
 		return "", err
 	}
@@ -144,7 +144,7 @@ func (c *Containers) state(ctx context.Context, a platform.Account, container st
 	case inProgress, finished, published:
 		return state, nil
 	case failed:
-		return "", platform.Reject(platform.CodeMediaRefused, c.API.Refusals.Label+" could not process the media.")
+		return "", platform.Reject(platform.CodeMediaRefused, c.Graph.Refusals.Label+" could not process the media.")
 	case expired:
 		return "", platform.Again(nil)
 	default:
@@ -157,7 +157,7 @@ func (c *Containers) Make(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref,
 	if w.Own.For != w.Made+1 || w.Own.Box == "" {
 		return chain.Ref{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
-	id, err := c.API.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge+"_publish",
+	id, err := c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge+"_publish",
 		url.Values{"creation_id": {w.Own.Box}}, true)
 	return chain.Ref{ID: id}, err
 }
@@ -173,7 +173,7 @@ func (c *Containers) Find(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref,
 	var list struct {
 		Data []map[string]any `json:"data"`
 	}
-	if err := c.API.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+edge,
+	if err := c.Graph.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+edge,
 		url.Values{"fields": {"id," + c.Caption + ",timestamp"}, "limit": {"25"}}, &list); err != nil {
 		return chain.Ref{}, "", err
 	}
@@ -186,7 +186,7 @@ func (c *Containers) Find(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref,
 			return chain.Ref{ID: id}, platform.StageDone, nil
 		}
 	}
-	if c.Settled > 0 && c.API.Client.Now().Sub(w.SentAt) >= c.Settled {
+	if c.Settled > 0 && c.Graph.Client.Now().Sub(w.SentAt) >= c.Settled {
 		return chain.Ref{}, platform.StageDone, nil
 	}
 	return chain.Ref{}, platform.StageReconcile, nil
@@ -200,7 +200,7 @@ func (c *Containers) End(ctx context.Context, w *chain.Work[Boxes]) (ended bool,
 	var media struct {
 		Permalink string `json:"permalink"`
 	}
-	err = c.API.Get(ctx, w.Account.Token.Access, "/"+url.PathEscape(w.First.ID), url.Values{"fields": {"permalink"}},
+	err = c.Graph.Get(ctx, w.Account.Token.Access, "/"+url.PathEscape(w.First.ID), url.Values{"fields": {"permalink"}},
 		&media)
 	if err != nil && ctx.Err() != nil {
 		return false, 0, err

@@ -102,7 +102,7 @@ func Ends(ctx context.Context, g API, token platform.Secret, otherwise time.Time
 			Ends *int64 `json:"data_access_expires_at"` // 0 if it never ends
 		} `json:"data"`
 	}
-	call := wire.Call{Name: "debug_token", Method: http.MethodGet, URL: g.Base + "/debug_token",
+	call := wire.Call{Name: "debug_token", Method: http.MethodGet, URL: g.Root + "/debug_token",
 		Bearer: platform.Secret(app.ID + "|" + app.Secret.Reveal()), Query: url.Values{"input_token": {token.Reveal()}},
 		Secrets: []platform.Secret{token, app.Secret}}
 	switch err := g.Client.JSON(ctx, call, Refusals{}.Refused(false), &answer); {

@@ -18,7 +18,7 @@ const maxChallenge = 100
 // Announced implements platform.Announcer.
 func (g Commenter) Announced(ctx context.Context, h platform.Hook) (all []platform.Announced, answer string,
 	err error) {
-	app, err := g.Graph.Client.App(ctx)
+	app, err := g.Via.Client.App(ctx)
 	if err != nil {
 		return nil, "", err
 	}

@@ -35,7 +35,7 @@ type page struct {
 
 // profiles returns the accounts of the pages that the owner has chosen, without duplicates.
 func (p *Platform) profiles(ctx context.Context, token platform.Secret) (all []profile, err error) {
-	pages, err := graph.Pages[page](ctx, p.API, token, "instagram_business_account{id,username,name,profile_picture_url}")
+	pages, err := graph.Pages[page](ctx, p.Graph, token, "instagram_business_account{id,username,name,profile_picture_url}")
 	for _, page := range pages {
 		if i := page.Instagram; i != nil &&
 			!slices.ContainsFunc(all, func(known profile) bool { return known.ID == i.ID }) {
@@ -67,7 +67,7 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	if err != nil {
 		return platform.Token{}, err
 	}
-	t.EndsAt = graph.Ends(ctx, p.API, t.Access, a.Token.EndsAt)
+	t.EndsAt = graph.Ends(ctx, p.Graph, t.Access, a.Token.EndsAt)
 	if !a.Token.ExpiresAt.IsZero() && t.ExpiresAt.Before(a.Token.ExpiresAt.Add(prolonged)) &&
 		p.Client.Now().Add(long/2).After(t.ExpiresAt) {
 		t.EndsAt = t.ExpiresAt // Facebook no longer prolongs it

@@ -101,12 +101,13 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	g := graph.New(c, c.Base(graphAddress)+version, refusals)
+	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
-	}}, Containers: containers(c)}
+	}}, Containers: containers(g)}
 	const comment = "id,text,timestamp,username,hidden,from"
-	p.Commenter = graph.Commenter{Reader: graph.Reader{Graph: p.API, Known: graph.Number, Listing: "/comments",
+	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: p.Graph, Known: graph.Number, Listing: "/comments",
 		Hide: "hide", List: url.Values{"fields": {comment + ",replies.limit(50){" + comment + "}"}}},
 		Replies: "/replies", Flat: true, Object: "instagram", Field: "comments"}
 	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities, Every: again}
@@ -124,7 +125,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if err != nil {
 		return nil, err
 	}
-	token.EndsAt = graph.Ends(ctx, p.API, token.Access, p.Client.Now().Add(access))
+	token.EndsAt = graph.Ends(ctx, p.Graph, token.Access, p.Client.Now().Add(access))
 	profiles, err := p.profiles(ctx, token.Access)
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 
 // Revoke implements platform.Connector. It revokes every permission of the owner.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.Client.JSON(ctx, p.API.Call(http.MethodDelete, "/me/permissions", a.Token.Access), refusals.Refused(false), nil)
+	err := p.Send(ctx, p.Call(http.MethodDelete, "/me/permissions", a.Token.Access), nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the token has ended already
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
-	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // The delays of looks at containers and posts.
@@ -20,10 +19,10 @@ const (
 )
 
 // containers returns the protocol by which Instagram publishes.
-func containers(c *wire.Client) *graph.Containers {
+func containers(g graph.API) *graph.Containers {
 	return &graph.Containers{
-		API:  graph.API{Client: c, Base: c.Base(graphAddress) + version, Refusals: refusals},
-		Edge: "/media", Limit: "/content_publishing_limit", State: "status_code", Detail: "status", Caption: "caption",
+		Graph: g,
+		Edge:  "/media", Limit: "/content_publishing_limit", State: "status_code", Detail: "status", Caption: "caption",
 		Image: image, Settled: settled, File: file, Describe: describe,
 		List: func(w *chain.Work[graph.Boxes]) (edge, text string) {
 			if w.Post.Kind == platform.KindStory {
@@ -98,7 +97,7 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[graph.Boxes]) (chain.
 	if !w.IsComment() {
 		return p.Containers.Make(ctx, w)
 	}
-	id, err := p.API.Create(ctx, w.Account.Token.Access, "/"+url.PathEscape(w.First.ID)+"/comments",
+	id, err := p.Graph.Create(ctx, w.Account.Token.Access, "/"+url.PathEscape(w.First.ID)+"/comments",
 		url.Values{"message": {w.Text()}}, true)
 	return chain.Ref{ID: id}, err
 }

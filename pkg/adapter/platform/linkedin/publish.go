@@ -91,9 +91,9 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 	if m.Video() {
 		owner["fileSizeBytes"], owner["uploadCaptions"], owner["uploadThumbnail"] = m.Bytes, false, false
 	}
-	call := p.call(http.MethodPost, "/rest/"+edge(m)+"?action=initializeUpload", a.Token.Access)
+	call := p.Call(http.MethodPost, "/rest/"+edge(m)+"?action=initializeUpload", a.Token.Access)
 	call.JSON = map[string]any{"initializeUploadRequest": owner}
-	if err := p.Client.JSON(ctx, call, refused(false), &answer); err != nil {
+	if err := p.Send(ctx, call, &answer); err != nil {
 		return "", err
 	}
 	v := answer.Value
@@ -119,10 +119,10 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 		}
 		tags = append(tags, tag)
 	}
-	call = p.call(http.MethodPost, "/rest/videos?action=finalizeUpload", a.Token.Access)
+	call = p.Call(http.MethodPost, "/rest/videos?action=finalizeUpload", a.Token.Access)
 	call.JSON = map[string]any{"finalizeUploadRequest": map[string]any{"video": urn, "uploadToken": v.Token,
 		"uploadedPartIds": tags}}
-	return urn, p.Client.JSON(ctx, call, refused(false), nil)
+	return urn, p.Send(ctx, call, nil)
 }
 
 // put uploads a part of a file, and returns its tag.
@@ -144,7 +144,7 @@ func (p *Platform) available(ctx context.Context, a platform.Account, m platform
 	var answer struct {
 		Status string `json:"status"`
 	}
-	err := p.read(ctx, a.Token.Access, "/rest/"+edge(m)+"/"+url.PathEscape(urn), nil, &answer)
+	err := p.Get(ctx, a.Token.Access, "/rest/"+edge(m)+"/"+url.PathEscape(urn), nil, &answer)
 	if err == nil && answer.Status == "PROCESSING_FAILED" {
 		return false, platform.Reject(platform.CodeMediaRefused, "LinkedIn could not process the file.")
 	}
@@ -166,14 +166,14 @@ func commentary(text string) string {
 // Make implements chain.Steps.
 func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
 	if w.IsComment() {
-		call := p.call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(w.First.ID)+"/comments",
+		call := p.Call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(w.First.ID)+"/comments",
 			w.Account.Token.Access)
 		call.Posts = true
 		call.JSON = map[string]any{"actor": w.Account.ID, "object": w.First.ID,
 			"message": map[string]string{"text": w.Text()}}
-		return ref, p.Client.JSON(ctx, call, refused(true), nil)
+		return ref, p.Send(ctx, call, nil)
 	}
-	call := p.call(http.MethodPost, "/rest/posts", w.Account.Token.Access)
+	call := p.Call(http.MethodPost, "/rest/posts", w.Account.Token.Access)
 	call.Posts, call.JSON = true, body(w)
 	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
@@ -242,7 +242,7 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 			At         int64  `json:"createdAt"` // Unix milliseconds
 		} `json:"elements"`
 	}
-	err = p.read(ctx, w.Account.Token.Access, "/rest/posts", url.Values{"q": {"author"}, "author": {w.Account.ID},
+	err = p.Get(ctx, w.Account.Token.Access, "/rest/posts", url.Values{"q": {"author"}, "author": {w.Account.ID},
 		"count": {"20"}, "sortBy": {"CREATED"}}, &list)
 	if err != nil {
 		return ref, "", err

@@ -91,7 +91,9 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{API: wire.API{
+		Client: c, Root: c.Base(api) + "/v5", Refused: func(bool) wire.Refused { return refused },
+	}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/oauth/", Token: c.Base(api) + "/v5/oauth/token", Scopes: capabilities.Scopes,
 		Divider: ",", Basic: true, Refused: tokenRefused,
 	}}}
@@ -133,7 +135,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Username string `json:"username"`
 		Picture  string `json:"profile_image"`
 	}
-	if err := p.read(ctx, token.Access, "/user_account", nil, &me); err != nil {
+	if err := p.Get(ctx, token.Access, "/user_account", nil, &me); err != nil {
 		return nil, err
 	}
 	var boards struct {
@@ -142,7 +144,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			Name string `json:"name"`
 		} `json:"items"`
 	}
-	if err := p.read(ctx, token.Access, "/boards", url.Values{"page_size": {"100"}}, &boards); err != nil {
+	if err := p.Get(ctx, token.Access, "/boards", url.Values{"page_size": {"100"}}, &boards); err != nil {
 		return nil, err
 	}
 	var all []platform.Account
@@ -157,16 +159,6 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"Pinterest, then connect again.")
 	}
 	return all, nil
-}
-
-func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + "/v5" + path, Bearer: token}
-}
-
-func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := p.call(http.MethodGet, path, token)
-	call.Query = query
-	return p.Client.JSON(ctx, call, refused, out)
 }
 
 // refused classifies the refusals of Pinterest.

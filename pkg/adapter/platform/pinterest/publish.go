@@ -35,7 +35,7 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready boo
 	var media struct {
 		Status string `json:"status"`
 	}
-	if err := p.read(ctx, w.Account.Token.Access, "/media/"+url.PathEscape(w.Own.Video), nil, &media); err != nil {
+	if err := p.Get(ctx, w.Account.Token.Access, "/media/"+url.PathEscape(w.Own.Video), nil, &media); err != nil {
 		return false, 0, err
 	}
 	if media.Status == "failed" {
@@ -51,9 +51,9 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 		URL        string            `json:"upload_url"`
 		Parameters map[string]string `json:"upload_parameters"`
 	}
-	call := p.call(http.MethodPost, "/media", a.Token.Access)
+	call := p.Call(http.MethodPost, "/media", a.Token.Access)
 	call.JSON = map[string]string{"media_type": "video"}
-	if err := p.Client.JSON(ctx, call, refused, &made); err != nil {
+	if err := p.Send(ctx, call, &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" || len(made.ID) > longest || !p.Client.Trusts(made.URL, "amazonaws.com") {
@@ -97,12 +97,12 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 			pin[name] = value
 		}
 	}
-	call := p.call(http.MethodPost, "/pins", w.Account.Token.Access)
+	call := p.Call(http.MethodPost, "/pins", w.Account.Token.Access)
 	call.JSON, call.Posts = pin, true
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := p.Client.JSON(ctx, call, refused, &made); err != nil {
+	if err := p.Send(ctx, call, &made); err != nil {
 		return ref, err
 	}
 	if made.ID == "" || len(made.ID) > longest {
@@ -148,7 +148,7 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 			At          string `json:"created_at"`
 		} `json:"items"`
 	}
-	err = p.read(ctx, w.Account.Token.Access, "/boards/"+url.PathEscape(w.Account.ID)+"/pins",
+	err = p.Get(ctx, w.Account.Token.Access, "/boards/"+url.PathEscape(w.Account.ID)+"/pins",
 		url.Values{"page_size": {"50"}}, &list)
 	if err != nil {
 		return ref, "", err

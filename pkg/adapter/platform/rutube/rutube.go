@@ -82,7 +82,7 @@ type Platform struct {
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
-	p := &Platform{Keyed: wire.Keyed{Client: wire.New(Name, cfg)}}
+	p := &Platform{Keyed: wire.Keyed{API: wire.API{Client: wire.New(Name, cfg)}}}
 	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }

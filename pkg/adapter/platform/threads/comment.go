@@ -19,7 +19,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	var made struct {
 		ID string `json:"id"`
 	}
-	fill := p.API.Call(http.MethodPost, "/"+a.ID+"/threads", a.Token.Access)
+	fill := p.Call(http.MethodPost, "/"+a.ID+"/threads", a.Token.Access)
 	fill.Form = url.Values{"media_type": {"TEXT"}, "text": {r.Text}, "reply_to_id": {r.To.ID}}
 	if err := p.Client.JSON(ctx, fill, gone.Refused(false), &made); err != nil {
 		return "", err
@@ -27,10 +27,10 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	if !graph.Number(made.ID) {
 		return "", p.Client.Garbled(fill, graph.ErrNoID)
 	}
-	publish := p.API.Call(http.MethodPost, "/"+a.ID+"/threads_publish", a.Token.Access)
+	publish := p.Call(http.MethodPost, "/"+a.ID+"/threads_publish", a.Token.Access)
 	publish.Form, publish.Posts = url.Values{"creation_id": {made.ID}}, true
 	made.ID = ""
-	err := p.Client.JSON(ctx, publish, refusals.Refused(true), &made)
+	err := p.Send(ctx, publish, &made)
 	if platform.KindOf(err) == platform.Restart {
 		return "", platform.Busy().Because(err) // nothing was published
 	}

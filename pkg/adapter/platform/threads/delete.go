@@ -13,7 +13,7 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 		if !graph.Number(id) {
 			return platform.Reject(platform.CodePostNotFound, "Threads does not have the post.")
 		}
-		if err := p.API.Delete(ctx, a.Token.Access, id); err != nil {
+		if err := p.Graph.Delete(ctx, a.Token.Access, id); err != nil {
 			return err
 		}
 	}

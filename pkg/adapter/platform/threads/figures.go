@@ -19,7 +19,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 	views.Del("period") // Threads has no parameter of that name
 	for _, query := range []url.Values{views, {"metric": {"followers_count"}}} {
 		var insights graph.Insights
-		if err := p.API.Get(ctx, a.Token.Access, "/"+a.ID+"/threads_insights", query, &insights); err != nil {
+		if err := p.Get(ctx, a.Token.Access, "/"+a.ID+"/threads_insights", query, &insights); err != nil {
 			return nil, err
 		}
 		insights.Days(days, map[string]string{"views": "views", "followers_count": "followers"})

@@ -7,14 +7,13 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
-	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // containers returns the protocol by which Threads publishes.
-func containers(c *wire.Client) *graph.Containers {
+func containers(g graph.API) *graph.Containers {
 	return &graph.Containers{
-		API:  graph.API{Client: c, Base: c.Base(address) + version, Refusals: refusals},
-		Edge: "/threads", Limit: "/threads_publishing_limit", State: "status", Detail: "error_message", Caption: "text",
+		Graph: g,
+		Edge:  "/threads", Limit: "/threads_publishing_limit", State: "status", Detail: "error_message", Caption: "text",
 		Image: 30 * time.Second, File: file, Describe: describe,
 		List: func(w *chain.Work[graph.Boxes]) (edge, text string) {
 			if w.Made > 0 {

@@ -119,12 +119,12 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	g := graph.New(c, c.Base(address)+version, refusals)
+	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
-	}}}
-	p.Containers = containers(c)
-	p.Reader = graph.Reader{Graph: p.API, Known: graph.Number, Listing: "/conversation", Hiding: "/manage_reply",
+	}}, Containers: containers(g)}
+	p.Reader = graph.Reader{Via: p.Graph, Known: graph.Number, Listing: "/conversation", Hiding: "/manage_reply",
 		Hide: "hide",
 		List: url.Values{"fields": {"id,text,timestamp,username,hide_status,replied_to,is_reply_owned_by_me"}}}
 	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities}
@@ -152,7 +152,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Name     string `json:"name"`
 		Picture  string `json:"threads_profile_picture_url"`
 	}
-	err = p.API.Get(ctx, token.Access, "/me", url.Values{"fields": {"id,username,name,threads_profile_picture_url"}}, &me)
+	err = p.Get(ctx, token.Access, "/me", url.Values{"fields": {"id,username,name,threads_profile_picture_url"}}, &me)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return m, platform.Reject(platform.CodePostNotFound, "Threads does not have the post.")
 	}
 	var insights graph.Insights
-	err = p.API.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
+	err = p.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"views,likes,replies,reposts,quotes,shares"}}, &insights)
 	if err != nil {
 		return m, err

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // statsScope is the right to read the figures of an account. TikTok grants it to an application apart from the others,
@@ -25,8 +24,8 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([
 			Videos    *int64 `json:"video_count"`
 		} `json:"user"`
 	}
-	call := wire.Call{Name: "user/info", Method: http.MethodGet, URL: p.Client.Base(api) + "/v2/user/info/",
-		Query: url.Values{"fields": {"follower_count,video_count"}}, Bearer: a.Token.Access}
+	call := p.Call(http.MethodGet, "/v2/user/info/", a.Token.Access)
+	call.Query = url.Values{"fields": {"follower_count,video_count"}}
 	if err := p.do(ctx, call, &answer); err != nil {
 		return nil, err
 	}

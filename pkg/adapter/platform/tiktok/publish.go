@@ -259,12 +259,11 @@ func (p *Platform) photos(ctx context.Context, w *chain.Work[state]) error {
 		info, mode = optionsOf(w.Post).info(w.Own, info), "DIRECT_POST"
 		info["auto_add_music"] = false
 	}
-	body := map[string]any{
+	call := p.Call(http.MethodPost, "/v2/post/publish/content/init/", w.Account.Token.Access)
+	call.Posts, call.JSON = true, map[string]any{
 		"post_mode": mode, "media_type": "PHOTO", "post_info": info,
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},
 	}
-	call := wire.Call{Name: "content/init", Method: http.MethodPost, URL: p.Client.Base(api) +
-		"/v2/post/publish/content/init/", JSON: body, Bearer: w.Account.Token.Access, Posts: true}
 	var opened struct {
 		ID string `json:"publish_id"`
 	}

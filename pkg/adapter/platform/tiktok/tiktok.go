@@ -123,7 +123,7 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api), Refused: refused}, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
 		Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
 	}}, chunk: defaultChunk}
@@ -151,8 +151,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			Avatar string `json:"avatar_url"`
 		} `json:"user"`
 	}
-	call := wire.Call{Name: "user/info", Method: http.MethodGet, URL: p.Client.Base(api) + "/v2/user/info/",
-		Query: url.Values{"fields": {"open_id,display_name,avatar_url"}}, Bearer: token.Access}
+	call := p.Call(http.MethodGet, "/v2/user/info/", token.Access)
+	call.Query = url.Values{"fields": {"open_id,display_name,avatar_url"}}
 	if err := p.do(ctx, call, &answer); err != nil {
 		return nil, err
 	}
@@ -173,8 +173,9 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 
 // post makes a call of the API with a JSON body.
 func (p *Platform) post(ctx context.Context, a platform.Account, path string, body, out any) error {
-	return p.do(ctx, wire.Call{Name: path, Method: http.MethodPost, URL: p.Client.Base(api) + path, JSON: body,
-		Bearer: a.Token.Access}, out)
+	call := p.Call(http.MethodPost, path, a.Token.Access)
+	call.JSON = body
+	return p.do(ctx, call, out)
 }
 
 // do makes a call and decodes its data.
@@ -182,7 +183,7 @@ func (p *Platform) do(ctx context.Context, call wire.Call, out any) error {
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
 	}
-	if err := p.Client.JSON(ctx, call, refused(call.Posts), &envelope); err != nil {
+	if err := p.Send(ctx, call, &envelope); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(envelope.Data, out); err != nil {

@@ -92,7 +92,7 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api) + "/method/"}, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
 		Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
 	}}}
@@ -170,8 +170,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 func (p *Platform) call(ctx context.Context, a platform.Account, method string, params url.Values, posts bool,
 	out any) error {
 	params.Set("v", version)
-	call := wire.Call{Name: method, Method: http.MethodPost, URL: p.Client.Base(api) + "/method/" + method,
-		Form: params, Bearer: a.Token.Access, Posts: posts}
+	call := p.Call(http.MethodPost, method, a.Token.Access)
+	call.Form, call.Posts = params, posts
 	var envelope struct {
 		Response json.RawMessage `json:"response"`
 	}

@@ -54,8 +54,8 @@ func (o OAuth) needed(app platform.App) []string {
 
 // Connector implements the part of platform.Connector that the platforms with OAuth share. Adapters embed it.
 type Connector struct {
-	Client *Client
-	OAuth  OAuth
+	API
+	OAuth OAuth
 }
 
 // Authorization implements platform.Connector.
@@ -82,7 +82,7 @@ func (Kept) Revoke(ctx context.Context, _ platform.Account) error {
 // Keyed implements the part of platform.Connector that the platforms without OAuth share. Their tokens do not end, and
 // no call ends them. Adapters embed it.
 type Keyed struct {
-	Client *Client
+	API
 	Kept
 }
 

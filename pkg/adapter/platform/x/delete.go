@@ -14,8 +14,8 @@ func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform
 		if !number(id) {
 			return platform.Reject(platform.CodePostNotFound, "X does not have the post.")
 		}
-		call := p.call(http.MethodDelete, "/2/tweets/"+id, a.Token.Access)
-		if err := p.Client.JSON(ctx, call, p.refused(false), nil); err != nil {
+		call := p.Call(http.MethodDelete, "/2/tweets/"+id, a.Token.Access)
+		if err := p.Send(ctx, call, nil); err != nil {
 			return err
 		}
 	}

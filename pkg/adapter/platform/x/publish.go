@@ -75,12 +75,12 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready boo
 		return false, 0, nil
 	case !s.Ready:
 		var u uploaded
-		call := p.call(http.MethodGet, "/2/media/upload", w.Account.Token.Access)
+		call := p.Call(http.MethodGet, "/2/media/upload", w.Account.Token.Access)
 		call.Query = url.Values{"command": {"STATUS"}, "media_id": {s.File}}
 		if !s.Whole {
-			call = p.call(http.MethodPost, "/2/media/upload/"+s.File+"/finalize", w.Account.Token.Access)
+			call = p.Call(http.MethodPost, "/2/media/upload/"+s.File+"/finalize", w.Account.Token.Access)
 		}
-		if err := p.Client.JSON(ctx, call, p.refused(false), &u); err != nil {
+		if err := p.Send(ctx, call, &u); err != nil {
 			return false, 0, err
 		}
 		s.Whole = true
@@ -89,9 +89,9 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready boo
 		}
 	}
 	if m.Alt != "" {
-		call := p.call(http.MethodPost, "/2/media/metadata", w.Account.Token.Access)
+		call := p.Call(http.MethodPost, "/2/media/metadata", w.Account.Token.Access)
 		call.JSON = map[string]any{"id": s.File, "metadata": map[string]any{"alt_text": map[string]string{"text": m.Alt}}}
-		if err := p.Client.JSON(ctx, call, p.refused(false), nil); err != nil {
+		if err := p.Send(ctx, call, nil); err != nil {
 			return false, 0, err
 		}
 	}
@@ -106,10 +106,10 @@ func (p *Platform) initialize(ctx context.Context, a platform.Account, m platfor
 	if m.Video() {
 		category = "tweet_video"
 	}
-	call := p.call(http.MethodPost, "/2/media/upload/initialize", a.Token.Access)
+	call := p.Call(http.MethodPost, "/2/media/upload/initialize", a.Token.Access)
 	call.JSON = map[string]any{"media_type": m.MIME, "total_bytes": m.Bytes, "media_category": category}
 	var u uploaded
-	if err := p.Client.JSON(ctx, call, p.refused(false), &u); err != nil {
+	if err := p.Send(ctx, call, &u); err != nil {
 		return "", err
 	}
 	if !number(u.Data.ID) {
@@ -123,7 +123,7 @@ func (p *Platform) append(ctx context.Context, a platform.Account, m platform.Me
 	length, at := min(segment, m.Bytes-s.Sent), s.Sent
 	part := platform.Media{MIME: "application/octet-stream", Bytes: length,
 		Open: func(ctx context.Context, offset, n int64) (io.ReadCloser, error) { return m.Open(ctx, at+offset, n) }}
-	call := p.call(http.MethodPost, "/2/media/upload/"+s.File+"/append", a.Token.Access)
+	call := p.Call(http.MethodPost, "/2/media/upload/"+s.File+"/append", a.Token.Access)
 	call.Timeout = wire.UploadTimeout
 	var err error
 	call.Body, err = wire.Multipart(ctx, url.Values{"segment_index": {strconv.FormatInt(at/segment, 10)}},
@@ -169,14 +169,14 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 			body["reply_settings"] = settings[own.Replies]
 		}
 	}
-	call := p.call(http.MethodPost, "/2/tweets", w.Account.Token.Access)
+	call := p.Call(http.MethodPost, "/2/tweets", w.Account.Token.Access)
 	call.JSON, call.Posts = body, true
 	var made struct {
 		Data struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := p.Client.JSON(ctx, call, p.refused(true), &made); err != nil {
+	if err := p.Send(ctx, call, &made); err != nil {
 		return ref, err
 	}
 	if !number(made.Data.ID) {
@@ -210,7 +210,7 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 		} `json:"data"`
 	}
 	since := w.SentAt.Add(-time.Minute).UTC().Truncate(time.Second)
-	err = p.read(ctx, w.Account.Token.Access, "/2/users/"+w.Account.ID+"/tweets", url.Values{"max_results": {"5"},
+	err = p.Get(ctx, w.Account.Token.Access, "/2/users/"+w.Account.ID+"/tweets", url.Values{"max_results": {"5"},
 		"start_time": {since.Format(time.RFC3339)}, "tweet.fields": {"created_at"}}, &list)
 	if err != nil {
 		return ref, "", err

@@ -203,8 +203,9 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 }
 
 func (p *Platform) commentCall(method, path string, a platform.Account, query url.Values) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + "/youtube/v3/" + path,
-		Query: query, Bearer: a.Token.Access}
+	call := p.Call(method, "/youtube/v3/"+path, a.Token.Access)
+	call.Query = query
+	return call
 }
 
 // codeForeign is the code of a call that YouTube permits to the author of a comment alone.

@@ -61,11 +61,10 @@ func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, w
 
 // cover sets the cover of the video.
 func (p *Platform) cover(ctx context.Context, w *chain.Work[state]) error {
-	return p.Client.JSON(ctx, wire.Call{
-		Name: "thumbnails.set", Method: http.MethodPost, URL: p.Client.Base(api) + "/upload/youtube/v3/thumbnails/set",
-		Query: url.Values{"videoId": {w.First.ID}, "uploadType": {"media"}}, Bearer: w.Account.Token.Access,
-		Body: wire.Range(ctx, *w.Post.Cover, 0, w.Post.Cover.Bytes),
-	}, p.refused, nil)
+	call := p.Call(http.MethodPost, "/upload/youtube/v3/thumbnails/set", w.Account.Token.Access)
+	call.Query = url.Values{"videoId": {w.First.ID}, "uploadType": {"media"}}
+	call.Body = wire.Range(ctx, *w.Post.Cover, 0, w.Post.Cover.Bytes)
+	return p.Send(ctx, call, nil)
 }
 
 // processed reports whether the processing of a video has ended.
@@ -77,9 +76,8 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 			} `json:"processingDetails"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/videos",
-		Query: url.Values{"part": {"processingDetails"}, "id": {video}}, Bearer: a.Token.Access}
-	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
+	err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos", url.Values{"part": {"processingDetails"}, "id": {video}}, &answer)
+	if err != nil {
 		return false, err
 	}
 	if len(answer.Items) != 1 {

@@ -26,9 +26,8 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 			} `json:"statistics"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "channels", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/channels",
-		Query: url.Values{"part": {"statistics"}, "id": {a.ID}}, Bearer: a.Token.Access}
-	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
+	err := p.Get(ctx, a.Token.Access, "/youtube/v3/channels", url.Values{"part": {"statistics"}, "id": {a.ID}}, &answer)
+	if err != nil {
 		return nil, err
 	}
 	if len(answer.Items) != 1 {

@@ -62,14 +62,12 @@ func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
 	if post.Options.Generated {
 		status["containsSyntheticMedia"] = true
 	}
-	call := wire.Call{
-		Name: "videos.insert", Method: http.MethodPost, URL: p.Client.Base(api) + "/upload/youtube/v3/videos",
-		Query: url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"},
-			"notifySubscribers": {strconv.FormatBool(!own.Silent)}},
-		Header: http.Header{"X-Upload-Content-Type": {m.MIME},
-			"X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}},
-		Bearer: w.Account.Token.Access, JSON: map[string]any{"snippet": snippet, "status": status},
-	}
+	call := p.Call(http.MethodPost, "/upload/youtube/v3/videos", w.Account.Token.Access)
+	call.Query = url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"},
+		"notifySubscribers": {strconv.FormatBool(!own.Silent)}}
+	call.Header = http.Header{"X-Upload-Content-Type": {m.MIME},
+		"X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}}
+	call.JSON = map[string]any{"snippet": snippet, "status": status}
 	answer, err := p.Client.Do(ctx, call)
 	if err == nil {
 		err = p.Client.Check(call, answer, p.refused)
