@@ -238,3 +238,31 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	return platform.Metrics{Likes: platform.Count(n.Likes), Comments: platform.Count(n.Replies),
 		Shares: platform.Count(n.Reposts + n.Quotes), Saves: platform.Count(n.Bookmarks)}, nil
 }
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
+	var profile struct {
+		Followers *int64 `json:"followersCount"`
+		Posts     *int64 `json:"postsCount"`
+	}
+	err := p.Get(ctx, a.Token.Access, "app.bsky.actor.getProfile", url.Values{"actor": {a.ID}}, &profile)
+	if err != nil {
+		return nil, err
+	}
+	return []platform.Day{{Date: platform.Midnight(p.Client.Now()), Followers: profile.Followers,
+		Posts: profile.Posts}}, nil
+}
+
+// Delete implements platform.Deleter. The posts of a thread, and the first comment after them, have keys
+// that follow each other. The deletion of a record that does not exist succeeds.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	first := post.ID[strings.LastIndexByte(post.ID, '/')+1:]
+	for n := range max(post.Parts, 1) + 1 {
+		call := p.Call(http.MethodPost, "com.atproto.repo.deleteRecord", a.Token.Access)
+		call.JSON = map[string]string{"repo": a.ID, "collection": collection, "rkey": following(first, n)}
+		if err := p.Send(ctx, call, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -6,7 +6,6 @@ package facebook
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 	"time"
@@ -82,8 +81,6 @@ type Options struct {
 	platform.Commented
 }
 
-var errNoID = errors.New("there is no id")
-
 var refusals = graph.Refusals{
 	Label: "Facebook", Published: []int{506},
 	Codes: map[int]func() *platform.Error{
@@ -118,13 +115,13 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	g := graph.New(c, c.Base(graphAddress)+version, refusals)
+	g := graph.New(c, c.Base(graphAddress)+version, refusals, known)
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth",
 		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes:    capabilities.Scopes, Divider: ",", Refused: refusals.Token,
 	}}, api: g}
-	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Known: known, Listing: "/comments", Hide: "is_hidden",
+	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments", Hide: "is_hidden",
 		List: url.Values{"filter": {"stream"}, "order": {"reverse_chronological"},
 			"fields": {"id,message,created_time,from{id,name},parent{id},is_hidden"}}},
 		Replies: "/comments", Object: "page", Field: "feed"}
@@ -202,7 +199,7 @@ type total struct {
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
 	err error) {
 	if !known(post.ID) {
-		return m, noPost()
+		return m, p.api.NoPost()
 	}
 	const sums = "comments.summary(true).limit(0),reactions.summary(true).limit(0)"
 	var node struct {
@@ -235,4 +232,21 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	insights.Lifetime(map[string]**int64{"post_media_view": &m.Views, "post_total_media_view_unique": &m.Reach,
 		"post_clicks": &m.Clicks})
 	return m, nil
+}
+
+// mostDays bounds the days of one call.
+const mostDays = 89
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
+	var insights graph.Insights
+	err := p.Get(ctx, a.Token.Access, "/"+a.ID+"/insights",
+		graph.Query(days, p.Client.Now(), "page_follows,page_daily_follows,page_media_view"), &insights)
+	if err != nil {
+		return nil, err
+	}
+	insights.Days(days, map[string]string{"page_follows": "followers", "page_daily_follows": "followers_gained",
+		"page_media_view": "views"})
+	return days, nil
 }

@@ -37,10 +37,6 @@ func isPost(id string) bool {
 // known reports whether an id is one of a post.
 func known(id string) bool { return isPost(id) || graph.Number(id) }
 
-func noPost() error {
-	return platform.Reject(platform.CodePostNotFound, "Facebook does not have the post.")
-}
-
 // reel reports whether a post is published as a Reel.
 func reel(post platform.Post) bool {
 	if len(post.Media) != 1 || !post.Media[0].Video() {
@@ -68,7 +64,7 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready boo
 	if m.Alt != "" {
 		form.Set("alt_text_custom", m.Alt)
 	}
-	id, err := p.write(ctx, w.Account, "/photos", form, false)
+	id, err := p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/photos", form, false)
 	if err != nil {
 		return false, 0, err
 	}
@@ -89,7 +85,7 @@ func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post pla
 			return false, 0, err
 		}
 		if !graph.Number(made.ID) || !p.Client.Trusts(made.Upload, "facebook.com") {
-			return false, 0, p.Client.Garbled(call, errNoID)
+			return false, 0, p.Client.Garbled(call, graph.ErrNoID)
 		}
 		s.Reel, s.Upload = made.ID, made.Upload
 		return false, 0, nil
@@ -142,23 +138,6 @@ func (p *Platform) video(ctx context.Context, a platform.Account, id string) (v 
 	return v, err
 }
 
-// write creates an object of the page, and returns its id.
-func (p *Platform) write(ctx context.Context, a platform.Account, edge string, form url.Values,
-	posts bool) (string, error) {
-	call := p.Call(http.MethodPost, "/"+a.ID+edge, a.Token.Access)
-	call.Form, call.Posts = form, posts
-	var made struct {
-		ID string `json:"id"`
-	}
-	if err := p.Client.JSON(ctx, call, refusals.Refused(posts), &made); err != nil {
-		return "", err
-	}
-	if !known(made.ID) {
-		return "", p.Client.Garbled(call, errNoID)
-	}
-	return made.ID, nil
-}
-
 // Make implements chain.Steps.
 func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
 	text := w.Text()
@@ -178,7 +157,7 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 		if w.Post.Title != "" {
 			form.Set("title", w.Post.Title)
 		}
-		ref.ID, err = p.write(ctx, w.Account, "/videos", form, true)
+		ref.ID, err = p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/videos", form, true)
 		return ref, err
 	}
 	form := url.Values{"message": {text}}
@@ -188,7 +167,7 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	if all := platform.Links(text); len(w.Own.Photos) == 0 && len(all) > 0 && all[0].Scheme {
 		form.Set("link", text[all[0].Start:all[0].End])
 	}
-	ref.ID, err = p.write(ctx, w.Account, "/feed", form, true)
+	ref.ID, err = p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/feed", form, true)
 	return ref, err
 }
 
@@ -252,4 +231,22 @@ func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, w
 		return false, 0, err
 	}
 	return v.Status.Video == "" || v.Status.Video == "ready" || w.Looks >= maxLooks, processing, nil
+}
+
+// Edit implements platform.Editor.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	name := "message"
+	if graph.Number(post.ID) {
+		name = "description" // of a video
+	} else if !isPost(post.ID) {
+		return p.api.NoPost()
+	}
+	call := p.Call(http.MethodPost, "/"+post.ID, a.Token.Access)
+	call.Form = url.Values{name: {text}}
+	return p.Send(ctx, call, nil)
+}
+
+// Delete implements platform.Deleter.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	return p.api.Delete(ctx, a.Token.Access, post.ID)
 }

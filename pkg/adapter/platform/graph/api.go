@@ -17,29 +17,35 @@ var ErrNoID = errors.New("there is no id")
 type API struct {
 	wire.API
 	Refusals Refusals
+	known    func(id string) bool
 }
 
-// New returns the interface of a platform at an address with a version.
-func New(c *wire.Client, root string, r Refusals) API {
-	return API{wire.API{Client: c, Root: root, Refused: r.Refused}, r}
+// New returns the interface of a platform at an address with a version; known reports whether an id may be that of a
+// post.
+func New(c *wire.Client, root string, r Refusals, known func(id string) bool) API {
+	return API{wire.API{Client: c, Root: root, Refused: r.Refused}, r, known}
 }
 
 // Missing is the code of a node that does not exist.
 const Missing = 100
 
-func (g API) noPost() *platform.Error {
+// NoPost returns the error of a post that does not exist.
+func (g API) NoPost() *platform.Error {
 	return platform.Reject(platform.CodePostNotFound, g.Refusals.Label+" does not have the post.")
 }
 
 // Delete deletes a post. One that does not exist any more is deleted already.
 func (g API) Delete(ctx context.Context, token platform.Secret, id string) error {
+	if !g.known(id) {
+		return g.NoPost()
+	}
 	gone := g.Refusals
-	gone.Codes = map[int]func() *platform.Error{Missing: g.noPost}
+	gone.Codes = map[int]func() *platform.Error{Missing: g.NoPost}
 	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Refused(false), nil)
 	return platform.Except(platform.CodePostNotFound, err)
 }
 
-// Create creates an object, and returns its id, which is a number. posts reports whether the object is visible.
+// Create creates an object, and returns its id. posts reports whether the object is visible.
 func (g API) Create(ctx context.Context, token platform.Secret, path string, form url.Values,
 	posts bool) (string, error) {
 	call := g.Call(http.MethodPost, path, token)
@@ -50,7 +56,7 @@ func (g API) Create(ctx context.Context, token platform.Secret, path string, for
 	if err := g.Send(ctx, call, &made); err != nil {
 		return "", err
 	}
-	if !Number(made.ID) {
+	if !g.known(made.ID) {
 		return "", g.Client.Garbled(call, ErrNoID)
 	}
 	return made.ID, nil

@@ -15,8 +15,6 @@ import (
 // Reader reads and hides the comments on the posts of one platform.
 type Reader struct {
 	Via API
-	// Known reports whether an id is one of a post.
-	Known func(postID string) bool
 	// Listing is the edge that lists the comments on a post, with the query List.
 	Listing string
 	List    url.Values
@@ -106,8 +104,8 @@ func (n Node) comment(a platform.Account, postID, parent string) platform.Commen
 // Comments implements platform.CommentReader. A page has the replies to its comments.
 func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.Published,
 	after string) (page platform.CommentPage, err error) {
-	if !g.Known(post.ID) {
-		return page, g.Via.noPost()
+	if !g.Via.known(post.ID) {
+		return page, g.Via.NoPost()
 	}
 	call := g.Via.Call(http.MethodGet, "/"+post.ID+g.Listing, a.Token.Access)
 	call.Query = url.Values{"limit": {"50"}}
@@ -193,7 +191,7 @@ func (g Reader) refused(posts bool, absent platform.Code) wire.Refused {
 		if absent == platform.CodeCommentNotFound {
 			return platform.CommentGone()
 		}
-		return g.Via.noPost()
+		return g.Via.NoPost()
 	}
 	return refusals.Refused(posts)
 }

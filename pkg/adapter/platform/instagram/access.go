@@ -35,7 +35,8 @@ type page struct {
 
 // profiles returns the accounts of the pages that the owner has chosen, without duplicates.
 func (p *Platform) profiles(ctx context.Context, token platform.Secret) (all []profile, err error) {
-	pages, err := graph.Pages[page](ctx, p.Graph, token, "instagram_business_account{id,username,name,profile_picture_url}")
+	pages, err := graph.Pages[page](ctx, p.Graph, token,
+		"instagram_business_account{id,username,name,profile_picture_url}")
 	for _, page := range pages {
 		if i := page.Instagram; i != nil &&
 			!slices.ContainsFunc(all, func(known profile) bool { return known.ID == i.ID }) {
@@ -74,3 +75,32 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	}
 	return t, nil
 }
+
+var refusals = graph.Refusals{
+	Label: "Instagram", Subcodes: subcodes, Unsure: []int{2207001, 2207003, 2207032}, Published: []int{2207051},
+	Codes: map[int]func() *platform.Error{
+		368: func() *platform.Error {
+			return platform.Reject(platform.CodeContentPolicy, "Instagram has restricted the account for a while.")
+		},
+	},
+}
+
+// subcodes maps the refusals of content publishing that name their cause.
+var subcodes = map[int]func() *platform.Error{
+	2207008: gone, 2207020: gone, 2207053: gone,
+	2207042: func() *platform.Error { return platform.Full(time.Hour) },
+	2207027: func() *platform.Error {
+		return platform.Later(platform.CodePlatformUnavailable, "Instagram still processes the media.")
+	},
+	2207004: graph.Media("The image is too large for Instagram."),
+	2207005: graph.Media("Instagram does not take the format of the image."),
+	2207009: graph.Media("Instagram does not take the ratio of width to height."),
+	2207010: graph.Media("The caption is too long for Instagram."),
+	2207026: graph.Media("Instagram does not take the format of the video."),
+	2207028: graph.Media("Instagram takes 2 to 10 media in a carousel."),
+	2207057: graph.Media("The frame of the cover is not in the video."),
+	36001:   graph.Media("Instagram does not take the format of the image."),
+	36003:   graph.Media("Instagram does not take the ratio of width to height."),
+}
+
+func gone() *platform.Error { return platform.Again(nil) }

@@ -101,13 +101,13 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	g := graph.New(c, c.Base(graphAddress)+version, refusals)
+	g := graph.New(c, c.Base(graphAddress)+version, refusals, graph.Number)
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
 	}}, Containers: containers(g)}
 	const comment = "id,text,timestamp,username,hidden,from"
-	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: p.Graph, Known: graph.Number, Listing: "/comments",
+	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments",
 		Hide: "hide", List: url.Values{"fields": {comment + ",replies.limit(50){" + comment + "}"}}},
 		Replies: "/replies", Flat: true, Object: "instagram", Field: "comments"}
 	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities, Every: again}

@@ -80,7 +80,8 @@ func (p *Platform) Begin(ctx context.Context, w *chain.Work[graph.Boxes]) error 
 }
 
 // Prepare implements chain.Steps. Before the first comment, which needs no container, it reads the address of the post.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[graph.Boxes]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[graph.Boxes]) (ready bool, wait time.Duration,
+	err error) {
 	if !w.IsComment() {
 		return p.Containers.Prepare(ctx, w)
 	}

@@ -163,3 +163,22 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	}
 	return ref, platform.StageReconcile, nil
 }
+
+// Edit implements platform.Editor. It replaces the description of a pin.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	call := p.Call(http.MethodPatch, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
+	call.JSON = map[string]string{"description": text}
+	return p.Send(ctx, call, nil)
+}
+
+// Delete implements platform.Deleter.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	call := p.Call(http.MethodDelete, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
+	err := p.Client.JSON(ctx, call, func(answer wire.Answer) *platform.Error {
+		if answer.Status == http.StatusNotFound {
+			return platform.Reject(platform.CodePostNotFound, "Pinterest does not have the pin.")
+		}
+		return refused(answer)
+	}, nil)
+	return platform.Except(platform.CodePostNotFound, err)
+}

@@ -1,6 +1,7 @@
 package threads
 
 import (
+	"context"
 	"net/url"
 	"time"
 
@@ -49,4 +50,34 @@ func describe(form url.Values, w *chain.Work[graph.Boxes]) {
 			form.Set("topic_tag", own.TopicTag)
 		}
 	}
+}
+
+// Delete implements platform.Deleter. It deletes all posts of a thread, the last first.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	for _, id := range post.Posts() {
+		if err := p.Graph.Delete(ctx, a.Token.Access, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Reply implements platform.Replier. A container is filled, which nobody sees, and then published.
+func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Reply) (string, error) {
+	if !graph.Number(r.To.ID) {
+		return "", platform.CommentGone()
+	}
+	gone := refusals
+	gone.Codes = map[int]func() *platform.Error{graph.Missing: platform.CommentGone}
+	form := url.Values{"media_type": {"TEXT"}, "text": {r.Text}, "reply_to_id": {r.To.ID}}
+	box, err := graph.New(p.Client, p.Root, gone, graph.Number).Create(ctx, a.Token.Access, "/"+a.ID+"/threads",
+		form, false)
+	if err != nil {
+		return "", err
+	}
+	id, err := p.Graph.Create(ctx, a.Token.Access, "/"+a.ID+"/threads_publish", url.Values{"creation_id": {box}}, true)
+	if platform.KindOf(err) == platform.Restart {
+		return "", platform.Busy().Because(err) // nothing was published
+	}
+	return id, err
 }

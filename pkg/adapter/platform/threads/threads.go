@@ -119,12 +119,12 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	g := graph.New(c, c.Base(address)+version, refusals)
+	g := graph.New(c, c.Base(address)+version, refusals, graph.Number)
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
 	}}, Containers: containers(g)}
-	p.Reader = graph.Reader{Via: p.Graph, Known: graph.Number, Listing: "/conversation", Hiding: "/manage_reply",
+	p.Reader = graph.Reader{Via: g, Listing: "/conversation", Hiding: "/manage_reply",
 		Hide: "hide",
 		List: url.Values{"fields": {"id,text,timestamp,username,hide_status,replied_to,is_reply_owned_by_me"}}}
 	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities}
@@ -207,4 +207,22 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	insights.Lifetime(map[string]**int64{"views": &m.Views, "likes": &m.Likes, "replies": &m.Comments,
 		"reposts": &m.Shares, "quotes": &m.Shares, "shares": &m.Shares})
 	return m, nil
+}
+
+// mostDays bounds the days of one call.
+const mostDays = 89
+
+// Days implements platform.AccountReader. Threads tells the views of each day, and the present number of followers.
+func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
+	views := graph.Query(days, p.Client.Now(), "views")
+	views.Del("period") // Threads has no parameter of that name
+	for _, query := range []url.Values{views, {"metric": {"followers_count"}}} {
+		var insights graph.Insights
+		if err := p.Get(ctx, a.Token.Access, "/"+a.ID+"/threads_insights", query, &insights); err != nil {
+			return nil, err
+		}
+		insights.Days(days, map[string]string{"views": "views", "followers_count": "followers"})
+	}
+	return days, nil
 }

@@ -123,10 +123,11 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api), Refused: refused}, OAuth: wire.OAuth{
-		Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
-		Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
-	}}, chunk: defaultChunk}
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api), Refused: refused},
+		OAuth: wire.OAuth{
+			Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
+			Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
+		}}, chunk: defaultChunk}
 	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
@@ -216,4 +217,28 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	v := answer.Videos[0]
 	return platform.Metrics{Views: &v.Views, Likes: &v.Likes, Comments: &v.Comments, Shares: &v.Shares}, nil
+}
+
+// statsScope is the right to read the figures of an account. TikTok grants it to an application apart from the others,
+// so that only operators whose application has it request it.
+const statsScope = "user.info.stats"
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
+	if a.Token.Lacks([]string{statsScope}) {
+		return nil, platform.Reject(platform.CodeMissingPermission, "The account has not granted "+statsScope+".")
+	}
+	var answer struct {
+		User struct {
+			Followers *int64 `json:"follower_count"`
+			Videos    *int64 `json:"video_count"`
+		} `json:"user"`
+	}
+	call := p.Call(http.MethodGet, "/v2/user/info/", a.Token.Access)
+	call.Query = url.Values{"fields": {"follower_count,video_count"}}
+	if err := p.do(ctx, call, &answer); err != nil {
+		return nil, err
+	}
+	return []platform.Day{{Date: platform.Midnight(p.Client.Now()), Followers: answer.User.Followers,
+		Posts: answer.User.Videos}}, nil
 }

@@ -92,10 +92,11 @@ type Platform struct {
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api) + "/method/"}, OAuth: wire.OAuth{
-		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
-		Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
-	}}}
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api) + "/method/"},
+		OAuth: wire.OAuth{
+			Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
+			Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
+		}}}
 	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }

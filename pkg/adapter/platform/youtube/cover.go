@@ -25,8 +25,8 @@ const (
 // isShort reports whether YouTube shows a video as a Short.
 func isShort(m platform.Media) bool { return m.Width <= m.Height && m.Duration <= longestShort }
 
-// End implements chain.Ender. It sets the cover of the video, and waits until a Short is processed. A cover that YouTube
-// refuses does not fail the publication.
+// End implements chain.Ender. It sets the cover of the video, and waits until a Short is processed. A cover that
+// YouTube refuses does not fail the publication.
 func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
 	if w.Post.Cover == nil {
 		return true, 0, nil
@@ -76,8 +76,8 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 			} `json:"processingDetails"`
 		} `json:"items"`
 	}
-	err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos", url.Values{"part": {"processingDetails"}, "id": {video}}, &answer)
-	if err != nil {
+	if err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos",
+		url.Values{"part": {"processingDetails"}, "id": {video}}, &answer); err != nil {
 		return false, err
 	}
 	if len(answer.Items) != 1 {

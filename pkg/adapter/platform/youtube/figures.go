@@ -26,7 +26,8 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 			} `json:"statistics"`
 		} `json:"items"`
 	}
-	err := p.Get(ctx, a.Token.Access, "/youtube/v3/channels", url.Values{"part": {"statistics"}, "id": {a.ID}}, &answer)
+	err := p.Get(ctx, a.Token.Access, "/youtube/v3/channels", url.Values{"part": {"statistics"}, "id": {a.ID}},
+		&answer)
 	if err != nil {
 		return nil, err
 	}

@@ -162,7 +162,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			} `json:"statistics"`
 		} `json:"items"`
 	}
-	err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos", url.Values{"part": {"statistics"}, "id": {post.ID}}, &answer)
+	err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos", url.Values{"part": {"statistics"}, "id": {post.ID}},
+		&answer)
 	if err != nil {
 		return platform.Metrics{}, err
 	}

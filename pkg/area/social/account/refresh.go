@@ -42,9 +42,9 @@ type Refreshing struct {
 }
 
 // Renewal is the step of a task that refreshes the token of an account or an integration. Only this task refreshes it,
-// and its lease prevents two refreshes at once. The transaction that ends the step replaces the token by the new one. If
-// the answer of a refresh is lost or the function dies, the next step tries the same refresh token again. A platform that
-// has rotated the token refuses the repeat, and the owner has to connect again.
+// and its lease prevents two refreshes at once. The transaction that ends the step replaces the token by the new one.
+// If the answer of a refresh is lost or the function dies, the next step tries the same refresh token again. A platform
+// that has rotated the token refuses the repeat, and the owner has to connect again.
 type Renewal struct {
 	RefreshedAt time.Time
 	Pause       time.Duration // until the next action for the token
