@@ -147,7 +147,7 @@ func (p *Platform) Prepare(_ context.Context, w *chain.Work[state]) (ready bool,
 	return true, time.Duration(min(w.Made, 1)) * time.Second, nil
 }
 
-// Make implements chain.Steps. It sends one message. The post is the first, since the others have no ids for changes.
+// Make implements chain.Steps. It sends one message. The id of the post is that of the first one.
 func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
 	if w.Own.Chat == "" {
 		w.Own.Chat = w.Account.ID
