@@ -32,6 +32,9 @@ func AcceptBatch(tx *store.Tx, now time.Time, orders []Order, payer ledger.Payer
 	first := orders[0]
 	first.About.Metadata = nil // metadata belongs to a single resource
 	var credits int64
+	if err := room(b.Pace, now, orders...); err != nil {
+		return Ticket{}, err
+	}
 	for i, o := range orders {
 		orders[i].Risk = o.price()
 		credits += o.price()

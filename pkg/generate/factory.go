@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/topology"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/pace"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -18,19 +19,33 @@ import (
 // earlier.
 const pausedWait = time.Hour
 
-// begins reads the resource that a part is submitted for, as work does. Before the first part it also reads the state
-// of the factory, in the same round trip.
+// begins reads the resource that a part is submitted for, as work does. In the same round trip it reads the state of
+// the providers for live work and, before the first part, the state of the factory.
 func (w *Worker) begins(ctx context.Context, a *attempt) (_ Work, factory string, err error) {
-	if a.n > a.first() || a.Factory == "" {
+	keys := []store.Key{store.IDKey(a.Subject)}
+	live, first := a.Mode == tenant.Live, a.n <= a.first() && a.Factory != ""
+	if live {
+		keys = append(keys, pace.Key(a.Owner.Account))
+	}
+	if first {
+		keys = append(keys, factoryrecord.Key(a.Factory))
+	}
+	if len(keys) == 1 {
 		work, err := w.work(ctx, a.Step, a.Attempt)
 		return work, "", err
 	}
-	items, err := w.DB.GetAll(ctx, store.IDKey(a.Subject), factoryrecord.Key(a.Factory))
+	items, err := w.DB.GetAll(ctx, keys...)
 	if err != nil || items[0].Kind == "" {
 		return nil, "", err
 	}
+	if live {
+		a.providers = items[1]
+	}
+	if first {
+		factory = factoryrecord.State(items[len(items)-1])
+	}
 	work, err := w.open(items[0], a.Attempt)
-	return work, factoryrecord.State(items[1]), err
+	return work, factory, err
 }
 
 // postpone puts off work, and its deadline with it.

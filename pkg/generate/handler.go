@@ -41,6 +41,8 @@ type attempt struct {
 	*task.Step
 	run
 	n int // the current part
+	// providers is the item of package pace, once a submission of live work has read it.
+	providers store.Item
 }
 
 // Step submits, polls or stores the current part, or finishes the work.

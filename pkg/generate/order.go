@@ -76,8 +76,12 @@ func (o Order) price() (credits int64) {
 // Accept adds the start of the work of one resource to the transaction: its task, the reservation of its price, and its
 // place among the account's waiting work. The ticket must be stored in the resource's document. The argument b is the
 // result of ledger.FundsOf, or the zero value with a test key. The commit returns insufficient_balance,
-// spend_limit_reached, queue_full or rate_limited if it refuses the work.
+// spend_limit_reached, queue_full or rate_limited if it refuses the work. Accept itself returns queue_full or
+// provider_unavailable for work that its provider could not do in time.
 func Accept(tx *store.Tx, now time.Time, o Order, payer ledger.Payer, b ledger.Balance) (Ticket, error) {
+	if err := room(b.Pace, now, o); err != nil {
+		return Ticket{}, err
+	}
 	hold, err := reserve(tx, now, o, o.price(), payer, b)
 	if err != nil {
 		return Ticket{}, err

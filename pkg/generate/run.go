@@ -48,6 +48,8 @@ type part struct {
 	Repair  *provider.Repair `json:"repair,omitempty"`
 	Mended  bool             `json:"mended,omitempty"`
 	Refused bool             `json:"refused,omitempty"`
+	// Slot is the time of the submission, if the limit of its provider or model has put it off.
+	Slot time.Time `json:"slot,omitzero"`
 	// Prepared reports whether the work was prepared for the part.
 	Prepared bool `json:"prepared,omitempty"`
 	// Looked reports whether the function generate has read the resources that a composition depends on: the function

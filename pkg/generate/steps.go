@@ -69,6 +69,9 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			return o, err
 		}
 	}
+	if wait, err := w.pace(ctx, a); err != nil || wait > 0 {
+		return postponed(a, wait), err
+	}
 	req, err := w.request(work, a)
 	if err != nil {
 		return o, err

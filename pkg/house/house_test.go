@@ -158,8 +158,8 @@ func TestImports(t *testing.T) {
 		{sdk + "dynamodb", "pkg/store is the only place that knows the shape of the tables",
 			[]string{"pkg/store", "infra"}, true},
 		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, " +
-			"counts of calls and work alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential",
-			"pkg/area/account/level", "pkg/task"}, true},
+			"counts of calls and work, and places of calls alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential",
+			"pkg/area/account/level", "pkg/task", "pkg/record/pace"}, true},
 		{sdk + "s3", "pkg/media/objects is the only place that stores files",
 			[]string{"pkg/media/objects", "infra"}, false},
 		{"log", "log/slog is the log", []string{"infra/measure/baseline"}, false},

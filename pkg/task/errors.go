@@ -55,22 +55,46 @@ func (e *PermanentError) Unwrap() error { return e.Err }
 // Permanent marks an error as one that a retry cannot fix.
 func Permanent(err error) error { return &PermanentError{err} }
 
-// classify returns the wait before the next attempt at a step that has failed the given number of times in a row, or
-// reports that the task fails.
-func classify(err error, failures int, chance float64) (wait time.Duration, final bool) {
+// Throttled reports whether the other side of a call has refused it only because it gets too many calls: the cause of
+// the error has a method Throttled that returns true. Such a step is tried again until its deadline, and does not count
+// as failed.
+func Throttled(err error) bool {
+	var t interface{ Throttled() bool }
+	return errors.As(err, &t) && t.Throttled()
+}
+
+// classify returns the wait before the next attempt at a step that has failed, and the number of times that it has
+// failed in a row, or reports that the task fails. The argument age is the time since the task was created.
+func classify(err error, failed int, age time.Duration, chance float64) (wait time.Duration, failures int, final bool) {
 	var permanent *PermanentError
 	if errors.As(err, &permanent) {
-		return 0, true
+		return 0, failed, true
 	}
-	most, wait := maxFailures, pause(failures, chance)
 	var retry *RetryError
-	if errors.As(err, &retry) {
+	asked := errors.As(err, &retry)
+	if Throttled(err) {
+		wait = throttlePause(age, chance)
+		if asked {
+			wait = max(wait, retry.After)
+		}
+		return wait, failed, false
+	}
+	failures = failed + 1
+	most, wait := maxFailures, pause(failures, chance)
+	if asked {
 		wait = max(wait, retry.After)
 		if retry.Most > 0 {
 			most = retry.Most
 		}
 	}
-	return wait, failures >= most
+	return wait, failures, failures >= most
+}
+
+// throttlePause is the back-off after a call was throttled. Its jitter is as long as the wait: tasks that were
+// throttled together come back one by one. It grows with the age of the task.
+func throttlePause(age time.Duration, chance float64) time.Duration {
+	const least, longest = 5 * time.Second, time.Minute
+	return time.Second + time.Duration(float64(min(max(age/2, least), longest))*chance)
 }
 
 // pause is the back-off after the n-th failure in a row, with jitter.

@@ -149,8 +149,11 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	case errors.Is(err, ErrOrphaned):
 		return nil, k.orphan(ctx, s)
 	}
-	failures := s.Failures + 1
-	wait, final := classify(err, failures, k.Chance())
+	var age time.Duration
+	if !s.Began.IsZero() {
+		age = k.Now().Sub(s.Began)
+	}
+	wait, failures, final := classify(err, s.Failures, age, k.Chance())
 	if final {
 		return nil, k.fail(ctx, h, s, err)
 	}

@@ -109,6 +109,9 @@ type Domain struct {
 	TruststoreVersion string `json:"truststoreVersion"`
 }
 
+// DefaultKeylessLimit is the KeylessLimit of customers that set none.
+const DefaultKeylessLimit = 100
+
 // Local reports whether the stacks are for the local system.
 func (s Settings) Local() bool { return s.Stage == StageLocal }
 
@@ -170,8 +173,8 @@ func Read(context func(key string) any) (Settings, error) {
 	if !ok {
 		return Settings{}, fmt.Errorf("there is no customer %q: cdk.json knows %s", customer, known)
 	}
-	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90, KeylessLimit: 100,
-		CanaryMinutes: 10}
+	s := Settings{Stage: "prod", Arch: "arm64", LogLevel: "info", LogRetentionDays: 90,
+		KeylessLimit: DefaultKeylessLimit, CanaryMinutes: 10}
 	s.Customer = customer
 	if err := s.readEntry(entry); err != nil {
 		return Settings{}, err

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,9 +116,38 @@ const (
 	MostOfAddress = 40_000
 )
 
-// KeylessPaths are parts of the paths that take no key: of review pages, the sign-in, set-up links and callbacks. What
-// looks like a key or a session means nothing there, so that their calls count as calls without one.
-var KeylessPaths = []string{"/review/", "/auth/", "/setup", "/callback"}
+// Group is a group of paths on which a key or session means nothing to the firewall. Its calls count together, for each
+// address.
+type Group struct {
+	Name string
+	// Parts are parts of the paths.
+	Parts []string
+	// Times is the number of calls in FilterWindow, as a multiple of that of calls without a key.
+	Times int
+}
+
+// Groups are the groups of paths. Their callers have other credentials than keys, or none.
+var Groups = []Group{
+	// A CRM calls for all of its customers from a few addresses, and so do social platforms.
+	{"hooks", []string{"/integrations/hooks/", "/callback"}, 100},
+	// The first synchronisation of a directory has several calls for each person.
+	{"directories", []string{"/scim/"}, 50},
+	// The people of an office share an address.
+	{"pages", []string{"/review/", "/docs", "/api-docs", "/openapi.", "/llms"}, 10},
+	// What follows is open to guesses.
+	{"entrances", []string{"/auth/", "/setup"}, 1},
+}
+
+// GroupOf returns the group of a path, or the number of groups if it is in none.
+func GroupOf(path string) int {
+	i := slices.IndexFunc(Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Parts, func(part string) bool { return strings.Contains(path, part) })
+	})
+	if i < 0 {
+		return len(Groups)
+	}
+	return i
+}
 
 // AllCalls returns the number of calls that one address may make in FilterWindow where it may make limit without a key.
 func AllCalls(limit int) int { return max(MostOfAddress, MostOfAddress/100*limit) }

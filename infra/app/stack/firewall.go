@@ -10,8 +10,8 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// protect limits the calls from one address, which is that of its connection: all of them, those on paths that take no
-// key, and those on other paths without a key, because each of them calls the authorizer. The authorizer itself counts
+// protect limits the calls from one address, which is that of its connection: all of them, those of each group of paths
+// that take no key, and those on other paths without a key, because each of them calls the authorizer. The authorizer itself counts
 // calls with a key; the firewall cannot see which keys it refuses. The gateway answers for the firewall with
 // gatewayresponse.Filtered. In the local system, the proxy counts the calls.
 func (g *gateway) protect(s customer.Settings) {
@@ -29,18 +29,35 @@ func (g *gateway) protect(s customer.Settings) {
 			has("authorization", "STARTS_WITH", gatewayresponse.DirectoryPrefix),
 			has("cookie", "CONTAINS", gatewayresponse.SessionCookie),
 		}}}
-	var paths []any
-	for _, path := range gatewayresponse.KeylessPaths {
-		// The path may begin with the stage.
-		paths = append(paths, matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "CONTAINS", path,
+	var others []any
+	rules := []any{nil}
+	for i, group := range gatewayresponse.Groups {
+		of := either(pathsWith(group.Parts))
+		others = append(others, of)
+		rules = append(rules, limit(group.Name, i+1, group.Times*s.KeylessLimit, of))
+	}
+	rules[0] = limit("keyless", 0, s.KeylessLimit, not(either(append([]any{withKey}, others...))))
+	rules = append(rules, limit("address", len(rules), gatewayresponse.AllCalls(s.KeylessLimit), nil))
+	stack := awscdk.Stack_Of(g.api)
+	firewall(stack, "Firewall", "Limits calls by address", g.api.DeploymentStage().StageArn(), rules...)
+}
+
+// pathsWith returns a statement for each part of a path. The path may begin with the stage.
+func pathsWith(parts []string) (all []any) {
+	for _, part := range parts {
+		all = append(all, matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "CONTAINS", part,
 			"URL_DECODE"))
 	}
-	stack := awscdk.Stack_Of(g.api)
-	firewall(stack, "Firewall", "Limits calls by address", g.api.DeploymentStage().StageArn(),
-		limit("keyless", 0, s.KeylessLimit, not(withKey)),
-		limit("public", 1, s.KeylessLimit, &awswafv2.CfnWebACL_StatementProperty{
-			OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{Statements: &paths}}),
-		limit("address", 2, gatewayresponse.AllCalls(s.KeylessLimit), nil))
+	return all
+}
+
+// either describes requests that one of the statements describes.
+func either(statements []any) *awswafv2.CfnWebACL_StatementProperty {
+	if len(statements) == 1 {
+		return statements[0].(*awswafv2.CfnWebACL_StatementProperty) //nolint:forcetypeassert // all are
+	}
+	return &awswafv2.CfnWebACL_StatementProperty{
+		OrStatement: &awswafv2.CfnWebACL_OrStatementProperty{Statements: &statements}}
 }
 
 // protect limits the forms that one address sends to the pages of the pool, and its calls of the pool's API: a guess at

@@ -32,7 +32,7 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 					}
 				}
 			}
-			if err := json.Unmarshal(text, &rules); err != nil || len(rules) != 3 {
+			if err := json.Unmarshal(text, &rules); err != nil || len(rules) != 6 {
 				t.Fatalf("%s has the rules %s, %v", id, text, err)
 			}
 			header := func(name, where, text string) string {
@@ -43,17 +43,38 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 				return `{"ByteMatchStatement":{"FieldToMatch":{"UriPath":{}},"PositionalConstraint":"CONTAINS","SearchString":"` +
 					part + `","TextTransformations":[{"Priority":0,"Type":"URL_DECODE"}]}}`
 			}
+			paths := func(parts ...string) string {
+				all := ""
+				for i, part := range parts {
+					if i > 0 {
+						all += ","
+					}
+					all += path(part)
+				}
+				if len(parts) == 1 {
+					return all
+				}
+				return `{"OrStatement":{"Statements":[` + all + `]}}`
+			}
+			hooks, directories := paths("/integrations/hooks/", "/callback"), paths("/scim/")
+			pages := paths("/review/", "/docs", "/api-docs", "/openapi.", "/llms")
+			entrances := paths("/auth/", "/setup")
 			for i, want := range []struct {
 				name  string
 				limit int
 				of    string
 			}{
-				{"keyless", 100, `{"NotStatement":{"Statement":{"OrStatement":{"Statements":[` +
-					header("authorization", "STARTS_WITH", "bearer svc_") + "," + header("authorization", "STARTS_WITH", "bearer eyj") +
-					"," + header("authorization", "STARTS_WITH", "bearer scim_") + "," + header("cookie", "CONTAINS", "__host-session=") + `]}}}}`},
+				{"keyless", 100, `{"NotStatement":{"Statement":{"OrStatement":{"Statements":[{"OrStatement":{"Statements":[` +
+					header("authorization", "STARTS_WITH", "bearer svc_") + "," +
+					header("authorization", "STARTS_WITH", "bearer eyj") + "," +
+					header("authorization", "STARTS_WITH", "bearer scim_") + "," +
+					header("cookie", "CONTAINS", "__host-session=") + `]}},` + hooks + "," + directories + "," + pages +
+					"," + entrances + `]}}}}`},
 				// Headers mean nothing on these paths.
-				{"public", 100, `{"OrStatement":{"Statements":[` + path("/review/") + "," + path("/auth/") + "," + path("/setup") +
-					"," + path("/callback") + `]}}`},
+				{"hooks", 10_000, hooks},
+				{"directories", 5_000, directories},
+				{"pages", 1_000, pages},
+				{"entrances", 100, entrances},
 				{"address", 40_000, ""},
 			} {
 				r := rules[i]

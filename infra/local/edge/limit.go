@@ -2,7 +2,6 @@ package edge
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -10,9 +9,8 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// keyless limits the calls from each address, as the deployed firewall does: all of them, or those without a valid key
-// and those on paths that take none. The firewall cannot see which keys the gateway refuses; this limit also counts
-// those calls.
+// keyless limits the calls of some kind from each address, as a rule of the deployed firewall does. The firewall cannot
+// see which keys the gateway refuses; the limit of calls without a key also counts those.
 type keyless struct {
 	limit int
 	now   func() time.Time
@@ -37,10 +35,28 @@ func (k *keyless) allows(address string) bool {
 	return k.calls[address] <= k.limit
 }
 
-// takesKey reports whether a path takes a key or a session.
-func takesKey(path string) bool {
-	return !slices.ContainsFunc(gatewayresponse.KeylessPaths,
-		func(part string) bool { return strings.Contains(path, part) })
+// limits are those of the firewall: of all calls, of each group of paths, and of calls without a valid key on other
+// paths.
+type limits struct {
+	all, keyless *keyless
+	groups       []*keyless
+}
+
+func newLimits(limit int, now func() time.Time) *limits {
+	l := &limits{all: newKeyless(gatewayresponse.AllCalls(limit), now), keyless: newKeyless(limit, now)}
+	for _, g := range gatewayresponse.Groups {
+		l.groups = append(l.groups, newKeyless(g.Times*limit, now))
+	}
+	return l
+}
+
+// allow counts a call from an address, and reports whether it is within the limits.
+func (l *limits) allow(r *http.Request, address string) bool {
+	allowed := l.all.allows(address)
+	if group := gatewayresponse.GroupOf(r.URL.Path); group < len(l.groups) {
+		return l.groups[group].allows(address) && allowed
+	}
+	return (hasKey(r) || l.keyless.allows(address)) && allowed
 }
 
 // hasKey reports whether a request has a header in the form of an API key, of the token of a person or directory, or of

@@ -41,9 +41,7 @@ type Config struct {
 // New returns the public entrance of a local system: it does the work of AWS's edge that the gateway behind it does not
 // do.
 func New(c Config) http.Handler {
-	host, stage, target, limit := c.Host, c.Stage, c.Gateway, newKeyless(c.Keyless, c.Now)
-	all := newKeyless(gatewayresponse.AllCalls(c.Keyless), c.Now)
-	public := newKeyless(c.Keyless, c.Now)
+	host, stage, target, limits := c.Host, c.Stage, c.Gateway, newLimits(c.Keyless, c.Now)
 	transport := c.Transport
 	if transport == nil {
 		transport = &http.Transport{
@@ -71,7 +69,7 @@ func New(c Config) http.Handler {
 		},
 		ModifyResponse: func(res *http.Response) error {
 			if res.StatusCode == http.StatusUnauthorized && hasKey(res.Request) &&
-				!limit.allows(res.Request.Header.Get(peerHeader)) {
+				!limits.keyless.allows(res.Request.Header.Get(peerHeader)) {
 				replace(res, gatewayresponse.Filtered, base)
 				return nil
 			}
@@ -87,8 +85,7 @@ func New(c Config) http.Handler {
 		ErrorLog:     slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if address := peer(r); !all.allows(address) || !takesKey(r.URL.Path) && !public.allows(address) ||
-			!hasKey(r) && !limit.allows(address) {
+		if !limits.allow(r, peer(r)) {
 			answer(w, gatewayresponse.Filtered, base)
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 	"github.com/content-automation/api/pkg/record/connection"
 )
@@ -28,11 +29,17 @@ func face(t *testing.T, gateway http.HandlerFunc) string {
 // before returns the edge before the gateway at an address.
 func before(t *testing.T, address string, now func() time.Time) http.Handler {
 	t.Helper()
+	return limited(t, address, 5, now)
+}
+
+// limited is before with a limit of calls without a key.
+func limited(t *testing.T, address string, limit int, now func() time.Time) http.Handler {
+	t.Helper()
 	gateway, err := url.Parse(address + "/_aws/execute-api/api123/local")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Config{Gateway: gateway, Host: "localhost:8080", Stage: "local", Keyless: 5, Now: now})
+	return New(Config{Gateway: gateway, Host: "localhost:8080", Stage: "local", Keyless: limit, Now: now})
 }
 
 func send(t *testing.T, req *http.Request) (*http.Response, string) {
@@ -275,7 +282,7 @@ func TestCallsWithoutAValidKeyAreLimitedByAddress(t *testing.T) {
 	}
 }
 
-// What looks like a key or a session lifts no limit on paths that take none, and none lifts the limit of all calls.
+// What looks like a key or a session lifts no limit on paths that take none.
 func TestNoHeaderLiftsTheLimitsOfAnAddress(t *testing.T) {
 	now := time.Unix(1_000_000_000, 0)
 	gateway := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -288,55 +295,69 @@ func TestNoHeaderLiftsTheLimitsOfAnAddress(t *testing.T) {
 		proxy.ServeHTTP(w, r)
 		return w.Code
 	}
-	for _, path := range []string{"/review/x", "/revie%77/x", "/auth/start", "/setup", "/v1/social/callback",
-		"/integrations/callback"} {
+	for path, most := range map[string]int{"/review/x": 50, "/revie%77/x": 50, "/api-docs/limits": 50, "/auth/start": 5,
+		"/setup": 5, "/v1/social/callback": 500, "/integrations/callback": 500, "/integrations/hooks/x": 500,
+		"/scim/v2/Users": 250} {
 		for header, value := range map[string]string{"Authorization": "Bearer svc_x", "Cookie": "__Host-session=x"} {
 			proxy := before(t, gateway.URL, func() time.Time { return now })
-			for n := range 7 {
-				if got := call(proxy, path, header, value); (got == http.StatusTooManyRequests) != (n >= 5) {
+			for n := range most + 2 {
+				if got := call(proxy, path, header, value); (got == http.StatusTooManyRequests) != (n >= most) {
 					t.Errorf("call %d of %s with %s is answered %d", n+1, path, header, got)
 				}
 			}
 		}
 	}
-	proxy, refused := before(t, gateway.URL, func() time.Time { return now }), 0
-	for range gatewayresponse.MostOfAddress + 10 {
-		if call(proxy, "/v1/me", "Authorization", "Bearer svc_x") == http.StatusTooManyRequests {
-			refused++
-		}
-	}
-	if refused != 10 {
-		t.Errorf("%d calls are refused", refused)
-	}
 }
 
-// A directory that brings 500 people in is not limited as somebody without a key. One that guesses tokens is.
-func TestADirectoryIsNotLimitedAsACallWithoutAKey(t *testing.T) {
+// TestThePartnersOfACustomerPassAtTheDefaultLimit has 1,000 webhooks of a CRM and the first synchronisation of 500
+// people come from one address, while another address floods the service.
+func TestThePartnersOfACustomerPassAtTheDefaultLimit(t *testing.T) {
 	now := time.Unix(1_000_000_000, 0)
 	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+connection.DirectoryPrefix+"valid" {
+		if r.Header.Get("Authorization") == "Bearer "+connection.DirectoryPrefix+"guessed" {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 	}))
 	t.Cleanup(gateway.Close)
-	proxy := before(t, gateway.URL, func() time.Time { return now })
-	call := func(address, token string) int {
-		r := httptest.NewRequest(http.MethodPost, "/scim/v2/Users", nil)
+	const limit = customer.DefaultKeylessLimit
+	proxy := limited(t, gateway.URL, limit, func() time.Time { return now })
+	call := func(address, path, authorization string) int {
+		r := httptest.NewRequest(http.MethodPost, path, nil)
 		r.RemoteAddr = address + ":1234"
-		r.Header.Set("Authorization", "Bearer "+connection.DirectoryPrefix+token)
+		r.Header.Set("Authorization", authorization)
 		w := httptest.NewRecorder()
 		proxy.ServeHTTP(w, r)
 		return w.Code
 	}
-	for i := range 500 {
-		if code := call("192.0.2.1", "valid"); code != http.StatusOK {
-			t.Fatalf("call %d is answered %d", i+1, code)
+	flooded := 0
+	for range gatewayresponse.MostOfAddress + 100 {
+		if call("192.0.2.66", "/v1/me", "Bearer svc_x") == http.StatusTooManyRequests {
+			flooded++
 		}
 	}
-	for range 5 {
-		call("192.0.2.2", "guessed")
+	if flooded != 100 {
+		t.Errorf("%d calls of the flood are refused", flooded)
 	}
-	if code := call("192.0.2.2", "guessed"); code != http.StatusTooManyRequests {
-		t.Errorf("a guess is answered %d", code)
+	for name, c := range map[string]struct {
+		path, authorization string
+		calls               int
+	}{
+		"HubSpot":              {"/integrations/hooks/int_x", "", 1000},
+		"a social platform":    {"/v1/social/callback", "", 1000},
+		"a directory":          {"/scim/v2/Users", "Bearer " + connection.DirectoryPrefix + "valid", 2000},
+		"a review in an office": {"/review/x", "", 500},
+		"a caller":             {"/v1/me", "Bearer svc_live_x", 3000},
+	} {
+		for i := range c.calls {
+			if code := call("192.0.2.1", c.path, c.authorization); code != http.StatusOK {
+				t.Fatalf("call %d of %s is answered %d", i+1, name, code)
+			}
+		}
+	}
+	for i := range limit + 1 {
+		code := call("192.0.2.2", "/scim/v2/Users", "Bearer "+connection.DirectoryPrefix+"guessed")
+		if want := i == limit; (code == http.StatusTooManyRequests) != want {
+			t.Errorf("guess %d is answered %d", i+1, code)
+		}
 	}
 }

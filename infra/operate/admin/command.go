@@ -60,9 +60,9 @@ func root(out io.Writer, open func(context.Context, string) (services, error),
 	var table string
 	var s services
 	cmd := &cobra.Command{
-		Use: "admin", Short: "Manage the accounts, their people and sign-on, the dead letters, the providers, the platforms, the canary, the " +
-			"releases, the analytics and the audit log of a deployed or local system", SilenceUsage: true,
-		SilenceErrors:     true,
+		Use: "admin", Short: "Manage the accounts, their people and sign-on, the dead letters, the providers, the " +
+			"platforms, the canary, the releases, the analytics and the audit log of a deployed or local system",
+		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if !cmd.HasSubCommands() { // Such commands only show their help.
@@ -79,7 +79,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error),
 		providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), auditCommand(out, log),
 		personCommand(out, &s), connectionCommand(out, &s, openPool),
 		analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData),
-		itemCommand(out, &s))
+		itemCommand(out, &s), providerCommand(out, &s))
 	cmd.AddCommand(haltCommands(out, openDeployment)...)
 	log.record(cmd)
 	return cmd

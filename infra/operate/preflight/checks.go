@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -92,16 +93,22 @@ func (r run) concurrency(ctx context.Context) (finding, error) {
 	return found(OK, "limit %d, %d left for requests with all queues busy", limit, free-queues)
 }
 
+// endsSoon is the time before the end of a model in which preflight warns of it.
+const endsSoon = 60 * 24 * time.Hour
+
 func (r run) models(ctx context.Context) (finding, error) {
 	const bedrock = "bedrock"
 	if !slices.Contains(r.Providers, bedrock) {
 		return found(Skipped, "the providers of %s do not include bedrock", r.Customer)
 	}
-	var missing []string
+	var missing, ending []string
 	checked := 0
 	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock}) {
 		if m.State != catalog.Available || !m.In(r.Region, r.GlobalProfiles) {
 			continue
+		}
+		if end, err := time.Parse(time.DateOnly, m.EndsOn); err == nil && end.Sub(r.now) < endsSoon {
+			ending = append(ending, m.ID+" on "+m.EndsOn)
 		}
 		reason, err := r.Model(ctx, m.ProviderModel)
 		if errors.Is(err, ErrMissing) {
@@ -114,10 +121,15 @@ func (r run) models(ctx context.Context) (finding, error) {
 			missing = append(missing, m.ProviderModel+" ("+reason+")")
 		}
 	}
+	// A model that AWS has taken away must not keep a customer from a release.
 	if len(missing) > 0 {
-		return found(Failed, "%s. Open each in the model catalog of the Bedrock console in %s, and accept its terms; "+
-			"models of Anthropic ask for a use case first, others need a subscription in AWS Marketplace. Correct "+
+		return found(Warning, "%s: work with them fails. Open each in the model catalog of the Bedrock console in %s, "+
+			"and accept its terms; models of Anthropic ask for a use case first, others need a subscription in AWS Marketplace. Correct "+
 			"pkg/generate/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
+	}
+	if len(ending) > 0 {
+		return found(Warning, "AWS ends %s. Retire each in pkg/generate/catalog/models.json, and name its successor",
+			strings.Join(ending, ", "))
 	}
 	return found(OK, "%d models of Bedrock", checked)
 }

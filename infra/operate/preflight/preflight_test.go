@@ -219,9 +219,9 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		"a model without agreement": {func(
 			a *account) {
 			a.models = map[string]string{"amazon.nova-lite-v1:0": "the agreement is PENDING"}
-		}, nil, "models", Failed, "amazon.nova-lite-v1:0 (the agreement is PENDING)"},
+		}, nil, "models", Warning, "amazon.nova-lite-v1:0 (the agreement is PENDING)"},
 		"a model that is not there": {func(a *account) { a.lacks = map[string]bool{"openai.gpt-oss-120b-1:0": true} },
-			nil, "models", Failed, "openai.gpt-oss-120b-1:0 (not in eu-central-1)"},
+			nil, "models", Warning, "openai.gpt-oss-120b-1:0 (not in eu-central-1)"},
 		"a model of other regions": {func(
 			a *account) {
 			a.lacks = map[string]bool{"stability.stable-image-core-v1:1": true}

@@ -23,9 +23,6 @@ import (
 // that the tests do not affect each other.
 var running *system.System
 
-// keylessLimit is more than the number of calls without a valid key that the tests make.
-const keylessLimit = 2000
-
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {

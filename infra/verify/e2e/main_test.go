@@ -38,8 +38,6 @@ type local struct {
 // affect each other.
 var running local
 
-// keylessLimit is more than the number of calls without a valid key that the tests make.
-const keylessLimit = 2000
 
 // root is the root of the checkout.
 const root = "../../.."

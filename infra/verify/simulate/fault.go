@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -12,6 +13,7 @@ const (
 	fine        what = "ok"
 	lose        what = "lost"
 	refuse      what = "refused"
+	throttle    what = "throttled"
 	conflict    what = "conflict"
 	crashBefore what = "crash-before"
 	crashAfter  what = "crash-after"
@@ -39,6 +41,10 @@ type faults struct {
 	Receiver float64
 	// Provider is the probability that a provider fails a generation.
 	Provider float64
+	// PerSecond are the calls a second that each kind of service takes; it throttles more. A missing kind takes any
+	// number. AtOnce are the generations that a provider makes at the same time, and 0 is any number.
+	PerSecond map[kind]int
+	AtOnce    int
 }
 
 // drawFaults draws the faults of a seed.
@@ -53,11 +59,37 @@ func drawFaults(r *rand.Rand) faults {
 			return most * r.Float64()
 		}
 	}
-	return faults{
+	f := faults{
 		Lose: draw(0.1), Refuse: draw(0.1), Conflict: draw(0.2), Crash: draw(0.03),
 		Slow: draw(0.1), SlowFor: []time.Duration{time.Second, 10 * time.Second, 40 * time.Second}[r.IntN(3)],
 		Twice: draw(0.3), Late: draw(0.3), Receiver: draw(0.3), Provider: draw(0.2),
+		PerSecond: map[kind]int{}, AtOnce: r.IntN(3) * (1 + r.IntN(8)),
 	}
+	for _, k := range []kind{toTable, toQueue, toProvider} {
+		if r.IntN(2) == 0 {
+			f.PerSecond[k] = usualRate[k] + r.IntN(4*usualRate[k])
+		}
+	}
+	return f
+}
+
+// usualRate are low rates of calls a second, which the busiest moments of a run exceed.
+var usualRate = map[kind]int{toTable: 30, toQueue: 10, toProvider: 2}
+
+// throttles counts a call, and reports whether its service has got too many in the last second.
+func (w *world) throttles(k kind) bool {
+	most := w.faults.PerSecond[k]
+	if w.calm || most == 0 {
+		return false
+	}
+	now := time.Now()
+	recent := slices.DeleteFunc(w.recent[k], func(at time.Time) bool { return now.Sub(at) >= time.Second })
+	full := len(recent) >= most
+	if !full {
+		recent = append(recent, now)
+	}
+	w.recent[k] = recent
+	return full
 }
 
 // fate draws the outcome of a call.
@@ -71,6 +103,8 @@ func (w *world) fate(c *call) fate {
 		f.latency = between(w.random, 0, w.faults.SlowFor)
 	}
 	switch {
+	case c.refused != nil && w.throttles(c.kind):
+		f.what = throttle
 	case chance(w.random, w.faults.Crash):
 		f.what = crashBefore
 		if w.random.IntN(2) == 0 {

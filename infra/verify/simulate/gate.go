@@ -37,6 +37,8 @@ type call struct {
 	// refused is the answer of a call that is not carried out, and lost is the answer of a call whose real answer
 	// does not arrive.
 	refused, lost error
+	// throttled is the answer of a service that gets too many calls. It is refused if it is nil.
+	throttled error
 	// unheard is called, if it is not nil, when the answer does not arrive.
 	unheard func()
 	answer  chan error

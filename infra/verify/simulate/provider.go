@@ -66,6 +66,22 @@ func problem(kind provider.ErrorKind) *provider.Error {
 	return &provider.Error{Kind: kind, Code: "simulated", Message: "Simulated."}
 }
 
+// busy is the answer of a provider that throttles.
+func busy() *provider.Error {
+	return &provider.Error{Kind: provider.Transient, Code: provider.CodeBusy, Message: "Simulated."}
+}
+
+// full reports whether the providers make as many generations as they make at the same time.
+func (w *world) full() bool {
+	n := 0
+	for _, g := range w.generations {
+		if g.polls > 0 && !g.canceled {
+			n++
+		}
+	}
+	return !w.calm && w.faults.AtOnce > 0 && n >= w.faults.AtOnce
+}
+
 // Submit implements provider.Provider.
 func (p double) Submit(ctx context.Context, req provider.Request) (out provider.Submission, err error) {
 	inv := invocationOf(ctx)
@@ -78,8 +94,12 @@ func (p double) Submit(ctx context.Context, req provider.Request) (out provider.
 	var answer provider.Submission
 	err = pass(ctx, &call{
 		kind: toProvider, key: "Submit " + p.name + " " + req.ClientToken, refused: problem(provider.Quota), lost: lost,
-		unheard: func() { s.unheard.Store(true) },
+		throttled: busy(),
+		unheard:   func() { s.unheard.Store(true) },
 		do: func() error {
+			if w.full() {
+				return busy()
+			}
 			if takesTokens[p.name] {
 				answer.Handle = provider.Handle(req.ClientToken)
 				if w.generations[answer.Handle] != nil {

@@ -120,6 +120,8 @@ func (w *world) carryOut(c *call, f fate) {
 	case lose:
 		_ = c.do()
 		c.fails(c.lost)
+	case throttle:
+		c.answer <- cmp.Or(c.throttled, c.refused)
 	case refuse:
 		c.answer <- c.refused
 	case conflict:

@@ -61,6 +61,8 @@ type world struct {
 	Config
 	random *rand.Rand
 	faults faults
+	// recent are the times of the calls of the last second that were taken, by the kind of service.
+	recent map[kind][]time.Time
 	// calm reports whether the faults are over.
 	calm, stopped bool
 	calmed        time.Time
@@ -146,7 +148,7 @@ func newWorld(seed uint64, c Config) *world {
 		files:       map[string]bool{}, posts: map[string]*published{}, replies: map[string]int{},
 		jobs:      map[string]*customization{},
 		trainings: map[string]*trained{}, receipts: map[receipt]int{}, ends: map[string]int{},
-		team: newTeamwork(), forbidden: map[string]bool{},
+		recent: map[kind][]time.Time{}, team: newTeamwork(), forbidden: map[string]bool{},
 	}
 	w.faults = drawFaults(w.random)
 	w.makeTable()

@@ -44,6 +44,10 @@ func (k ErrorKind) String() string {
 	}
 }
 
+// CodeBusy is the code of a Transient error by which a provider refuses calls because it gets too many of them. It has
+// done nothing.
+const CodeBusy = "provider_busy"
+
 // The failure that callers see if a provider's content rules forbid a request. It is the same for all providers.
 const (
 	CodeContentPolicy    = "content_policy"
@@ -73,6 +77,10 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// Throttled reports whether the provider refuses calls only because it gets too many of them. A task waits then, and
+// does not count it as a failure.
+func (e *Error) Throttled() bool { return e.Kind == Transient && e.Code == CodeBusy }
 
 // KindOf returns the kind of an error. An unclassified error, such as a broken
 // connection or an exceeded deadline, is Transient: the provider refused nothing.

@@ -190,7 +190,7 @@ func (w *world) lost() (lost, risk int64) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return ledger.FundsOf(items).Lost, items[2].Numbers["risk"]
+	return ledger.FundsOf(items).Lost, items[len(items)-1].Numbers["risk"]
 }
 
 // The limit of losses holds for work that is accepted side by side, all of which fails later.

@@ -330,7 +330,7 @@ func TestWhatIsRefused(t *testing.T) {
 			errs.UnsupportedModel, "/model"},
 		"a model in preview": {live, "videos", object{"prompt": "x", "model": "pixverse-5"}, 422,
 			errs.UnsupportedModel, "/model"},
-		"a provider that is not here": {live, "images", object{"prompt": "x", "model": "titan-image-2"}, 422,
+		"a provider that is not here": {live, "images", object{"prompt": "x", "model": "stable-image-core"}, 422,
 			errs.UnsupportedModel, "/model"},
 		"another ratio": {live, "images", object{"prompt": "x", "aspect_ratio": "7:1"}, 422, invalid,
 			"/aspect_ratio"},

@@ -244,9 +244,11 @@ var Infos = []Info{
 		Later, `"message": "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out.", "context": {"limit": 60, "window_seconds": 60}`},
 	{QueueFull, http.StatusTooManyRequests, rateLimit,
 		"Too much work is waiting.",
-		"The account already has the maximum of work that is queued or running in this mode, which is 1,000. Nothing " +
-			"was created or reserved.",
-		"Wait until some of it has ended. Events report each result.",
+		"The account already has the maximum of work that is queued or running in this mode, which is 1,000; or the " +
+			"provider of the model has more requests to answer than it can before this one is due. Nothing was " +
+			"created or reserved.",
+		"Wait until some of it has ended, for the time in Retry-After, or choose another model. Events report each " +
+			"result.",
 		Later, `"message": "This account already has 1000 pieces of work waiting, which is the maximum. Wait until some have ended. Nothing was created or spent."`},
 
 	{Internal, http.StatusInternalServerError, api,

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
@@ -79,6 +80,29 @@ func TestModelsOfAWSHaveRegions(t *testing.T) {
 		if !slices.IsSorted(r.Regions) || r.Regions == nil {
 			t.Errorf("%s: the regions %v are not sorted, or null", r.ID, r.Regions)
 		}
+	}
+}
+
+// TestNoModelIsOfferedAfterItsEnd fails from the day on which a provider ends a model: retire it, and name its
+// successor.
+func TestNoModelIsOfferedAfterItsEnd(t *testing.T) {
+	ended := 0
+	for _, m := range Models(Filter{}) {
+		if m.EndsOn == "" {
+			continue
+		}
+		end, err := time.Parse(time.DateOnly, m.EndsOn)
+		if err != nil {
+			t.Errorf("%s: %v", m.ID, err)
+		}
+		if over := !time.Now().Before(end); over && m.State != Retired {
+			t.Errorf("%s has ended on %s, and is %s", m.ID, m.EndsOn, m.State)
+		} else if over {
+			ended++
+		}
+	}
+	if ended == 0 {
+		t.Error("no model is known to have ended")
 	}
 }
 

@@ -87,6 +87,8 @@ type Model struct {
 	// Neither is shown.
 	ProviderModel   string            `json:"-"`
 	ProviderOptions map[string]string `json:"-"`
+	// EndsOn is the day from which on the provider no longer has the model (UTC), if it has named one.
+	EndsOn string `json:"-"`
 }
 
 // In reports whether the model can be called from an AWS region, by the global inference profile if that is permitted.
@@ -106,6 +108,7 @@ type row struct {
 	Model
 	ProviderModel   string            `json:"provider_model"`
 	ProviderOptions map[string]string `json:"provider_options"`
+	EndsOn          string            `json:"ends_on"`
 	// RegionsSource is the URL of AWS's list of the regions.
 	RegionsSource string `json:"regions_source"`
 	// Cost is the provider's price in US dollars, from which the price was calculated at one credit for a cent.
@@ -145,7 +148,7 @@ func parse(raw []byte) (table, error) {
 	}
 	for i := range t.Models {
 		r := &t.Models[i]
-		r.Model.ProviderModel, r.Model.ProviderOptions = r.ProviderModel, r.ProviderOptions
+		r.Model.ProviderModel, r.Model.ProviderOptions, r.Model.EndsOn = r.ProviderModel, r.ProviderOptions, r.EndsOn
 		if r.Regions == nil {
 			r.Regions = []string{}
 		}

@@ -59,7 +59,7 @@ func TestModelsAreChosen(t *testing.T) {
 		{"a model that the region lacks, in the sandbox", frankfurt, "text", "mistral-large-2407", "", false,
 			"mistral-large-2407", ""},
 		{"a model of the region's profile", frankfurt, "text", "nova-2-lite", "", true, "nova-2-lite", ""},
-		{"a model without a profile of the region's geography", frankfurt, "text", "nova-premier", "", true, "",
+		{"a model without a profile of the region's geography", frankfurt, "text", "llama-3.3-70b", "", true, "",
 			"in the region eu-central-1"},
 		{"a default that the region lacks", NewOffer("bedrock", "eu-central-2"), "text", "", "", true,
 			"nova-2-lite", ""},
@@ -164,10 +164,10 @@ func TestGlobalProfilesAreByOptIn(t *testing.T) {
 
 func TestModelsAreUnavailableWhereTheRegionLacksThem(t *testing.T) {
 	for _, c := range []struct{ region, lacks, has string }{
-		{"eu-central-1", "stable-image-core,ray-2-bedrock,mistral-large-2407,titan-image-2,llama-3.3-70b,deepseek-r1,polly-long-form", "nova-lite,claude-haiku-4.5,gpt-oss-120b,polly-neural,polly-generative,flux-pro-1.1"},
+		{"eu-central-1", "stable-image-core,ray-2-bedrock,mistral-large-2407,llama-3.3-70b,deepseek-r1,polly-long-form", "nova-lite,claude-haiku-4.5,gpt-oss-120b,polly-neural,polly-generative,flux-pro-1.1"},
 		{"us-east-1", "stable-image-ultra,stable-diffusion-3.5-large,ray-2-bedrock,mistral-large-2407",
-			"nova-premier,titan-image-2,deepseek-r1,polly-long-form,heygen-avatar-4"},
-		{"us-west-2", "polly-long-form", "stable-image-core,mistral-large-2407,titan-image-2"},
+			"deepseek-r1,polly-long-form,heygen-avatar-4"},
+		{"us-west-2", "polly-long-form", "stable-image-core,mistral-large-2407"},
 		{"eu-west-2", "nova-lite,gpt-oss-120b", "nova-2-lite,polly-generative"},
 	} {
 		o := NewOffer(strings.Join(Providers(), ","), c.region)

@@ -105,7 +105,6 @@ func TestCheckNamesTheMember(t *testing.T) {
 			Seconds: 30}, "/input/seconds"},
 		"a long prompt":      {"wan-2.5", request{Prompt: strings.Repeat("ü", 1501)}, "/input/prompt"},
 		"the longest prompt": {"wan-2.5", request{Prompt: strings.Repeat("ü", 1500)}, ""},
-		"a prompt for Titan": {"titan-image-2", request{Prompt: strings.Repeat("x", 513)}, "/input/prompt"},
 		"two of one":         {"recraft-3", request{Prompt: "x", Count: 2}, "/input/count"},
 		"short lyrics":       {"minimax-music-2", request{Prompt: "A calm song", Lyrics: "la la"}, "/input/lyrics"},
 		"a short prompt": {"minimax-music-2", request{Prompt: "Calm", Lyrics: "la la la la la"},

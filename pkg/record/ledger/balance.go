@@ -7,6 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/pace"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -28,6 +29,8 @@ type Balance struct {
 	Low bool
 	// Lost is the amount that providers were paid today for work that was not charged. LostLimit bounds it.
 	Lost, LostLimit int64
+	// Pace is the state of the providers, which may take less work than the account can pay for.
+	Pace pace.State
 	// account is the account in the event balance.low, without its balance.
 	account json.RawMessage
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/record/pace"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -42,15 +43,17 @@ func Lose(tx *store.Tx, now time.Time, account tenant.Account, credits int64) {
 	metric.Add(LostSpend, credits)
 }
 
-// FundsKeys returns the keys of the items that decide whether an account can pay for new work; see FundsOf.
+// FundsKeys returns the keys of the items that decide whether new work of an account is accepted; see FundsOf.
 func FundsKeys(account tenant.Account, now time.Time) []store.Key {
-	return []store.Key{BalanceKey(account), LostKey(account, now)}
+	return []store.Key{BalanceKey(account), LostKey(account, now), pace.Key(account)}
 }
 
-// FundsOf returns the balance of the items of FundsKeys, with today's losses.
+// FundsOf returns the balance of the items of FundsKeys, with today's losses and the state of the providers. A state
+// that cannot be read has no limits: the worker reads it again.
 func FundsOf(items []store.Item) Balance {
 	b := BalanceOf(items[0])
 	b.Lost = items[1].Count()
+	b.Pace, _ = pace.Of(items[2])
 	return b
 }
 

@@ -118,7 +118,6 @@ var families = []family{
 	{prefix: "openai.gpt-oss-120b-", kind: "text"},
 	{prefix: "mistral.mistral-large-2407-", kind: "text"},
 	{prefix: "stability.", kind: "image"},
-	{prefix: "amazon.titan-image-generator-v2:", kind: "image"},
 	{prefix: "luma.ray-v2:", kind: "video"},
 	{prefix: "amazon.nova-canvas-", kind: "image", ended: true},
 	{prefix: "amazon.nova-reel-", kind: "video", ended: true},

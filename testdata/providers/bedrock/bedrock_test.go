@@ -45,7 +45,6 @@ func newFake(c *control.Control) http.Handler {
 const (
 	converse = "/model/us.amazon.nova-lite-v1%3A0/converse"
 	core     = "/model/stability.stable-image-core-v1%3A1/invoke"
-	titan    = "/model/amazon.titan-image-generator-v2%3A0/invoke"
 	async    = "/async-invoke"
 )
 
@@ -74,11 +73,6 @@ var bodies = map[string]struct {
 			`"prompt"`: `"text"`, `"x"`: `""`, `"1:1"`: `"7:1"`, `"seed": 1`: `"seed": -1`, `"png"`: `"gif"`,
 			`"text-to-image"`: `"image-to-image"`,
 		}},
-	"titan": {titan, `{"taskType": "TEXT_IMAGE", "textToImageParams": {"text": "x"}, "imageGenerationConfig": {"numberOfImages": 1, "width": 1024, "height": 1024, "seed": 1}}`, map[string]string{
-		`TEXT_IMAGE`: `INPAINTING`, `"text"`: `"prompt"`, `"x"`: `"` + strings.Repeat("x", 513) + `"`,
-		`"width": 1024`: `"width": 1000`, `"numberOfImages": 1`: `"numberOfImages": 6`,
-		`"seed": 1`: `"seed": 4294967295`, `"height": 1024, `: ``,
-	}},
 	"async": {async, `{"modelId": "luma.ray-v2:0", "modelInput": {"prompt": "x", "duration": "5s", "resolution": "720p", "aspect_ratio": "9:16"}, "clientRequestToken": "abc", "outputDataConfig": {"s3OutputDataConfig": {"s3Uri": "s3://media-bucket/raw"}}}`, map[string]string{
 		`luma.ray-v2:0`: `amazon.nova-reel-v1:1`, `"prompt"`: `"text"`, `"5s"`: `"5"`, `"720p"`: `"4k"`,
 		`"9:16"`: `"7:1"`, `"abc"`: `"a b"`, `s3://`: `https://`, `"s3Uri"`: `"uri"`,

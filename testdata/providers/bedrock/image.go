@@ -27,11 +27,7 @@ func (f *fake) invoke(w http.ResponseWriter, r *http.Request) {
 		invalid(w, "The accept type is not supported by the model.")
 		return
 	}
-	if strings.HasPrefix(model, "stability.") {
-		f.stability(w, r, model)
-	} else {
-		f.titan(w, r, model)
-	}
+	f.stability(w, r, model)
 }
 
 // stabilitySizes are the sizes of pictures in pixels, by aspect ratio.
@@ -91,82 +87,6 @@ func (f *fake) stability(w http.ResponseWriter, r *http.Request, model string) {
 			"seeds": []uint32{seed}, "finish_reasons": []any{nil},
 			"images": []string{picture(size, *body.Prompt, seed)},
 		})
-	}
-}
-
-// titanSizes are all sizes that Titan makes.
-var titanSizes = []image.Point{
-	{X: 1024, Y: 1024}, {X: 768, Y: 768}, {X: 512, Y: 512}, {X: 768, Y: 1152}, {X: 384, Y: 576}, {X: 1152, Y: 768},
-	{X: 576, Y: 384},
-	{X: 768, Y: 1280}, {X: 384, Y: 640}, {X: 1280, Y: 768}, {X: 640, Y: 384}, {X: 896, Y: 1152}, {X: 448, Y: 576},
-	{X: 1152, Y: 896}, {X: 576, Y: 448},
-	{X: 768, Y: 1408}, {X: 384, Y: 704}, {X: 1408, Y: 768}, {X: 704, Y: 384}, {X: 640, Y: 1408}, {X: 320, Y: 704},
-	{X: 1408, Y: 640}, {X: 704, Y: 320},
-	{X: 1152, Y: 640}, {X: 1173, Y: 640},
-}
-
-const maxTitanPrompt = 512
-
-func (f *fake) titan(w http.ResponseWriter, r *http.Request, model string) {
-	var body struct {
-		TaskType string `json:"taskType"`
-		Params   *struct {
-			Text         string  `json:"text"`
-			NegativeText *string `json:"negativeText"`
-		} `json:"textToImageParams"`
-		Config struct {
-			NumberOfImages *int     `json:"numberOfImages"`
-			Quality        *string  `json:"quality"`
-			Width          *int     `json:"width"`
-			Height         *int     `json:"height"`
-			CfgScale       *float64 `json:"cfgScale"`
-			Seed           *uint32  `json:"seed"`
-		} `json:"imageGenerationConfig"`
-	}
-	sent, ok := read(w, r, &body)
-	if !ok {
-		return
-	}
-	size, n, seed := image.Point{X: 1024, Y: 1024}, 1, uint32(42)
-	c := body.Config
-	if c.Width != nil && c.Height != nil {
-		size = image.Point{X: *c.Width, Y: *c.Height}
-	}
-	if c.NumberOfImages != nil {
-		n = *c.NumberOfImages
-	}
-	if c.Seed != nil {
-		seed = *c.Seed
-	}
-	switch {
-	case body.TaskType != "TEXT_IMAGE" || body.Params == nil:
-		invalid(w, "taskType: TEXT_IMAGE needs textToImageParams")
-	case body.Params.Text == "" || utf8.RuneCountInString(body.Params.Text) > maxTitanPrompt:
-		invalid(w, "textToImageParams.text: expected 1 to 512 characters")
-	case (c.Width == nil) != (c.Height == nil) || !slices.Contains(titanSizes, size):
-		invalid(w, "The width and height are not among the supported sizes.")
-	case n < 1 || n > 5:
-		invalid(w, "numberOfImages: expected 1 to 5")
-	case c.Quality != nil && !slices.Contains([]string{"standard", "premium"}, *c.Quality):
-		invalid(w, "quality: expected standard or premium")
-	case seed > 1<<31-2:
-		invalid(w, "seed: out of range")
-	case strings.Contains(body.Params.Text, Filtered):
-		invalid(w, "This request has been blocked by our content filters. Please adjust your text prompt to submit a "+
-			"new request.")
-	default:
-		f.Control.Accept(control.Acceptance{Provider: Name, Operation: control.Submit, Model: model,
-			Prompt: body.Params.Text, Input: sent})
-		if control.JobFails(r.Context()) {
-			write(w, http.StatusOK, map[string]any{"images": []string{},
-				"error": "Some or all of the images were blocked by our content filters."})
-			return
-		}
-		var images []string
-		for i := range n {
-			images = append(images, picture(size, body.Params.Text, seed+uint32(i)))
-		}
-		write(w, http.StatusOK, map[string]any{"images": images})
 	}
 }
 

@@ -20,7 +20,7 @@ var byKind = map[wire.Kind]provider.Error{
 	wire.Unreachable: failure(provider.Transient, "provider_unavailable", "The provider could not be reached."),
 	wire.Unreadable: failure(provider.Transient, "provider_answer_invalid",
 		"The provider's answer could not be read."),
-	wire.Limited: failure(provider.Transient, "provider_busy",
+	wire.Limited: failure(provider.Transient, provider.CodeBusy,
 		"The provider accepts no more requests at the moment."),
 	wire.Unpaid: failure(provider.Quota, "provider_quota", "The account at the provider has no credit."),
 	// The fault is the service's credential, not the request: the call succeeds once that is corrected.

@@ -77,8 +77,8 @@ var plans = map[string]struct {
 	"shaped ones": {Video, FormatShort, Options{Model: "ray-2"}, "text 19s of 4, voice 19s, 4 x image 9:16 " +
 		"+ video ray-2 9:16 5s, compose"},
 	"a carousel": {Carousel, "", Options{}, "text, 3 x image 4:5, compose"},
-	"one of a terse model": {Carousel, "", Options{Model: "titan-image-2"},
-		"text, 3 x image titan-image-2 1:1, compose"},
+	"one of a terse model": {Carousel, "", Options{Model: "flux-pro-1.1-ultra"},
+		"text, 3 x image flux-pro-1.1-ultra 1:1, compose"},
 	"a video of Wan": {Video, FormatShort, Options{Model: "wan-2.5"}, "text 19s of 4, voice 19s, 4 x video " +
 		"wan-2.5 9:16 5s, compose"},
 	"a story":           {Story, "", Options{}, "text, image 9:16, compose"},
@@ -240,7 +240,7 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 		param    string
 		says     string
 	}{
-		"another shape":              {Post, "", "titan-image-2", "en", all, "/model", "aspect_ratio"},
+		"another shape":              {Post, "", "flux-pro-1.1-ultra", "en", all, "/model", "aspect_ratio"},
 		"a square film":              {Video, FormatShort, "ovi", "en", all, "/model", "aspect_ratio"},
 		"what sings":                 {MusicClip, "", "minimax-music-2", "en", all, "/model", "lyrics"},
 		"what starts from a picture": {Post, "", "flux-kontext-pro", "en", all, "/model", "image_url"},

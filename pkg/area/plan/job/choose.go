@@ -28,6 +28,8 @@ const (
 	// maxFailures is the number of times in a row that a question may fail before the rest
 	// is dropped.
 	maxFailures = 7
+	// longestBusy is the age of a plan from which on its topics do not wait for a busy provider.
+	longestBusy = time.Hour
 	// pastTime is the time for which topics may not be repeated, and pastItems the number
 	// of items that are read for that.
 	pastTime  = 90 * 24 * time.Hour
@@ -84,7 +86,7 @@ func (h *Handler) choose(ctx context.Context, j *job) (o task.Outcome, err error
 		switch final := errors.As(err, &e) && (e.Kind == provider.BadInput || e.Kind == provider.Rejected); {
 		case errors.Is(err, task.ErrMoved) || ctx.Err() != nil:
 			return o, err
-		case !final && j.Failures+1 < maxFailures:
+		case !final && (j.Failures+1 < maxFailures || task.Throttled(err) && h.Now().Sub(j.Began) < longestBusy):
 			return o, err
 		}
 		slog.Warn("topics of a plan not written", "plan", j.Subject, "chunk", j.Chunks, "error", err)

@@ -1,0 +1,89 @@
+package generate
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/pace"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// pace returns the time until the current part may be submitted: its provider may be turned off, which waits as a
+// throttled call does, or have a limit, which gives each submission a time. A later time puts off the deadline, too.
+// Work of a sandbox calls no provider.
+func (w *Worker) pace(ctx context.Context, a *attempt) (time.Duration, error) {
+	part, now := &a.Parts[a.n], w.Now()
+	if a.Mode != tenant.Live {
+		return 0, nil
+	}
+	state, err := pace.Of(a.providers)
+	if err != nil {
+		return 0, err
+	}
+	if state.IsOff(part.Provider, part.Model) {
+		return 0, &provider.Error{Kind: provider.Transient, Code: provider.CodeBusy,
+			Message: "The provider is turned off at the moment."}
+	}
+	name := state.Limited(part.Provider, part.Model)
+	if name == "" {
+		return 0, nil
+	}
+	if part.Slot.IsZero() {
+		if part.Slot, err = state.Take(ctx, w.DB, name, now, backoff.Chance()); err != nil {
+			return 0, err
+		}
+	}
+	wait := part.Slot.Sub(now)
+	if wait <= 0 {
+		part.Slot = time.Time{} // a further submission takes a place, too
+	}
+	return wait, nil
+}
+
+// postponed returns the outcome of a step that submits the current part after a wait.
+func postponed(a *attempt, wait time.Duration) task.Outcome {
+	return task.Outcome{Wait: wait, Deadline: a.Deadline.Add(wait)}
+}
+
+// retryOff is the time after which a caller may ask again for work of a provider that is turned off.
+const retryOff = 5 * time.Minute
+
+// call is what a part calls.
+type call struct {
+	provider, model string
+	kind            provider.Kind
+}
+
+// room refuses work that waits too long for a provider: one that is turned off, or that has so many calls before it
+// that a part could not be submitted within its time.
+func room(state pace.State, now time.Time, orders ...Order) error {
+	calls := map[call]int{}
+	for _, o := range orders {
+		for _, p := range o.Parts {
+			if o.Mode == tenant.Live && p.Reuse == nil && p.Provider != "" {
+				calls[call{p.Provider, p.Model, p.Kind}]++
+			}
+		}
+	}
+	for c, n := range calls {
+		if state.IsOff(c.provider, c.model) {
+			off := errs.New(errs.ProviderUnavailable, "The provider of the model %s is turned off at the moment. Choose "+
+				"another model, or try again later. Nothing was created or spent.", c.model)
+			off.RetryAfter = retryOff
+			return off
+		}
+		may := kinds[c.kind].deadline
+		if late := state.Delay(c.provider, c.model, n, now) - may; late > 0 {
+			full := errs.New(errs.QueueFull, "The provider of the model %s has so many requests to answer that this one "+
+				"would wait longer than %d minutes. Choose another model, or try again later. Nothing was created or "+
+				"spent.", c.model, int(may.Minutes()))
+			full.RetryAfter = late.Truncate(time.Second) + time.Second
+			return full
+		}
+	}
+	return nil
+}
