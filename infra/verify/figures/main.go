@@ -24,7 +24,7 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 119_000, 100_000, (*sources).lines},
+	{"lines of pkg outside tests and test support", 119_100, 100_000, (*sources).lines},
 	{"lines of test support in pkg", 4_700, 0, (*sources).support},
 	{"packages of pkg", 228, 150, (*sources).packages},
 	{"programs in functions", 34, 7, (*sources).programs},
