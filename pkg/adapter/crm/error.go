@@ -15,10 +15,7 @@ import (
 var ErrForged = errors.New("crm: the webhook is not the CRM's")
 
 // Gone reports whether an error means that the CRM has no such object any more.
-func Gone(err error) bool {
-	var e *platform.Error
-	return errors.As(err, &e) && e.Code == platform.CodePostNotFound
-}
+func Gone(err error) bool { return platform.CodeOf(err) == platform.CodePostNotFound }
 
 // NotFound returns the error of an object that was deleted.
 func NotFound() *platform.Error {

@@ -2,7 +2,6 @@ package platform
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 )
@@ -154,10 +153,7 @@ func CommentGone() *Error {
 }
 
 // Gone reports whether an error says that a comment does not exist any more.
-func Gone(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Code == CodeCommentNotFound
-}
+func Gone(err error) bool { return CodeOf(err) == CodeCommentNotFound }
 
 // Shown returns the member Hidden of a comment.
 func Shown(hidden bool) *bool { return &hidden }

@@ -123,11 +123,25 @@ func KindOf(err error) ErrorKind {
 	return Retry
 }
 
-// Denied reports whether an error is that of a right which the account does not have.
-func Denied(err error) bool {
+// CodeOf returns the code of an error, or an empty one for an error that no adapter has classified.
+func CodeOf(err error) Code {
 	var e *Error
-	return errors.As(err, &e) && e.Code == CodeMissingPermission
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
 }
+
+// Except returns an error, or nil if it has the code of what a call wanted to remove and is gone.
+func Except(gone Code, err error) error {
+	if CodeOf(err) == gone {
+		return nil
+	}
+	return err
+}
+
+// Denied reports whether an error is that of a right which the account does not have.
+func Denied(err error) bool { return CodeOf(err) == CodeMissingPermission }
 
 // Untold reports whether an error is that of a figure which the platform refuses for good, such as for a right that the
 // account does not have. The figure is unknown then, and others can be read.

@@ -12,16 +12,17 @@ type Arranged struct {
 	Replies []string
 }
 
-// Posts returns the texts of the post and of its replies.
-func (a Arranged) Posts() []string { return append([]string{a.Body}, a.Replies...) }
+// Posts returns the texts of the messages or posts that have the text.
+func (a Arranged) Posts() []string {
+	all := append([]string{a.Body}, a.Replies...)
+	if a.Rest != "" {
+		all = append(all, a.Rest)
+	}
+	return all
+}
 
 // Parts returns the number of messages or posts that have the text.
-func (a Arranged) Parts() int {
-	if a.Rest != "" {
-		return 2
-	}
-	return 1 + len(a.Replies)
-}
+func (a Arranged) Parts() int { return len(a.Posts()) }
 
 // Arrange places the caption and hashtags as the platform requires. If the caption is too long for
 // the media and the platform allows a separate message, Arrange divides it at the end of a

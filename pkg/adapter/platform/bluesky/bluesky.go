@@ -88,24 +88,18 @@ type Options struct {
 
 // Platform is Bluesky.
 type Platform struct {
+	wire.API
 	chain.Chain[state]
-	client *wire.Client
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
-	p := &Platform{client: wire.New(Name, cfg)}
-	p.Steps = p
+	c := wire.New(Name, cfg)
+	p := &Platform{API: wire.API{Client: c, Root: c.Base(server) + "/xrpc/"}}
+	p.Refused = func(bool) wire.Refused { return p.refused }
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Authorization implements platform.Connector.
 func (p *Platform) Authorization(context.Context, platform.Authorization) (string, error) {
@@ -136,21 +130,21 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"xxxx-xxxx-xxxx-xxxx. The owner of the account makes one in the settings of Bluesky.")
 	}
 	var s session
-	call := p.call(http.MethodPost, "com.atproto.server.createSession", "")
+	call := p.Call(http.MethodPost, "com.atproto.server.createSession", "")
 	call.JSON = map[string]string{"identifier": strings.TrimPrefix(g.Username, "@"), "password": g.Password.Reveal()}
 	call.Secrets = []platform.Secret{g.Password}
-	if err := p.client.JSON(ctx, call, p.refused, &s); err != nil {
+	if err := p.Send(ctx, call, &s); err != nil {
 		return nil, err
 	}
 	if !strings.HasPrefix(s.DID, "did:") || s.Access == "" || s.Refresh == "" {
-		return nil, p.client.Garbled(call, errIncomplete)
+		return nil, p.Client.Garbled(call, errIncomplete)
 	}
-	a := platform.Account{ID: s.DID, Handle: "@" + s.Handle, Name: s.Handle, Token: s.token(p.client.Now())}
+	a := platform.Account{ID: s.DID, Handle: "@" + s.Handle, Name: s.Handle, Token: s.token(p.Client.Now())}
 	var profile struct {
 		Name   string `json:"displayName"`
 		Avatar string `json:"avatar"`
 	}
-	if err := p.read(ctx, s.Access, "app.bsky.actor.getProfile", url.Values{"actor": {s.DID}}, &profile); err != nil {
+	if err := p.Get(ctx, s.Access, "app.bsky.actor.getProfile", url.Values{"actor": {s.DID}}, &profile); err != nil {
 		return nil, err
 	}
 	if a.AvatarURL = profile.Avatar; profile.Name != "" {
@@ -162,8 +156,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 // Refresh implements platform.Connector. The refresh token ends after 90 days without a refresh.
 func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
 	var s session
-	call := p.call(http.MethodPost, "com.atproto.server.refreshSession", a.Token.Refresh)
-	err := p.client.JSON(ctx, call, func(answer wire.Answer) *platform.Error {
+	call := p.Call(http.MethodPost, "com.atproto.server.refreshSession", a.Token.Refresh)
+	err := p.Client.JSON(ctx, call, func(answer wire.Answer) *platform.Error {
 		e := p.refused(answer)
 		if e != nil && (e.Kind == platform.Expired || e.Kind == platform.BadContent) {
 			return platform.Disconnected()
@@ -174,31 +168,19 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 		return platform.Token{}, err
 	}
 	if s.Access == "" || s.Refresh == "" {
-		return platform.Token{}, p.client.Garbled(call, errIncomplete)
+		return platform.Token{}, p.Client.Garbled(call, errIncomplete)
 	}
-	return s.token(p.client.Now()), nil
+	return s.token(p.Client.Now()), nil
 }
 
 // Revoke implements platform.Connector. It ends the session.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.client.JSON(ctx, p.call(http.MethodPost, "com.atproto.server.deleteSession", a.Token.Refresh), p.refused,
+	err := p.Client.JSON(ctx, p.Call(http.MethodPost, "com.atproto.server.deleteSession", a.Token.Refresh), p.refused,
 		nil)
 	if kind := platform.KindOf(err); kind == platform.Expired || kind == platform.Reconnect {
 		return nil // the session has ended already
 	}
 	return err
-}
-
-// call returns a call of a method of the account's server.
-func (p *Platform) call(method, name string, token platform.Secret) wire.Call {
-	return wire.Call{Name: name, Method: method, URL: p.client.Base(server) + "/xrpc/" + name, Bearer: token}
-}
-
-// read calls a method that changes nothing.
-func (p *Platform) read(ctx context.Context, token platform.Secret, name string, query url.Values, out any) error {
-	call := p.call(http.MethodGet, name, token)
-	call.Query = query
-	return p.client.JSON(ctx, call, p.refused, out)
 }
 
 // refused classifies the refusals of the AT Protocol, which name an error.
@@ -215,7 +197,7 @@ func (p *Platform) refused(a wire.Answer) *platform.Error {
 	case "RateLimitExceeded":
 		var after time.Duration
 		if at, err := strconv.ParseInt(a.Header.Get("RateLimit-Reset"), 10, 64); err == nil {
-			after = min(max(time.Unix(at, 0).Sub(p.client.Now()), 0), 24*time.Hour)
+			after = min(max(time.Unix(at, 0).Sub(p.Client.Now()), 0), 24*time.Hour)
 		}
 		return platform.Limited(after)
 	case "AuthFactorTokenRequired", "AuthenticationRequired", "AuthMissing", "InvalidToken":
@@ -246,7 +228,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			Bookmarks int64 `json:"bookmarkCount"`
 		} `json:"posts"`
 	}
-	if err := p.read(ctx, a.Token.Access, "app.bsky.feed.getPosts", url.Values{"uris": {post.ID}}, &answer); err != nil {
+	if err := p.Get(ctx, a.Token.Access, "app.bsky.feed.getPosts", url.Values{"uris": {post.ID}}, &answer); err != nil {
 		return platform.Metrics{}, err
 	}
 	if len(answer.Posts) == 0 {
@@ -255,4 +237,32 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	n := answer.Posts[0]
 	return platform.Metrics{Likes: platform.Count(n.Likes), Comments: platform.Count(n.Replies),
 		Shares: platform.Count(n.Reposts + n.Quotes), Saves: platform.Count(n.Bookmarks)}, nil
+}
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
+	var profile struct {
+		Followers *int64 `json:"followersCount"`
+		Posts     *int64 `json:"postsCount"`
+	}
+	err := p.Get(ctx, a.Token.Access, "app.bsky.actor.getProfile", url.Values{"actor": {a.ID}}, &profile)
+	if err != nil {
+		return nil, err
+	}
+	return []platform.Day{{Date: platform.Midnight(p.Client.Now()), Followers: profile.Followers,
+		Posts: profile.Posts}}, nil
+}
+
+// Delete implements platform.Deleter. The posts of a thread, and the first comment after them, have keys
+// that follow each other. The deletion of a record that does not exist succeeds.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	first := post.ID[strings.LastIndexByte(post.ID, '/')+1:]
+	for n := range max(post.Parts, 1) + 1 {
+		call := p.Call(http.MethodPost, "com.atproto.repo.deleteRecord", a.Token.Access)
+		call.JSON = map[string]string{"repo": a.ID, "collection": collection, "rkey": following(first, n)}
+		if err := p.Send(ctx, call, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }

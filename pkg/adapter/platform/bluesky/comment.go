@@ -11,8 +11,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var _ platform.Replier = (*Platform)(nil)
-
 // threadDepth is the depth of replies that are read.
 const threadDepth = "6"
 
@@ -40,7 +38,7 @@ func (p *Platform) Comments(ctx context.Context, a platform.Account, post platfo
 	var answer struct {
 		Thread threadPost `json:"thread"`
 	}
-	err = p.read(ctx, a.Token.Access, "app.bsky.feed.getPostThread", url.Values{"uri": {post.ID},
+	err = p.Get(ctx, a.Token.Access, "app.bsky.feed.getPostThread", url.Values{"uri": {post.ID},
 		"depth": {threadDepth}, "parentHeight": {"0"}}, &answer)
 	if err != nil {
 		return page, err
@@ -67,7 +65,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	var answer struct {
 		Posts []record `json:"posts"`
 	}
-	err := p.read(ctx, a.Token.Access, "app.bsky.feed.getPosts", url.Values{"uris": {r.Post.ID, r.To.ID}}, &answer)
+	err := p.Get(ctx, a.Token.Access, "app.bsky.feed.getPosts", url.Values{"uris": {r.Post.ID, r.To.ID}}, &answer)
 	if err != nil {
 		return "", err
 	}
@@ -86,16 +84,16 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	if facets := (state{}).facets(r.Text); len(facets) > 0 {
 		text["facets"] = facets
 	}
-	call := p.call(http.MethodPost, "com.atproto.repo.createRecord", a.Token.Access)
+	call := p.Call(http.MethodPost, "com.atproto.repo.createRecord", a.Token.Access)
 	call.Posts = true
 	call.JSON = map[string]any{"repo": a.ID, "collection": collection, "record": text,
 		"rkey": tid(uint64(r.At.UnixMicro())<<10 | uint64(h.Sum32()&1023))}
 	var made record
-	if err := p.client.JSON(ctx, call, p.refused, &made); err != nil {
+	if err := p.Send(ctx, call, &made); err != nil {
 		return "", err
 	}
 	if made.URI == "" {
-		return "", p.client.Garbled(call, errors.New("there is no address"))
+		return "", p.Client.Garbled(call, errors.New("there is no address"))
 	}
 	return made.URI, nil
 }

@@ -61,22 +61,22 @@ type given struct {
 func (g given) blob() blob { return blob{g.Ref.Link, g.MIME, g.Size} }
 
 // Begin implements chain.Steps. It chooses the keys of the records.
-func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.Post, w *chain.Work[state]) error {
-	w.Own.At = p.client.Now().UnixMicro()
-	if len(post.Media) == 0 || !post.Media[0].Video() {
+func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
+	w.Own.At = p.Client.Now().UnixMicro()
+	if len(w.Post.Media) == 0 || !w.Post.Media[0].Video() {
 		return nil
 	}
 	var limits struct {
 		Can  bool   `json:"canUpload"`
 		Left *int64 `json:"remainingDailyVideos"`
 	}
-	token, err := p.service(ctx, a, "did:web:video.bsky.app", "app.bsky.video.getUploadLimits")
+	token, err := p.service(ctx, w.Account, "did:web:video.bsky.app", "app.bsky.video.getUploadLimits")
 	if err != nil {
 		return err
 	}
 	call := wire.Call{Name: "getUploadLimits", Method: http.MethodGet, Bearer: token,
-		URL: p.client.Base(videos) + "/xrpc/app.bsky.video.getUploadLimits"}
-	switch err := p.client.JSON(ctx, call, p.refused, &limits); {
+		URL: p.Client.Base(videos) + "/xrpc/app.bsky.video.getUploadLimits"}
+	switch err := p.Send(ctx, call, &limits); {
 	case err != nil:
 		return err
 	case !limits.Can && limits.Left != nil && *limits.Left <= 0:
@@ -89,19 +89,18 @@ func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.
 }
 
 // Prepare implements chain.Steps. It looks up the mentioned accounts, and uploads one file.
-func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	if !s.Mentions {
-		if err := p.lookUp(ctx, a, post, s); err != nil {
+		if err := p.lookUp(ctx, w.Account, w.Post, s); err != nil {
 			return false, 0, err
 		}
 		s.Mentions = true
 	}
-	if len(s.Files) == len(post.Media) {
+	if len(s.Files) == len(w.Post.Media) {
 		return true, 0, nil
 	}
-	m := post.Media[len(s.Files)]
+	m := w.Post.Media[len(s.Files)]
 	var uploaded blob
 	switch {
 	case s.Job != "":
@@ -109,9 +108,9 @@ func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platfor
 			return false, processing, nil
 		}
 	case m.Video():
-		uploaded, s.Job, err = p.video(ctx, a, post.Key, m)
+		uploaded, s.Job, err = p.video(ctx, w.Account, w.Post.Key, m)
 	default:
-		uploaded, err = p.image(ctx, a, m)
+		uploaded, err = p.image(ctx, w.Account, m)
 	}
 	if err != nil {
 		return false, 0, err
@@ -120,7 +119,7 @@ func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platfor
 		return false, processing, nil
 	}
 	s.Files = append(s.Files, uploaded)
-	return len(s.Files) == len(post.Media), 0, nil
+	return len(s.Files) == len(w.Post.Media), 0, nil
 }
 
 var mentions = sync.OnceValue(func() *regexp.Regexp {
@@ -138,7 +137,7 @@ func (p *Platform) lookUp(ctx context.Context, a platform.Account, post platform
 		var who struct {
 			DID string `json:"did"`
 		}
-		err := p.read(ctx, a.Token.Access, "com.atproto.identity.resolveHandle", url.Values{"handle": {name}}, &who)
+		err := p.Get(ctx, a.Token.Access, "com.atproto.identity.resolveHandle", url.Values{"handle": {name}}, &who)
 		if platform.KindOf(err) == platform.BadContent {
 			continue
 		}
@@ -154,16 +153,16 @@ func (p *Platform) lookUp(ctx context.Context, a platform.Account, post platform
 }
 
 func (p *Platform) image(ctx context.Context, a platform.Account, m platform.Media) (blob, error) {
-	call := p.call(http.MethodPost, "com.atproto.repo.uploadBlob", a.Token.Access)
+	call := p.Call(http.MethodPost, "com.atproto.repo.uploadBlob", a.Token.Access)
 	call.Body, call.Timeout = wire.Range(ctx, m, 0, m.Bytes), wire.UploadTimeout
 	var answer struct {
 		Blob given `json:"blob"`
 	}
-	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+	if err := p.Send(ctx, call, &answer); err != nil {
 		return blob{}, err
 	}
 	if answer.Blob.Ref.Link == "" {
-		return blob{}, p.client.Garbled(call, errIncomplete)
+		return blob{}, p.Client.Garbled(call, errIncomplete)
 	}
 	return answer.Blob.blob(), nil
 }
@@ -173,8 +172,8 @@ func (p *Platform) service(ctx context.Context, a platform.Account, audience, me
 	var answer struct {
 		Token platform.Secret `json:"token"`
 	}
-	until := strconv.FormatInt(p.client.Now().Add(30*time.Minute).Unix(), 10)
-	err := p.read(ctx, a.Token.Access, "com.atproto.server.getServiceAuth",
+	until := strconv.FormatInt(p.Client.Now().Add(30*time.Minute).Unix(), 10)
+	err := p.Get(ctx, a.Token.Access, "com.atproto.server.getServiceAuth",
 		url.Values{"aud": {audience}, "lxm": {method}, "exp": {until}}, &answer)
 	return answer.Token, err
 }
@@ -189,7 +188,7 @@ func (p *Platform) host(ctx context.Context, a platform.Account) (string, error)
 			} `json:"service"`
 		} `json:"didDoc"`
 	}
-	if err := p.read(ctx, a.Token.Access, "com.atproto.server.getSession", nil, &answer); err != nil {
+	if err := p.Get(ctx, a.Token.Access, "com.atproto.server.getSession", nil, &answer); err != nil {
 		return "", err
 	}
 	for _, s := range answer.Document.Services {
@@ -218,10 +217,10 @@ func (p *Platform) video(ctx context.Context, a platform.Account, key string, m 
 		return blob{}, "", err
 	}
 	call := wire.Call{Name: "uploadVideo", Method: http.MethodPost, Bearer: token,
-		URL:   p.client.Base(videos) + "/xrpc/app.bsky.video.uploadVideo",
+		URL:   p.Client.Base(videos) + "/xrpc/app.bsky.video.uploadVideo",
 		Query: url.Values{"did": {a.ID}, "name": {key + ".mp4"}}, Body: wire.Range(ctx, m, 0, m.Bytes),
 		Timeout: wire.UploadTimeout}
-	answer, err := p.client.Do(ctx, call)
+	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return blob{}, "", err
 	}
@@ -234,12 +233,12 @@ func (p *Platform) video(ctx context.Context, a platform.Account, key string, m 
 		made.progress = *made.Status
 	}
 	if known := answer.Status == http.StatusConflict && made.Job != ""; !known {
-		if err := p.client.Check(call, answer, p.refused); err != nil {
+		if err := p.Client.Check(call, answer, p.refused); err != nil {
 			return blob{}, "", err
 		}
 	}
 	if unreadable != nil || made.Job == "" {
-		return blob{}, "", p.client.Garbled(call, errors.Join(unreadable, errIncomplete))
+		return blob{}, "", p.Client.Garbled(call, errors.Join(unreadable, errIncomplete))
 	}
 	done, err := made.result()
 	return done, made.Job, err
@@ -251,8 +250,8 @@ func (p *Platform) job(ctx context.Context, id string) (blob, error) {
 		Status progress `json:"jobStatus"`
 	}
 	call := wire.Call{Name: "getJobStatus", Method: http.MethodGet,
-		URL: p.client.Base(videos) + "/xrpc/app.bsky.video.getJobStatus", Query: url.Values{"jobId": {id}}}
-	if err := p.client.JSON(ctx, call, p.refused, &answer); err != nil {
+		URL: p.Client.Base(videos) + "/xrpc/app.bsky.video.getJobStatus", Query: url.Values{"jobId": {id}}}
+	if err := p.Send(ctx, call, &answer); err != nil {
 		return blob{}, err
 	}
 	return answer.Status.result()
@@ -299,17 +298,16 @@ func following(key string, n int) string {
 }
 
 // Make implements chain.Steps. A repeat with the key of an existing record fails.
-func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (chain.Ref, error) {
-	call := p.call(http.MethodPost, "com.atproto.repo.createRecord", a.Token.Access)
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (chain.Ref, error) {
+	call := p.Call(http.MethodPost, "com.atproto.repo.createRecord", w.Account.Token.Access)
 	call.Posts = true
-	call.JSON = map[string]any{"repo": a.ID, "collection": collection, "rkey": w.Own.key(post, w.Made),
-		"record": p.record(post, w)}
+	call.JSON = map[string]any{"repo": w.Account.ID, "collection": collection, "rkey": w.Own.key(w.Post, w.Made),
+		"record": content(w)}
 	var made record
-	if err := p.client.JSON(ctx, call, p.refused, &made); err != nil {
+	if err := p.Send(ctx, call, &made); err != nil {
 		if platform.KindOf(err) == platform.BadContent {
 			// Another worker may have made the record.
-			ref, stage, unread := p.Find(ctx, a, post, w, time.Time{})
+			ref, stage, unread := p.Find(ctx, w)
 			if unread == nil && stage == platform.StageDone {
 				return ref, nil
 			}
@@ -317,9 +315,9 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 		return chain.Ref{}, err
 	}
 	if made.URI == "" || made.CID == "" {
-		return chain.Ref{}, p.client.Garbled(call, errIncomplete)
+		return chain.Ref{}, p.Client.Garbled(call, errIncomplete)
 	}
-	return made.ref(a), nil
+	return made.ref(w.Account), nil
 }
 
 // record names a record.
@@ -334,19 +332,17 @@ func (r record) ref(a platform.Account) chain.Ref {
 }
 
 // Find implements chain.Steps.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	_ time.Time) (chain.Ref, platform.Stage, error) {
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (chain.Ref, platform.Stage, error) {
 	var found record
-	err := p.read(ctx, a.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {a.ID},
-		"collection": {collection}, "rkey": {w.Own.key(post, w.Made)}}, &found)
-	var e *platform.Error
+	err := p.Get(ctx, w.Account.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {w.Account.ID},
+		"collection": {collection}, "rkey": {w.Own.key(w.Post, w.Made)}}, &found)
 	switch {
-	case errors.As(err, &e) && e.Code == platform.CodePostNotFound:
+	case platform.CodeOf(err) == platform.CodePostNotFound:
 		return chain.Ref{}, platform.StageFinalize, nil
 	case err != nil:
 		return chain.Ref{}, "", err
 	case found.URI == "" || found.CID == "":
 		return chain.Ref{}, "", platform.Busy().Because(errIncomplete)
 	}
-	return found.ref(a), platform.StageDone, nil
+	return found.ref(w.Account), platform.StageDone, nil
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/chain"
 )
 
-// record returns the record of the next post.
-func (p *Platform) record(post platform.Post, w chain.Work[state]) map[string]any {
-	text := p.Text(post, w)
+// content returns the record of the next post.
+func content(w *chain.Work[state]) map[string]any {
+	text := w.Text()
 	r := map[string]any{"$type": collection, "text": text,
 		"createdAt": time.UnixMicro(w.Own.At).Add(time.Duration(w.Made) * time.Millisecond).UTC().
 			Format("2006-01-02T15:04:05.000Z")}
-	if post.Language != "" {
-		r["langs"] = []string{post.Language}
+	if w.Post.Language != "" {
+		r["langs"] = []string{w.Post.Language}
 	}
 	if facets := w.Own.facets(text); len(facets) > 0 {
 		r["facets"] = facets
 	}
 	if w.Made > 0 {
 		parent := w.Last
-		if p.IsComment(post, w) {
+		if w.IsComment() {
 			parent = w.First
 		}
 		r["reply"] = map[string]any{"root": strong(w.First), "parent": strong(parent)}
-	} else if len(post.Media) > 0 {
-		r["embed"] = embed(post, w.Own.Files)
+	} else if len(w.Post.Media) > 0 {
+		r["embed"] = embed(w.Post, w.Own.Files)
 	}
 	return r
 }

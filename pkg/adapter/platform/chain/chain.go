@@ -1,5 +1,5 @@
-// Package chain takes the steps of publications that need several calls: files are uploaded, then
-// one or more posts are made that answer each other, then the first comment.
+// Package chain takes the steps of publications: files are uploaded, then one or more posts are made
+// that answer each other, then the first comment.
 //
 // An adapter implements Steps, which make the calls of its platform, and embeds a Chain. Each step
 // makes few calls, and the handle has what is done so far. Only Make has a visible effect, and makes
@@ -8,12 +8,15 @@ package chain
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
+
+// ErrMore is returned by a Make whose call has made no post and has changed the state: Prepare is called again.
+var ErrMore = errors.New("chain: the post needs another call")
 
 // Ref names a visible post.
 type Ref struct {
@@ -22,7 +25,8 @@ type Ref struct {
 	URL  string `json:"url,omitempty"`
 }
 
-// Work is the state of a publication, which its handle has. S is the state of the adapter.
+// Work is a publication in progress. S is the state of the adapter. The handle has all but the members of the present
+// step.
 type Work[S any] struct {
 	Begun bool `json:"begun"`
 	Own   S    `json:"own"`
@@ -32,89 +36,114 @@ type Work[S any] struct {
 	Looks int  `json:"looks,omitempty"` // reads of the post after it was made
 	// More are the ids of the posts after the first, in their order.
 	More []string `json:"more,omitempty"`
-	// Wait is the time from Begin to the first Prepare.
+
+	// Account publishes Post.
+	Account platform.Account `json:"-"`
+	Post    platform.Post    `json:"-"`
+	// SentAt is the start of the call that Find looks for.
+	SentAt time.Time `json:"-"`
+	// Wait is the time from Begin, Make or Find to the next step.
 	Wait time.Duration `json:"-"`
+	// Warning is the requested part that the post lacks, or nil.
+	Warning *platform.Warning `json:"-"`
+
+	texts platform.Arranged
 }
 
+// Text returns the text of the next post: a part of the caption, or the first comment.
+func (w *Work[S]) Text() string {
+	if posts := w.texts.Posts(); w.Made < len(posts) {
+		return posts[w.Made]
+	}
+	return w.Post.Options.FirstComment
+}
+
+// IsComment reports whether the next post is the first comment.
+func (w *Work[S]) IsComment() bool {
+	return w.Post.Options.FirstComment != "" && w.Made == w.texts.Parts()
+}
+
+// complete reports whether all posts are made.
+func (w *Work[S]) complete() bool { return w.Made >= w.texts.Parts() && !w.IsComment() }
+
 // published returns the posts that were made so far.
-func (w Work[S]) published() platform.Published {
+func (w *Work[S]) published() platform.Published {
 	return platform.Published{ID: w.First.ID, URL: w.First.URL, More: strings.Join(w.More, ",")}
+}
+
+// done returns the step that ends the publication.
+func (w *Work[S]) done() platform.Step {
+	return platform.Step{Next: platform.StageDone, Post: w.published(), Warning: w.Warning}
 }
 
 // Steps makes the calls of a platform.
 type Steps[S any] interface {
-	Capabilities() platform.Capabilities
-
-	// Begin begins a publication. It makes nothing visible.
-	Begin(ctx context.Context, a platform.Account, p platform.Post, w *Work[S]) error
-
 	// Prepare prepares the next post, and reports whether the post can be made. If not, Prepare is
-	// called again after the wait. It makes nothing visible, and may be repeated.
-	Prepare(ctx context.Context, a platform.Account, p platform.Post, w *Work[S]) (ready bool, wait time.Duration,
-		err error)
+	// called again after the wait. It makes nothing visible, and may be repeated. It sets w.Made if
+	// it finds that the post was made.
+	Prepare(ctx context.Context, w *Work[S]) (ready bool, wait time.Duration, err error)
 
 	// Make makes the next post with one call.
-	Make(ctx context.Context, a platform.Account, p platform.Post, w Work[S]) (Ref, error)
+	Make(ctx context.Context, w *Work[S]) (Ref, error)
 
 	// Find looks for the next post, whose answer was lost. The stage is StageDone if it exists, without a Ref if only
-	// that is known; StageReconcile if it is not visible yet; or StageFinalize if making it again is harmless.
-	Find(ctx context.Context, a platform.Account, p platform.Post, w Work[S], begun time.Time) (Ref, platform.Stage,
-		error)
+	// that is known; StageReconcile if it is not visible yet; StageCheck if the next step can tell; or StageFinalize if
+	// making it again is harmless.
+	Find(ctx context.Context, w *Work[S]) (Ref, platform.Stage, error)
+}
+
+// Beginner is a platform with something to read or to open before the first Prepare.
+type Beginner[S any] interface {
+	// Begin begins a publication. It makes nothing visible.
+	Begin(ctx context.Context, w *Work[S]) error
 }
 
 // Ender is a platform whose posts have something to wait for or to read after they were made.
 type Ender[S any] interface {
 	// End reads the post w.First, and reports whether the publication has ended. If not, End is
 	// called again after the wait.
-	End(ctx context.Context, a platform.Account, p platform.Post, w *Work[S]) (ended bool, wait time.Duration,
-		err error)
+	End(ctx context.Context, w *Work[S]) (ended bool, wait time.Duration, err error)
 }
 
-// Chain implements the steps of platform.Publisher.
+// Chain implements the steps of platform.Publisher, and says what the platform is.
 type Chain[S any] struct {
 	Steps Steps[S]
+	ID    string // of the platform
+	Caps  platform.Capabilities
 	// Every is the time between two looks for a post whose answer was lost, if looking costs money.
 	Every time.Duration
 }
 
-// Text returns the text of the next post: a part of the caption, or the first comment.
-func (c Chain[S]) Text(p platform.Post, w Work[S]) string {
-	posts := platform.Arrange(p, c.Steps.Capabilities()).Posts()
-	if w.Made >= len(posts) {
-		return p.Options.FirstComment
+// Name implements platform.Adapter.
+func (c Chain[S]) Name() string { return c.ID }
+
+// Capabilities implements platform.Adapter.
+func (c Chain[S]) Capabilities() platform.Capabilities { return c.Caps }
+
+func (c Chain[S]) work(a platform.Account, p platform.Post) *Work[S] {
+	return &Work[S]{Begun: true, Account: a, Post: p, texts: platform.Arrange(p, c.Caps)}
+}
+
+func (c Chain[S]) parse(a platform.Account, p platform.Post, h platform.Handle) (*Work[S], error) {
+	w := c.work(a, p)
+	w.Begun = false
+	if err := h.Decode(w); err != nil {
+		return nil, err
 	}
-	return posts[w.Made]
-}
-
-// parts returns the number of posts, without the first comment.
-func (c Chain[S]) parts(p platform.Post) int {
-	return platform.Arrange(p, c.Steps.Capabilities()).Parts()
-}
-
-// IsComment reports whether the next post is the first comment.
-func (c Chain[S]) IsComment(p platform.Post, w Work[S]) bool {
-	return p.Options.FirstComment != "" && w.Made == c.parts(p)
-}
-
-// complete reports whether all posts are made.
-func (c Chain[S]) complete(p platform.Post, w Work[S]) bool {
-	return w.Made >= c.parts(p) && !c.IsComment(p, w)
-}
-
-func parse[S any](h platform.Handle) (w Work[S], err error) {
-	if err := h.Decode(&w); err != nil {
-		return w, err
-	}
-	if !w.Begun || w.Made < 0 || w.Made > 0 && w.First.ID == "" {
-		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
+	if !w.Begun || w.Made < 0 {
+		return nil, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	return w, nil
 }
 
-// Start implements platform.Publisher.
+// Start implements platform.Publisher. It prepares the post if there is nothing to begin.
 func (c Chain[S]) Start(ctx context.Context, a platform.Account, p platform.Post) (platform.Step, error) {
-	w := Work[S]{Begun: true}
-	if err := c.Steps.Begin(ctx, a, p, &w); err != nil {
+	w := c.work(a, p)
+	b, ok := c.Steps.(Beginner[S])
+	if !ok {
+		return c.prepare(ctx, w)
+	}
+	if err := b.Begin(ctx, w); err != nil {
 		return platform.Step{}, err
 	}
 	return platform.Go(platform.StageCheck, w, w.Wait)
@@ -123,28 +152,38 @@ func (c Chain[S]) Start(ctx context.Context, a platform.Account, p platform.Post
 // Check implements platform.Publisher. It prepares the next post, or ends the publication.
 func (c Chain[S]) Check(ctx context.Context, a platform.Account, p platform.Post, h platform.Handle) (platform.Step,
 	error) {
-	w, err := parse[S](h)
+	w, err := c.parse(a, p, h)
 	if err != nil {
 		return platform.Step{}, err
 	}
-	if c.complete(p, w) {
-		return c.end(ctx, a, p, w)
+	if w.complete() {
+		return c.end(ctx, w)
 	}
-	ready, wait, err := c.Steps.Prepare(ctx, a, p, &w)
+	return c.prepare(ctx, w)
+}
+
+func (c Chain[S]) prepare(ctx context.Context, w *Work[S]) (platform.Step, error) {
+	before := w.Made
+	ready, wait, err := c.Steps.Prepare(ctx, w)
 	if err != nil {
-		return c.unwritten(p, w, err)
+		return c.unwritten(w, err)
 	}
-	if !ready {
-		return platform.Go(platform.StageCheck, w, wait)
+	next := platform.StageCheck
+	if ready {
+		next = platform.StageFinalize
 	}
-	return platform.Go(platform.StageFinalize, w, wait)
+	step, err := platform.Go(next, w, wait)
+	if w.Made > before {
+		step.Post = w.published()
+	}
+	return step, err
 }
 
 // end ends a publication.
-func (c Chain[S]) end(ctx context.Context, a platform.Account, p platform.Post, w Work[S]) (platform.Step, error) {
+func (c Chain[S]) end(ctx context.Context, w *Work[S]) (platform.Step, error) {
 	if e, ok := c.Steps.(Ender[S]); ok {
 		w.Looks++
-		ended, wait, err := e.End(ctx, a, p, &w)
+		ended, wait, err := e.End(ctx, w)
 		if err != nil {
 			return platform.Step{}, err
 		}
@@ -152,54 +191,57 @@ func (c Chain[S]) end(ctx context.Context, a platform.Account, p platform.Post, 
 			return platform.Go(platform.StageCheck, w, wait)
 		}
 	}
-	return platform.Step{Next: platform.StageDone, Post: w.published()}, nil
+	return w.done(), nil
 }
 
 // Finalize implements platform.Publisher. It makes the next post.
 func (c Chain[S]) Finalize(ctx context.Context, a platform.Account, p platform.Post,
 	h platform.Handle) (platform.Step, error) {
-	w, err := parse[S](h)
+	w, err := c.parse(a, p, h)
 	if err != nil {
 		return platform.Step{}, err
 	}
-	if c.complete(p, w) {
-		return c.end(ctx, a, p, w)
+	if w.complete() {
+		return c.end(ctx, w)
 	}
-	ref, err := c.Steps.Make(ctx, a, p, w)
+	ref, err := c.Steps.Make(ctx, w)
+	if errors.Is(err, ErrMore) {
+		return platform.Go(platform.StageCheck, w, w.Wait)
+	}
 	if err != nil {
-		return c.unwritten(p, w, err)
+		return c.unwritten(w, err)
 	}
-	return c.made(p, w, ref)
+	return c.made(w, ref)
 }
 
 // unwritten returns the step after the next post was refused. A first comment that is refused does
 // not fail the publication.
-func (c Chain[S]) unwritten(p platform.Post, w Work[S], err error) (platform.Step, error) {
+func (c Chain[S]) unwritten(w *Work[S], err error) (platform.Step, error) {
 	kind := platform.KindOf(err)
-	if !c.IsComment(p, w) || kind == platform.Retry || kind == platform.Expired || kind == platform.Unknown {
+	if !w.IsComment() || kind == platform.Retry || kind == platform.Expired || kind == platform.Unknown {
 		return platform.Step{}, err
 	}
 	return platform.Step{Next: platform.StageDone, Warning: platform.Warn(platform.CommentNotWritten,
-		c.Steps.Capabilities().Label+" has not taken the first comment.", err)}, nil
+		c.Caps.Label+" has not taken the first comment.", err)}, nil
 }
 
 // made returns the step after the next post was made.
-func (c Chain[S]) made(p platform.Post, w Work[S], ref Ref) (platform.Step, error) {
-	comment := c.IsComment(p, w)
+func (c Chain[S]) made(w *Work[S], ref Ref) (platform.Step, error) {
+	comment := w.IsComment()
 	if w.Made == 0 {
 		w.First = ref
 	} else {
-		w.More = append(slices.Clone(w.More), ref.ID)
+		w.More = append(w.More, ref.ID)
 	}
 	if !comment {
 		w.Last = ref
 	}
 	w.Made++
-	step, err := platform.Go(platform.StageCheck, w, 0)
 	// An adapter that has the address of a post before its comment has read the post.
-	if _, waits := c.Steps.(Ender[S]); c.complete(p, w) && (!waits || w.Made > 1 && w.First.URL != "") {
-		step = platform.Step{Next: platform.StageDone}
+	if _, waits := c.Steps.(Ender[S]); w.complete() && (!waits || w.Made > 1 && w.First.URL != "") {
+		return w.done(), nil
 	}
+	step, err := platform.Go(platform.StageCheck, w, w.Wait)
 	step.Post = w.published()
 	return step, err
 }
@@ -207,27 +249,25 @@ func (c Chain[S]) made(p platform.Post, w Work[S], ref Ref) (platform.Step, erro
 // Reconcile implements platform.Publisher.
 func (c Chain[S]) Reconcile(ctx context.Context, a platform.Account, p platform.Post, h platform.Handle,
 	begun time.Time) (platform.Step, error) {
-	w, err := parse[S](h)
+	w, err := c.parse(a, p, h)
 	if err != nil {
 		return platform.Step{}, err
 	}
-	ref, next, err := c.Steps.Find(ctx, a, p, w, begun)
-	if kind := platform.KindOf(err); c.IsComment(p, w) && (err != nil && kind != platform.Retry &&
+	w.SentAt = begun
+	ref, next, err := c.Steps.Find(ctx, w)
+	if kind := platform.KindOf(err); w.IsComment() && (err != nil && kind != platform.Retry &&
 		kind != platform.Expired || err == nil && next == platform.StageReconcile) {
 		return platform.CommentInDoubt(), nil
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return platform.Step{}, err
+	case next == platform.StageDone && ref.ID == "":
+		return w.done(), nil
+	case next == platform.StageDone:
+		return c.made(w, ref)
+	case next == platform.StageReconcile:
+		w.Wait = c.Every
 	}
-	if next == platform.StageDone && ref.ID == "" {
-		return platform.Step{Next: next, Post: w.published()}, nil
-	}
-	if next == platform.StageDone {
-		return c.made(p, w, ref)
-	}
-	wait := c.Every
-	if next == platform.StageFinalize {
-		wait = 0
-	}
-	return platform.Go(next, w, wait)
+	return platform.Go(next, w, w.Wait)
 }

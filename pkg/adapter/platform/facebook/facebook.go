@@ -6,7 +6,6 @@ package facebook
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 	"time"
@@ -82,8 +81,6 @@ type Options struct {
 	platform.Commented
 }
 
-var errNoID = errors.New("there is no id")
-
 var refusals = graph.Refusals{
 	Label: "Facebook", Published: []int{506},
 	Codes: map[int]func() *platform.Error{
@@ -109,39 +106,28 @@ func locked() *platform.Error {
 // Platform is Facebook.
 type Platform struct {
 	wire.Connector
+	wire.Kept // only the login that granted the access can revoke it, and its token is not kept
 	chain.Chain[state]
+	graph.Commenter
 	api graph.API
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	g := graph.New(c, c.Base(graphAddress)+version, refusals, known)
+	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth",
 		Token:     c.Base(graphAddress) + version + "/oauth/access_token",
-		Scopes:    capabilities.Scopes, Divider: ",", Refused: tokenRefused,
-	}}, api: graph.API{Client: c, Base: c.Base(graphAddress) + version, Refusals: refusals}}
-	p.Steps = p
+		Scopes:    capabilities.Scopes, Divider: ",", Refused: refusals.Token,
+	}}, api: g}
+	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments", Hide: "is_hidden",
+		List: url.Values{"filter": {"stream"}, "order": {"reverse_chronological"},
+			"fields": {"id,message,created_time,from{id,name},parent{id},is_hidden"}}},
+		Replies: "/comments", Object: "page", Field: "feed"}
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
-
-// tokenRefused classifies refusals of the token endpoint. The owner has to connect again if the code
-// or the token is invalid.
-func tokenRefused(a wire.Answer) *platform.Error {
-	e := refusals.Refused(false)(a)
-	if e != nil && e.Kind == platform.BadContent {
-		return platform.Disconnected()
-	}
-	return e
-}
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // page is a page with the rights of the login.
 type page struct {
@@ -171,11 +157,11 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if err != nil {
 		return nil, err
 	}
-	pages, err := p.pages(ctx, long.Access)
+	pages, err := graph.Pages[page](ctx, p.api, long.Access, ofPage)
 	if err != nil {
 		return nil, err
 	}
-	ends := graph.Ends(ctx, p.Client, p.Client.Base(graphAddress)+version, long.Access, p.Client.Now().Add(access))
+	ends := graph.Ends(ctx, p.api, long.Access, p.Client.Now().Add(access))
 	var all []platform.Account
 	for _, page := range pages {
 		known := slices.ContainsFunc(all, func(a platform.Account) bool { return a.ID == page.ID })
@@ -197,47 +183,9 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	return all, nil
 }
 
-// pages returns the pages of a login and those of its business portfolios, which the first list lacks.
-func (p *Platform) pages(ctx context.Context, token platform.Secret) ([]page, error) {
-	var own struct {
-		Data []page `json:"data"`
-	}
-	err := p.api.Get(ctx, token, "/me/accounts", url.Values{"fields": {ofPage}, "limit": {"100"}}, &own)
-	if err != nil {
-		return nil, err
-	}
-	var portfolios struct {
-		Data []struct {
-			Owned struct {
-				Data []page `json:"data"`
-			} `json:"owned_pages"`
-		} `json:"data"`
-	}
-	err = p.api.Get(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
-		"limit": {"100"}}, &portfolios)
-	var refused *platform.Error
-	if errors.As(err, &refused) &&
-		(refused.Kind == platform.BadContent || refused.Code == platform.CodeMissingPermission) {
-		return own.Data, nil // the owner has no portfolios
-	}
-	for _, b := range portfolios.Data {
-		own.Data = append(own.Data, b.Owned.Data...)
-	}
-	return own.Data, err
-}
-
 // Refresh implements platform.Connector. The token of a page does not end.
 func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
 	return a.Token, nil
-}
-
-// Revoke implements platform.Connector. Only the login that granted the access can revoke it, and the
-// service does not keep its token.
-func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
-	if err := ctx.Err(); err != nil {
-		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
-	}
-	return nil
 }
 
 // total is the number of entries of an edge.
@@ -250,8 +198,8 @@ type total struct {
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
 	err error) {
-	if !isPost(post.ID) && !graph.Number(post.ID) {
-		return m, platform.Reject(platform.CodePostNotFound, "Facebook does not have the post.")
+	if !known(post.ID) {
+		return m, p.api.NoPost()
 	}
 	const sums = "comments.summary(true).limit(0),reactions.summary(true).limit(0)"
 	var node struct {
@@ -266,7 +214,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	if isPost(post.ID) {
 		fields = "shares," + sums
 	}
-	if err := p.api.Get(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
+	if err := p.Get(ctx, a.Token.Access, "/"+post.ID, url.Values{"fields": {fields}}, &node); err != nil {
 		return m, err
 	}
 	m.Comments, m.Likes = platform.Count(node.Comments.Summary.Count), platform.Count(node.Reactions.Summary.Count)
@@ -276,7 +224,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	m.Shares = platform.Count(node.Shares.Count)
 	var insights graph.Insights
-	err = p.api.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
+	err = p.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"post_media_view,post_total_media_view_unique,post_clicks"}}, &insights)
 	if err != nil {
 		return m, err
@@ -284,4 +232,21 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	insights.Lifetime(map[string]**int64{"post_media_view": &m.Views, "post_total_media_view_unique": &m.Reach,
 		"post_clicks": &m.Clicks})
 	return m, nil
+}
+
+// mostDays bounds the days of one call.
+const mostDays = 89
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
+	var insights graph.Insights
+	err := p.Get(ctx, a.Token.Access, "/"+a.ID+"/insights",
+		graph.Query(days, p.Client.Now(), "page_follows,page_daily_follows,page_media_view"), &insights)
+	if err != nil {
+		return nil, err
+	}
+	insights.Days(days, map[string]string{"page_follows": "followers", "page_daily_follows": "followers_gained",
+		"page_media_view": "views"})
+	return days, nil
 }

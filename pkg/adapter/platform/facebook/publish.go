@@ -34,6 +34,9 @@ func isPost(id string) bool {
 	return ok && graph.Number(page) && graph.Number(post)
 }
 
+// known reports whether an id is one of a post.
+func known(id string) bool { return isPost(id) || graph.Number(id) }
+
 // reel reports whether a post is published as a Reel.
 func reel(post platform.Post) bool {
 	if len(post.Media) != 1 || !post.Media[0].Video() {
@@ -45,50 +48,44 @@ func reel(post platform.Post) bool {
 		m.Duration <= 90*time.Second
 }
 
-// Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
-	return nil
-}
-
 // Prepare implements chain.Steps. It uploads a photo, or lets Facebook read the file of a Reel.
-func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	switch {
 	case w.Made > 0:
 		return true, 0, nil
-	case reel(post):
-		return p.prepareReel(ctx, a, post, s)
-	case len(post.Media) == 0 || post.Media[0].Video() || len(s.Photos) == len(post.Media):
+	case reel(w.Post):
+		return p.prepareReel(ctx, w.Account, w.Post, s)
+	case len(w.Post.Media) == 0 || w.Post.Media[0].Video() || len(s.Photos) == len(w.Post.Media):
 		return true, 0, nil
 	}
-	m := post.Media[len(s.Photos)]
+	m := w.Post.Media[len(s.Photos)]
 	form := url.Values{"url": {m.URL}, "published": {"false"}}
 	if m.Alt != "" {
 		form.Set("alt_text_custom", m.Alt)
 	}
-	id, err := p.write(ctx, a, "/photos", form, false)
+	id, err := p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/photos", form, false)
 	if err != nil {
 		return false, 0, err
 	}
 	s.Photos = append(s.Photos, id)
-	return len(s.Photos) == len(post.Media), 0, nil
+	return len(s.Photos) == len(w.Post.Media), 0, nil
 }
 
 func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post platform.Post,
 	s *state) (ready bool, wait time.Duration, err error) {
 	if s.Reel == "" {
-		call := p.api.Call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
+		call := p.Call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
 		call.Form = url.Values{"upload_phase": {"start"}}
 		var made struct {
 			ID     string `json:"video_id"`
 			Upload string `json:"upload_url"`
 		}
-		if err := p.Client.JSON(ctx, call, refusals.Refused(false), &made); err != nil {
+		if err := p.Send(ctx, call, &made); err != nil {
 			return false, 0, err
 		}
 		if !graph.Number(made.ID) || !p.Client.Trusts(made.Upload, "facebook.com") {
-			return false, 0, p.Client.Garbled(call, errNoID)
+			return false, 0, p.Client.Garbled(call, graph.ErrNoID)
 		}
 		s.Reel, s.Upload = made.ID, made.Upload
 		return false, 0, nil
@@ -97,7 +94,7 @@ func (p *Platform) prepareReel(ctx context.Context, a platform.Account, post pla
 		call := wire.Call{Name: "upload", Method: http.MethodPost, URL: s.Upload, Header: http.Header{
 			"Authorization": {"OAuth " + a.Token.Access.Reveal()}, "File_url": {post.Media[0].URL},
 		}, Secrets: []platform.Secret{a.Token.Access}}
-		if err := p.Client.JSON(ctx, call, refusals.Refused(false), nil); err != nil {
+		if err := p.Send(ctx, call, nil); err != nil {
 			return false, 0, err
 		}
 		s.Sent, s.Upload = true, ""
@@ -137,48 +134,30 @@ func (v film) failed() error {
 }
 
 func (p *Platform) video(ctx context.Context, a platform.Account, id string) (v film, err error) {
-	err = p.api.Get(ctx, a.Token.Access, "/"+id, url.Values{"fields": {"status,permalink_url"}}, &v)
+	err = p.Get(ctx, a.Token.Access, "/"+id, url.Values{"fields": {"status,permalink_url"}}, &v)
 	return v, err
 }
 
-// write creates an object of the page, and returns its id.
-func (p *Platform) write(ctx context.Context, a platform.Account, edge string, form url.Values,
-	posts bool) (string, error) {
-	call := p.api.Call(http.MethodPost, "/"+a.ID+edge, a.Token.Access)
-	call.Form, call.Posts = form, posts
-	var made struct {
-		ID string `json:"id"`
-	}
-	if err := p.Client.JSON(ctx, call, refusals.Refused(posts), &made); err != nil {
-		return "", err
-	}
-	if !graph.Number(made.ID) && !isPost(made.ID) {
-		return "", p.Client.Garbled(call, errNoID)
-	}
-	return made.ID, nil
-}
-
 // Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (ref chain.Ref, err error) {
-	text := p.Text(post, w)
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+	text := w.Text()
 	switch {
-	case p.IsComment(post, w):
-		call := p.api.Call(http.MethodPost, "/"+w.First.ID+"/comments", a.Token.Access)
+	case w.IsComment():
+		call := p.Call(http.MethodPost, "/"+w.First.ID+"/comments", w.Account.Token.Access)
 		call.Form, call.Posts = url.Values{"message": {text}}, true
-		return ref, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
-	case reel(post):
-		call := p.api.Call(http.MethodPost, "/"+a.ID+"/video_reels", a.Token.Access)
+		return ref, p.Send(ctx, call, nil)
+	case reel(w.Post):
+		call := p.Call(http.MethodPost, "/"+w.Account.ID+"/video_reels", w.Account.Token.Access)
 		call.Posts = true
 		call.Form = url.Values{"upload_phase": {"finish"}, "video_id": {w.Own.Reel}, "video_state": {"PUBLISHED"},
 			"description": {text}}
-		return chain.Ref{ID: w.Own.Reel}, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
-	case len(post.Media) == 1 && post.Media[0].Video():
-		form := url.Values{"file_url": {post.Media[0].URL}, "description": {text}}
-		if post.Title != "" {
-			form.Set("title", post.Title)
+		return chain.Ref{ID: w.Own.Reel}, p.Send(ctx, call, nil)
+	case len(w.Post.Media) == 1 && w.Post.Media[0].Video():
+		form := url.Values{"file_url": {w.Post.Media[0].URL}, "description": {text}}
+		if w.Post.Title != "" {
+			form.Set("title", w.Post.Title)
 		}
-		ref.ID, err = p.write(ctx, a, "/videos", form, true)
+		ref.ID, err = p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/videos", form, true)
 		return ref, err
 	}
 	form := url.Values{"message": {text}}
@@ -188,26 +167,25 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 	if all := platform.Links(text); len(w.Own.Photos) == 0 && len(all) > 0 && all[0].Scheme {
 		form.Set("link", text[all[0].Start:all[0].End])
 	}
-	ref.ID, err = p.write(ctx, a, "/feed", form, true)
+	ref.ID, err = p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/feed", form, true)
 	return ref, err
 }
 
 // Find implements chain.Steps. A Reel is found by its id, and other posts among the newest ones of the
 // page.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
-	if p.IsComment(post, w) {
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+	if w.IsComment() {
 		return ref, platform.StageReconcile, nil
 	}
-	if reel(post) {
-		v, err := p.video(ctx, a, w.Own.Reel)
+	if reel(w.Post) {
+		v, err := p.video(ctx, w.Account, w.Own.Reel)
 		if err != nil || v.Status.Publishing.Status != complete {
 			return ref, platform.StageReconcile, err
 		}
 		return chain.Ref{ID: w.Own.Reel}, platform.StageDone, nil
 	}
 	edge, text := "/published_posts", "message"
-	if len(post.Media) == 1 && post.Media[0].Video() {
+	if len(w.Post.Media) == 1 && w.Post.Media[0].Video() {
 		edge, text = "/videos", "description"
 	}
 	var list struct {
@@ -218,14 +196,14 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 			At          string `json:"created_time"`
 		} `json:"data"`
 	}
-	if err := p.api.Get(ctx, a.Token.Access, "/"+a.ID+edge, url.Values{"fields": {"id," + text + ",created_time"},
-		"limit": {"25"}}, &list); err != nil {
+	if err := p.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+edge,
+		url.Values{"fields": {"id," + text + ",created_time"}, "limit": {"25"}}, &list); err != nil {
 		return ref, "", err
 	}
 	for _, d := range list.Data {
 		at, err := time.Parse("2006-01-02T15:04:05-0700", d.At)
-		if err == nil && (isPost(d.ID) || graph.Number(d.ID)) && !at.Before(begun.Add(-time.Minute)) &&
-			strings.TrimSpace(d.Message+d.Description) == p.Text(post, w) {
+		if err == nil && known(d.ID) && !at.Before(w.SentAt.Add(-time.Minute)) &&
+			strings.TrimSpace(d.Message+d.Description) == w.Text() {
 			return chain.Ref{ID: d.ID}, platform.StageDone, nil
 		}
 	}
@@ -234,13 +212,12 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 
 // End implements chain.Ender. It waits until a video is processed, and reads the address of the post,
 // which is visible even if this fails.
-func (p *Platform) End(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
+func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
 	fields, v := "permalink_url", film{}
-	if len(post.Media) > 0 && post.Media[0].Video() {
+	if len(w.Post.Media) > 0 && w.Post.Media[0].Video() {
 		fields = "status,permalink_url"
 	}
-	err = p.api.Get(ctx, a.Token.Access, "/"+w.First.ID, url.Values{"fields": {fields}}, &v)
+	err = p.Get(ctx, w.Account.Token.Access, "/"+w.First.ID, url.Values{"fields": {fields}}, &v)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return false, 0, err
@@ -254,4 +231,22 @@ func (p *Platform) End(ctx context.Context, a platform.Account, post platform.Po
 		return false, 0, err
 	}
 	return v.Status.Video == "" || v.Status.Video == "ready" || w.Looks >= maxLooks, processing, nil
+}
+
+// Edit implements platform.Editor.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	name := "message"
+	if graph.Number(post.ID) {
+		name = "description" // of a video
+	} else if !isPost(post.ID) {
+		return p.api.NoPost()
+	}
+	call := p.Call(http.MethodPost, "/"+post.ID, a.Token.Access)
+	call.Form = url.Values{name: {text}}
+	return p.Send(ctx, call, nil)
+}
+
+// Delete implements platform.Deleter.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	return p.api.Delete(ctx, a.Token.Access, post.ID)
 }

@@ -15,24 +15,37 @@ var ErrNoID = errors.New("there is no id")
 
 // API makes the calls of one platform.
 type API struct {
-	Client   *wire.Client
-	Base     string // address with the version
+	wire.API
 	Refusals Refusals
+	known    func(id string) bool
 }
 
-// Call returns a call of a node or an edge.
-func (g API) Call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: g.Base + path, Bearer: token}
+// New returns the interface of a platform at an address with a version; known reports whether an id may be that of a
+// post.
+func New(c *wire.Client, root string, r Refusals, known func(id string) bool) API {
+	return API{wire.API{Client: c, Root: root, Refused: r.Refused}, r, known}
 }
 
-// Get reads a node or an edge.
-func (g API) Get(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := g.Call(http.MethodGet, path, token)
-	call.Query = query
-	return g.Client.JSON(ctx, call, g.Refusals.Refused(false), out)
+// Missing is the code of a node that does not exist.
+const Missing = 100
+
+// NoPost returns the error of a post that does not exist.
+func (g API) NoPost() *platform.Error {
+	return platform.Reject(platform.CodePostNotFound, g.Refusals.Label+" does not have the post.")
 }
 
-// Create creates an object, and returns its id, which is a number. posts reports whether the object is visible.
+// Delete deletes a post. One that does not exist any more is deleted already.
+func (g API) Delete(ctx context.Context, token platform.Secret, id string) error {
+	if !g.known(id) {
+		return g.NoPost()
+	}
+	gone := g.Refusals
+	gone.Codes = map[int]func() *platform.Error{Missing: g.NoPost}
+	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Refused(false), nil)
+	return platform.Except(platform.CodePostNotFound, err)
+}
+
+// Create creates an object, and returns its id. posts reports whether the object is visible.
 func (g API) Create(ctx context.Context, token platform.Secret, path string, form url.Values,
 	posts bool) (string, error) {
 	call := g.Call(http.MethodPost, path, token)
@@ -40,10 +53,10 @@ func (g API) Create(ctx context.Context, token platform.Secret, path string, for
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := g.Client.JSON(ctx, call, g.Refusals.Refused(posts), &made); err != nil {
+	if err := g.Send(ctx, call, &made); err != nil {
 		return "", err
 	}
-	if !Number(made.ID) {
+	if !g.known(made.ID) {
 		return "", g.Client.Garbled(call, ErrNoID)
 	}
 	return made.ID, nil

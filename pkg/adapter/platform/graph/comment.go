@@ -2,9 +2,9 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,17 +12,25 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-// missing is the code of a node that does not exist.
-const missing = 100
-
-// Comments makes the calls of comments of one platform.
-type Comments struct {
-	API
-	// Edge is the edge that lists the comments on a post, with the query List, and Replies the edge that takes replies.
-	Edge, Replies string
-	List          url.Values
+// Reader reads and hides the comments on the posts of one platform.
+type Reader struct {
+	Via API
+	// Listing is the edge that lists the comments on a post, with the query List.
+	Listing string
+	List    url.Values
 	// Hiding is the edge and Hide the member that hides a comment.
 	Hiding, Hide string
+}
+
+// Commenter also takes replies, deletes comments, and announces changes.
+type Commenter struct {
+	Reader
+	Replies string // edge that takes replies
+	// Flat reports whether the platform has replies to comments on the post only: a reply to a reply is written below
+	// the same comment.
+	Flat bool
+	// Object is what the webhooks are about, and Field the subscribed field of comments.
+	Object, Field string
 }
 
 // Node is a comment as the Graph API returns it. Each platform has some of the members.
@@ -93,10 +101,13 @@ func (n Node) comment(a platform.Account, postID, parent string) platform.Commen
 	return c
 }
 
-// Read returns a page of the comments on a post, with the replies to them.
-func (g Comments) Read(ctx context.Context, a platform.Account, postID,
+// Comments implements platform.CommentReader. A page has the replies to its comments.
+func (g Reader) Comments(ctx context.Context, a platform.Account, post platform.Published,
 	after string) (page platform.CommentPage, err error) {
-	call := g.Call(http.MethodGet, "/"+postID+g.Edge, a.Token.Access)
+	if !g.Via.known(post.ID) {
+		return page, g.Via.NoPost()
+	}
+	call := g.Via.Call(http.MethodGet, "/"+post.ID+g.Listing, a.Token.Access)
 	call.Query = url.Values{"limit": {"50"}}
 	for name, values := range g.List {
 		call.Query[name] = values
@@ -105,16 +116,16 @@ func (g Comments) Read(ctx context.Context, a platform.Account, postID,
 		call.Query.Set("after", after)
 	}
 	var nodes Nodes
-	if err := g.Client.JSON(ctx, call, g.refused(false, platform.CodePostNotFound), &nodes); err != nil {
+	if err := g.Via.Client.JSON(ctx, call, g.refused(false, platform.CodePostNotFound), &nodes); err != nil {
 		return page, err
 	}
 	for _, n := range nodes.Data {
-		page.Comments = append(page.Comments, n.comment(a, postID, ""))
+		page.Comments = append(page.Comments, n.comment(a, post.ID, ""))
 		if n.Replies == nil {
 			continue
 		}
 		for _, r := range n.Replies.Data {
-			page.Comments = append(page.Comments, r.comment(a, postID, n.ID))
+			page.Comments = append(page.Comments, r.comment(a, post.ID, n.ID))
 		}
 		page.Partial = page.Partial || n.Replies.Paging.Next != ""
 	}
@@ -124,64 +135,63 @@ func (g Comments) Read(ctx context.Context, a platform.Account, postID,
 	return page, nil
 }
 
-// Write writes a reply to a comment, and returns its id.
-func (g Comments) Write(ctx context.Context, a platform.Account, commentID, text string) (string, error) {
-	if !commentNumber(commentID) {
+// Reply implements platform.Replier.
+func (g Commenter) Reply(ctx context.Context, a platform.Account, r platform.Reply) (string, error) {
+	to := r.To.ID
+	if g.Flat && r.To.ParentID != "" {
+		to = r.To.ParentID
+	}
+	if !commentNumber(to) {
 		return "", platform.CommentGone()
 	}
-	call := g.Call(http.MethodPost, "/"+commentID+g.Replies, a.Token.Access)
-	call.Form, call.Posts = url.Values{"message": {text}}, true
+	call := g.Via.Call(http.MethodPost, "/"+to+g.Replies, a.Token.Access)
+	call.Form, call.Posts = url.Values{"message": {r.Text}}, true
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := g.Client.JSON(ctx, call, g.refused(true, platform.CodeCommentNotFound), &made); err != nil {
+	if err := g.Via.Client.JSON(ctx, call, g.refused(true, platform.CodeCommentNotFound), &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" {
-		return "", g.Client.Garbled(call, errors.New("there is no id"))
+		return "", g.Via.Client.Garbled(call, ErrNoID)
 	}
 	return made.ID, nil
 }
 
-// SetHidden hides a comment, or shows it again.
-func (g Comments) SetHidden(ctx context.Context, a platform.Account, commentID string, hidden bool) error {
+// HideComment implements platform.CommentHider.
+func (g Reader) HideComment(ctx context.Context, a platform.Account, _ platform.Published, commentID string,
+	hidden bool) error {
 	if !commentNumber(commentID) {
 		return platform.CommentGone()
 	}
-	value := "false"
-	if hidden {
-		value = "true"
-	}
-	call := g.Call(http.MethodPost, "/"+commentID+g.Hiding, a.Token.Access)
-	call.Form = url.Values{g.Hide: {value}}
-	return g.Client.JSON(ctx, call, g.refused(false, platform.CodeCommentNotFound), nil)
+	call := g.Via.Call(http.MethodPost, "/"+commentID+g.Hiding, a.Token.Access)
+	call.Form = url.Values{g.Hide: {strconv.FormatBool(hidden)}}
+	return g.Via.Client.JSON(ctx, call, g.refused(false, platform.CodeCommentNotFound), nil)
 }
 
-// Delete deletes a comment.
-func (g Comments) Delete(ctx context.Context, a platform.Account, commentID string) error {
+// DeleteComment implements platform.CommentDeleter.
+func (g Commenter) DeleteComment(ctx context.Context, a platform.Account, _ platform.Published,
+	commentID string) error {
 	if !commentNumber(commentID) {
 		return nil
 	}
-	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+commentID, a.Token.Access),
+	err := g.Via.Client.JSON(ctx, g.Via.Call(http.MethodDelete, "/"+commentID, a.Token.Access),
 		g.refused(false, platform.CodeCommentNotFound), nil)
-	if platform.Gone(err) {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
 // refused classifies refusals. A node that does not exist has the code absent.
-func (g Comments) refused(posts bool, absent platform.Code) wire.Refused {
-	refusals := g.Refusals
+func (g Reader) refused(posts bool, absent platform.Code) wire.Refused {
+	refusals := g.Via.Refusals
 	refusals.Codes = map[int]func() *platform.Error{}
-	for code, e := range g.Refusals.Codes {
+	for code, e := range g.Via.Refusals.Codes {
 		refusals.Codes[code] = e
 	}
-	refusals.Codes[missing] = func() *platform.Error {
+	refusals.Codes[Missing] = func() *platform.Error {
 		if absent == platform.CodeCommentNotFound {
 			return platform.CommentGone()
 		}
-		return platform.Reject(absent, refusals.Label+" does not have the post.")
+		return g.Via.NoPost()
 	}
 	return refusals.Refused(posts)
 }

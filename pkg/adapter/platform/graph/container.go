@@ -37,10 +37,9 @@ type Boxes struct {
 
 // Containers publishes on Instagram and Threads. Media and texts are put into containers, which the platform fills from
 // the addresses of the media. A container stays invisible until one call publishes it, and expires after 24 hours. If
-// the answer to that call is lost, the container tells the outcome. It implements the steps of a chain, except for
-// Capabilities.
+// the answer to that call is lost, the container tells the outcome. It implements the steps of a chain.
 type Containers struct {
-	API API
+	Graph API
 	// Edge is the edge of containers, and Limit the edge with the number of posts that the account may publish.
 	Edge, Limit string
 	// State is the member with the state of a container, and Detail one that explains it.
@@ -55,13 +54,13 @@ type Containers struct {
 	// File returns the container of a file.
 	File func(p platform.Post, m platform.Media) url.Values
 	// Describe adds the text of the next post and what else belongs to it to its container.
-	Describe func(form url.Values, p platform.Post, w chain.Work[Boxes])
+	Describe func(form url.Values, w *chain.Work[Boxes])
 	// List returns the edge that lists the account's newest posts, and the text by which the next post is found there.
-	List func(p platform.Post, w chain.Work[Boxes]) (edge, text string)
+	List func(w *chain.Work[Boxes]) (edge, text string)
 }
 
 // Begin implements chain.Steps. It reads how much the account may publish.
-func (c *Containers) Begin(ctx context.Context, a platform.Account, _ platform.Post, _ *chain.Work[Boxes]) error {
+func (c *Containers) Begin(ctx context.Context, w *chain.Work[Boxes]) error {
 	var limit struct {
 		Data []struct {
 			Used   int `json:"quota_usage"`
@@ -70,7 +69,8 @@ func (c *Containers) Begin(ctx context.Context, a platform.Account, _ platform.P
 			} `json:"config"`
 		} `json:"data"`
 	}
-	err := c.API.Get(ctx, a.Token.Access, "/"+a.ID+c.Limit, url.Values{"fields": {"quota_usage,config"}}, &limit)
+	err := c.Graph.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Limit,
+		url.Values{"fields": {"quota_usage,config"}}, &limit)
 	if err != nil {
 		return err
 	}
@@ -81,29 +81,28 @@ func (c *Containers) Begin(ctx context.Context, a platform.Account, _ platform.P
 }
 
 // Prepare implements chain.Steps. It makes the next container, or looks at one.
-func (c *Containers) Prepare(ctx context.Context, a platform.Account, p platform.Post,
-	w *chain.Work[Boxes]) (ready bool, wait time.Duration, err error) {
+func (c *Containers) Prepare(ctx context.Context, w *chain.Work[Boxes]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
-	carousel := w.Made == 0 && len(p.Media) > 1
+	carousel := w.Made == 0 && len(w.Post.Media) > 1
 	switch {
 	case s.Box != "" && s.For == w.Made+1:
-		if state, err := c.state(ctx, a, s.Box); err != nil || state == inProgress {
+		if state, err := c.state(ctx, w.Account, s.Box); err != nil || state == inProgress {
 			return false, processing, err
 		}
 		return true, 0, nil
-	case carousel && len(s.Children) < len(p.Media):
-		form := c.File(p, p.Media[len(s.Children)])
+	case carousel && len(s.Children) < len(w.Post.Media):
+		form := c.File(w.Post, w.Post.Media[len(s.Children)])
 		form.Set("is_carousel_item", "true")
-		id, err := c.API.Create(ctx, a.Token.Access, "/"+a.ID+c.Edge, form, false)
+		id, err := c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false)
 		if err != nil {
 			return false, 0, err
 		}
-		if s.Children = append(s.Children, id); len(s.Children) < len(p.Media) {
+		if s.Children = append(s.Children, id); len(s.Children) < len(w.Post.Media) {
 			return false, 0, nil
 		}
-		return false, c.wait(p.Media), nil
+		return false, c.wait(w.Post.Media), nil
 	case carousel && s.Ready < len(s.Children):
-		if state, err := c.state(ctx, a, s.Children[s.Ready]); err != nil || state == inProgress {
+		if state, err := c.state(ctx, w.Account, s.Children[s.Ready]); err != nil || state == inProgress {
 			return false, processing, err
 		}
 		s.Ready++
@@ -113,11 +112,11 @@ func (c *Containers) Prepare(ctx context.Context, a platform.Account, p platform
 	switch {
 	case carousel:
 		form = url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(s.Children, ",")}}
-	case w.Made == 0 && len(p.Media) == 1:
-		form, files = c.File(p, p.Media[0]), p.Media
+	case w.Made == 0 && len(w.Post.Media) == 1:
+		form, files = c.File(w.Post, w.Post.Media[0]), w.Post.Media
 	}
-	c.Describe(form, p, *w)
-	if s.Box, err = c.API.Create(ctx, a.Token.Access, "/"+a.ID+c.Edge, form, false); err != nil {
+	c.Describe(form, w)
+	if s.Box, err = c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false); err != nil {
 		return false, 0, err
 	}
 	s.For = w.Made + 1
@@ -137,7 +136,7 @@ func (c *Containers) wait(files []platform.Media) time.Duration {
 // state returns the state of a container: IN_PROGRESS, FINISHED or PUBLISHED.
 func (c *Containers) state(ctx context.Context, a platform.Account, container string) (string, error) {
 	var box map[string]any
-	if err := c.API.Get(ctx, a.Token.Access, "/"+url.PathEscape(container), url.Values{"fields": {c.State + "," +
+	if err := c.Graph.Get(ctx, a.Token.Access, "/"+url.PathEscape(container), url.Values{"fields": {c.State + "," +
 		c.Detail}}, &box); err != nil {
 		return "", err
 	}
@@ -145,7 +144,7 @@ func (c *Containers) state(ctx context.Context, a platform.Account, container st
 	case inProgress, finished, published:
 		return state, nil
 	case failed:
-		return "", platform.Reject(platform.CodeMediaRefused, c.API.Refusals.Label+" could not process the media.")
+		return "", platform.Reject(platform.CodeMediaRefused, c.Graph.Refusals.Label+" could not process the media.")
 	case expired:
 		return "", platform.Again(nil)
 	default:
@@ -154,29 +153,28 @@ func (c *Containers) state(ctx context.Context, a platform.Account, container st
 }
 
 // Make implements chain.Steps. It publishes the container.
-func (c *Containers) Make(ctx context.Context, a platform.Account, _ platform.Post,
-	w chain.Work[Boxes]) (chain.Ref, error) {
+func (c *Containers) Make(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref, error) {
 	if w.Own.For != w.Made+1 || w.Own.Box == "" {
 		return chain.Ref{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
-	id, err := c.API.Create(ctx, a.Token.Access, "/"+a.ID+c.Edge+"_publish", url.Values{"creation_id": {w.Own.Box}}, true)
+	id, err := c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge+"_publish",
+		url.Values{"creation_id": {w.Own.Box}}, true)
 	return chain.Ref{ID: id}, err
 }
 
 // Find implements chain.Steps. A published container does not name its post, which is found among the newest ones.
-func (c *Containers) Find(ctx context.Context, a platform.Account, p platform.Post, w chain.Work[Boxes],
-	begun time.Time) (chain.Ref, platform.Stage, error) {
+func (c *Containers) Find(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref, platform.Stage, error) {
 	// While the container is not published, the platform may still be working on the call.
-	state, err := c.state(ctx, a, w.Own.Box)
+	state, err := c.state(ctx, w.Account, w.Own.Box)
 	if err != nil || state != published {
 		return chain.Ref{}, platform.StageReconcile, err
 	}
-	edge, want := c.List(p, w)
+	edge, want := c.List(w)
 	var list struct {
 		Data []map[string]any `json:"data"`
 	}
-	if err := c.API.Get(ctx, a.Token.Access, "/"+a.ID+edge, url.Values{"fields": {"id," + c.Caption + ",timestamp"},
-		"limit": {"25"}}, &list); err != nil {
+	if err := c.Graph.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+edge,
+		url.Values{"fields": {"id," + c.Caption + ",timestamp"}, "limit": {"25"}}, &list); err != nil {
 		return chain.Ref{}, "", err
 	}
 	for _, post := range list.Data {
@@ -184,26 +182,26 @@ func (c *Containers) Find(ctx context.Context, a platform.Account, p platform.Po
 		text, _ := post[c.Caption].(string)
 		stamp, _ := post["timestamp"].(string)
 		at, err := time.Parse("2006-01-02T15:04:05-0700", stamp)
-		if err == nil && Number(id) && strings.TrimSpace(text) == want && !at.Before(begun.Add(-time.Minute)) {
+		if err == nil && Number(id) && strings.TrimSpace(text) == want && !at.Before(w.SentAt.Add(-time.Minute)) {
 			return chain.Ref{ID: id}, platform.StageDone, nil
 		}
 	}
-	if c.Settled > 0 && c.API.Client.Now().Sub(begun) >= c.Settled {
+	if c.Settled > 0 && c.Graph.Client.Now().Sub(w.SentAt) >= c.Settled {
 		return chain.Ref{}, platform.StageDone, nil
 	}
 	return chain.Ref{}, platform.StageReconcile, nil
 }
 
 // End implements chain.Ender. It reads the address of the post, which is visible even if this fails.
-func (c *Containers) End(ctx context.Context, a platform.Account, _ platform.Post,
-	w *chain.Work[Boxes]) (ended bool, wait time.Duration, err error) {
+func (c *Containers) End(ctx context.Context, w *chain.Work[Boxes]) (ended bool, wait time.Duration, err error) {
 	if w.First.URL != "" {
 		return true, 0, nil
 	}
 	var media struct {
 		Permalink string `json:"permalink"`
 	}
-	err = c.API.Get(ctx, a.Token.Access, "/"+url.PathEscape(w.First.ID), url.Values{"fields": {"permalink"}}, &media)
+	err = c.Graph.Get(ctx, w.Account.Token.Access, "/"+url.PathEscape(w.First.ID), url.Values{"fields": {"permalink"}},
+		&media)
 	if err != nil && ctx.Err() != nil {
 		return false, 0, err
 	}

@@ -67,6 +67,16 @@ func (r Refusals) Refused(posts bool) wire.Refused {
 	}
 }
 
+// Token classifies refusals of the token endpoint. The owner has to connect again if the code or the
+// token is invalid.
+func (r Refusals) Token(a wire.Answer) *platform.Error {
+	e := r.Refused(false)(a)
+	if e != nil && e.Kind == platform.BadContent {
+		return platform.Disconnected()
+	}
+	return e
+}
+
 // owner returns the platform whose page asks for the access.
 func (r Refusals) owner() string {
 	if r.Label == "Instagram" {
@@ -82,8 +92,8 @@ func Media(message string) func() *platform.Error {
 
 // Ends returns when the access to an owner's data ends, which no refresh extends. If Facebook does not
 // state it, Ends returns otherwise.
-func Ends(ctx context.Context, c *wire.Client, base string, token platform.Secret, otherwise time.Time) time.Time {
-	app, err := c.App(ctx)
+func Ends(ctx context.Context, g API, token platform.Secret, otherwise time.Time) time.Time {
+	app, err := g.Client.App(ctx)
 	if err != nil {
 		return otherwise
 	}
@@ -92,16 +102,43 @@ func Ends(ctx context.Context, c *wire.Client, base string, token platform.Secre
 			Ends *int64 `json:"data_access_expires_at"` // 0 if it never ends
 		} `json:"data"`
 	}
-	call := wire.Call{Name: "debug_token", Method: http.MethodGet, URL: base + "/debug_token",
+	call := wire.Call{Name: "debug_token", Method: http.MethodGet, URL: g.Root + "/debug_token",
 		Bearer: platform.Secret(app.ID + "|" + app.Secret.Reveal()), Query: url.Values{"input_token": {token.Reveal()}},
 		Secrets: []platform.Secret{token, app.Secret}}
-	switch err := c.JSON(ctx, call, Refusals{}.Refused(false), &answer); {
+	switch err := g.Client.JSON(ctx, call, Refusals{}.Refused(false), &answer); {
 	case err != nil || answer.Data.Ends == nil:
 		return otherwise
 	case *answer.Data.Ends == 0:
 		return time.Time{}
 	}
 	return time.Unix(*answer.Data.Ends, 0)
+}
+
+// Pages returns the pages of a login and those of its business portfolios, which the first list lacks.
+func Pages[T any](ctx context.Context, g API, token platform.Secret, fields string) ([]T, error) {
+	var own struct {
+		Data []T `json:"data"`
+	}
+	err := g.Get(ctx, token, "/me/accounts", url.Values{"fields": {fields}, "limit": {"100"}}, &own)
+	if err != nil {
+		return nil, err
+	}
+	var portfolios struct {
+		Data []struct {
+			Owned struct {
+				Data []T `json:"data"`
+			} `json:"owned_pages"`
+		} `json:"data"`
+	}
+	err = g.Get(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + fields + "}"},
+		"limit": {"100"}}, &portfolios)
+	if platform.Untold(err) {
+		return own.Data, nil // the owner has no portfolios
+	}
+	for _, b := range portfolios.Data {
+		own.Data = append(own.Data, b.Owned.Data...)
+	}
+	return own.Data, err
 }
 
 // Number reports whether an id is a number. An id becomes part of a path, and a number cannot

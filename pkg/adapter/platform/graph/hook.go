@@ -10,17 +10,15 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // maxChallenge bounds the text that the check of an address wants to have back.
 const maxChallenge = 100
 
-// Announced verifies a webhook of Meta, and returns the posts whose comments have changed. The argument object is what
-// the webhooks of the platform are about, and field the subscribed field of comments.
-func Announced(ctx context.Context, c *wire.Client, h platform.Hook, object, field string) (all []platform.Announced,
-	answer string, err error) {
-	app, err := c.App(ctx)
+// Announced implements platform.Announcer.
+func (g Commenter) Announced(ctx context.Context, h platform.Hook) (all []platform.Announced, answer string,
+	err error) {
+	app, err := g.Via.Client.App(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -55,13 +53,13 @@ func Announced(ctx context.Context, c *wire.Client, h platform.Hook, object, fie
 			} `json:"changes"`
 		} `json:"entry"`
 	}
-	if err := json.Unmarshal(h.Body, &body); err != nil || body.Object != object {
+	if err := json.Unmarshal(h.Body, &body); err != nil || body.Object != g.Object {
 		return nil, "", nil // webhooks of other objects have other shapes
 	}
 	for _, e := range body.Entry {
 		for _, change := range e.Changes {
 			post := change.Value.Post + change.Value.Media.ID
-			if change.Field == field && post != "" && (change.Value.Item == "" || change.Value.Item == "comment") {
+			if change.Field == g.Field && post != "" && (change.Value.Item == "" || change.Value.Item == "comment") {
 				all = append(all, platform.Announced{Account: e.ID, Post: post})
 			}
 		}

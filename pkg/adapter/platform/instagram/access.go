@@ -2,7 +2,6 @@ package instagram
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"slices"
 	"time"
@@ -34,45 +33,17 @@ type page struct {
 	Instagram *profile `json:"instagram_business_account"`
 }
 
-const ofPage = "instagram_business_account{id,username,name,profile_picture_url}"
-
-// pages returns the accounts of the pages that the owner has chosen, without duplicates. It joins
-// the owner's own pages and those of business portfolios, which the first list lacks.
-func (p *Platform) pages(ctx context.Context, token platform.Secret) (all []profile, err error) {
-	var own struct {
-		Data []page `json:"data"`
-	}
-	if err := p.API.Get(ctx, token, "/me/accounts", url.Values{"fields": {ofPage}, "limit": {"100"}}, &own); err != nil {
-		return nil, err
-	}
-	var portfolios struct {
-		Data []struct {
-			Owned struct {
-				Data []page `json:"data"`
-			} `json:"owned_pages"`
-		} `json:"data"`
-	}
-	err = p.API.Get(ctx, token, "/me/businesses", url.Values{"fields": {"owned_pages.limit(100){" + ofPage + "}"},
-		"limit": {"100"}}, &portfolios)
-	var refused *platform.Error
-	if errors.As(err, &refused) &&
-		(refused.Kind == platform.BadContent || refused.Code == platform.CodeMissingPermission) {
-		err = nil // the owner has no portfolios
-	}
-	if err != nil {
-		return nil, err
-	}
-	pages := own.Data
-	for _, b := range portfolios.Data {
-		pages = append(pages, b.Owned.Data...)
-	}
+// profiles returns the accounts of the pages that the owner has chosen, without duplicates.
+func (p *Platform) profiles(ctx context.Context, token platform.Secret) (all []profile, err error) {
+	pages, err := graph.Pages[page](ctx, p.Graph, token,
+		"instagram_business_account{id,username,name,profile_picture_url}")
 	for _, page := range pages {
 		if i := page.Instagram; i != nil &&
 			!slices.ContainsFunc(all, func(known profile) bool { return known.ID == i.ID }) {
 			all = append(all, *i)
 		}
 	}
-	return all, nil
+	return all, err
 }
 
 // extend exchanges a token for one of about 60 days.
@@ -90,12 +61,6 @@ func (p *Platform) extend(ctx context.Context, token platform.Secret) (platform.
 	return t, nil
 }
 
-// ends returns when the access to an owner's data ends. If Facebook does not state it, ends returns
-// otherwise.
-func (p *Platform) ends(ctx context.Context, t platform.Token, otherwise time.Time) time.Time {
-	return graph.Ends(ctx, p.Client, p.Client.Base(graphAddress)+version, t.Access, otherwise)
-}
-
 // Refresh implements platform.Connector. A token that has ended cannot be refreshed, and no token
 // outlives the access that its owner has granted.
 func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
@@ -103,10 +68,39 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	if err != nil {
 		return platform.Token{}, err
 	}
-	t.EndsAt = p.ends(ctx, t, a.Token.EndsAt)
+	t.EndsAt = graph.Ends(ctx, p.Graph, t.Access, a.Token.EndsAt)
 	if !a.Token.ExpiresAt.IsZero() && t.ExpiresAt.Before(a.Token.ExpiresAt.Add(prolonged)) &&
 		p.Client.Now().Add(long/2).After(t.ExpiresAt) {
 		t.EndsAt = t.ExpiresAt // Facebook no longer prolongs it
 	}
 	return t, nil
 }
+
+var refusals = graph.Refusals{
+	Label: "Instagram", Subcodes: subcodes, Unsure: []int{2207001, 2207003, 2207032}, Published: []int{2207051},
+	Codes: map[int]func() *platform.Error{
+		368: func() *platform.Error {
+			return platform.Reject(platform.CodeContentPolicy, "Instagram has restricted the account for a while.")
+		},
+	},
+}
+
+// subcodes maps the refusals of content publishing that name their cause.
+var subcodes = map[int]func() *platform.Error{
+	2207008: gone, 2207020: gone, 2207053: gone,
+	2207042: func() *platform.Error { return platform.Full(time.Hour) },
+	2207027: func() *platform.Error {
+		return platform.Later(platform.CodePlatformUnavailable, "Instagram still processes the media.")
+	},
+	2207004: graph.Media("The image is too large for Instagram."),
+	2207005: graph.Media("Instagram does not take the format of the image."),
+	2207009: graph.Media("Instagram does not take the ratio of width to height."),
+	2207010: graph.Media("The caption is too long for Instagram."),
+	2207026: graph.Media("Instagram does not take the format of the video."),
+	2207028: graph.Media("Instagram takes 2 to 10 media in a carousel."),
+	2207057: graph.Media("The frame of the cover is not in the video."),
+	36001:   graph.Media("Instagram does not take the format of the image."),
+	36003:   graph.Media("Instagram does not take the ratio of width to height."),
+}
+
+func gone() *platform.Error { return platform.Again(nil) }

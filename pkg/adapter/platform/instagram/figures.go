@@ -17,7 +17,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	var insights graph.Insights
 	read := func(metrics string) error {
-		return p.API.Get(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {metrics}}, &insights)
+		return p.Get(ctx, a.Token.Access, "/"+post.ID+"/insights", url.Values{"metric": {metrics}}, &insights)
 	}
 	err = read("reach,views,likes,comments,shares,saved")
 	if platform.KindOf(err) == platform.BadContent {
@@ -32,8 +32,6 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	return m, nil
 }
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // mostDays bounds the days of one call.
 const mostDays = 29
 
@@ -43,14 +41,14 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 		Followers *int64 `json:"followers_count"`
 		Posts     *int64 `json:"media_count"`
 	}
-	err := p.API.Get(ctx, a.Token.Access, "/"+a.ID, url.Values{"fields": {"followers_count,media_count"}}, &account)
+	err := p.Get(ctx, a.Token.Access, "/"+a.ID, url.Values{"fields": {"followers_count,media_count"}}, &account)
 	if err != nil {
 		return nil, err
 	}
 	days := platform.NewDays(from, p.Client.Now(), mostDays)
 	var insights graph.Insights
 	read := func(metrics string) error {
-		return p.API.Get(ctx, a.Token.Access, "/"+a.ID+"/insights", graph.Query(days, p.Client.Now(), metrics), &insights)
+		return p.Get(ctx, a.Token.Access, "/"+a.ID+"/insights", graph.Query(days, p.Client.Now(), metrics), &insights)
 	}
 	err = read("reach,follower_count")
 	if platform.KindOf(err) == platform.BadContent {

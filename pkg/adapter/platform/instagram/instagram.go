@@ -6,6 +6,7 @@ package instagram
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -94,26 +95,24 @@ type Platform struct {
 	wire.Connector
 	*graph.Containers
 	chain.Chain[graph.Boxes]
+	graph.Commenter
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	g := graph.New(c, c.Base(graphAddress)+version, refusals, graph.Number)
+	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version + "/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
-	}}, Containers: containers(c)}
-	p.Steps, p.Every = p, again
+		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
+	}}, Containers: containers(g)}
+	const comment = "id,text,timestamp,username,hidden,from"
+	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments",
+		Hide: "hide", List: url.Values{"fields": {comment + ",replies.limit(50){" + comment + "}"}}},
+		Replies: "/replies", Flat: true, Object: "instagram", Field: "comments"}
+	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities, Every: again}
 	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector. It returns the Instagram accounts of the pages that the
 // owner has chosen.
@@ -126,13 +125,13 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	if err != nil {
 		return nil, err
 	}
-	token.EndsAt = p.ends(ctx, token, p.Client.Now().Add(access))
-	pages, err := p.pages(ctx, token.Access)
+	token.EndsAt = graph.Ends(ctx, p.Graph, token.Access, p.Client.Now().Add(access))
+	profiles, err := p.profiles(ctx, token.Access)
 	if err != nil {
 		return nil, err
 	}
 	var all []platform.Account
-	for _, i := range pages {
+	for _, i := range profiles {
 		if g.Choice != "" && g.Choice != i.ID && g.Choice != "@"+i.Username {
 			continue
 		}
@@ -152,7 +151,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 
 // Revoke implements platform.Connector. It revokes every permission of the owner.
 func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
-	err := p.Client.JSON(ctx, p.API.Call(http.MethodDelete, "/me/permissions", a.Token.Access), refused(false), nil)
+	err := p.Send(ctx, p.Call(http.MethodDelete, "/me/permissions", a.Token.Access), nil)
 	if platform.KindOf(err) == platform.Reconnect {
 		return nil // the token has ended already
 	}

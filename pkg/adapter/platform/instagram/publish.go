@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
-	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // The delays of looks at containers and posts.
@@ -20,16 +19,16 @@ const (
 )
 
 // containers returns the protocol by which Instagram publishes.
-func containers(c *wire.Client) *graph.Containers {
+func containers(g graph.API) *graph.Containers {
 	return &graph.Containers{
-		API:  graph.API{Client: c, Base: c.Base(graphAddress) + version, Refusals: refusals},
-		Edge: "/media", Limit: "/content_publishing_limit", State: "status_code", Detail: "status", Caption: "caption",
+		Graph: g,
+		Edge:  "/media", Limit: "/content_publishing_limit", State: "status_code", Detail: "status", Caption: "caption",
 		Image: image, Settled: settled, File: file, Describe: describe,
-		List: func(p platform.Post, _ chain.Work[graph.Boxes]) (edge, text string) {
-			if p.Kind == platform.KindStory {
+		List: func(w *chain.Work[graph.Boxes]) (edge, text string) {
+			if w.Post.Kind == platform.KindStory {
 				return "/stories", ""
 			}
-			return "/media", platform.Arrange(p, capabilities).Body
+			return "/media", w.Text()
 		},
 	}
 }
@@ -62,33 +61,32 @@ func file(p platform.Post, m platform.Media) url.Values {
 }
 
 // describe adds the caption to the container of a post. A carousel declares on this container only that AI has made it.
-func describe(form url.Values, p platform.Post, _ chain.Work[graph.Boxes]) {
-	if p.Kind != platform.KindStory {
-		form.Set("caption", platform.Arrange(p, capabilities).Body)
+func describe(form url.Values, w *chain.Work[graph.Boxes]) {
+	if w.Post.Kind != platform.KindStory {
+		form.Set("caption", w.Text())
 	}
-	if p.Options.Generated {
+	if w.Post.Options.Generated {
 		form.Set("is_ai_generated", "true")
 	}
 }
 
 // Begin implements chain.Steps. It makes the first container, too.
-func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[graph.Boxes]) error {
-	err := p.Containers.Begin(ctx, a, post, w)
+func (p *Platform) Begin(ctx context.Context, w *chain.Work[graph.Boxes]) error {
+	err := p.Containers.Begin(ctx, w)
 	if err == nil {
-		_, w.Wait, err = p.Prepare(ctx, a, post, w)
+		_, w.Wait, err = p.Prepare(ctx, w)
 	}
 	return err
 }
 
 // Prepare implements chain.Steps. Before the first comment, which needs no container, it reads the address of the post.
-func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[graph.Boxes]) (ready bool, wait time.Duration, err error) {
-	if !p.IsComment(post, *w) {
-		return p.Containers.Prepare(ctx, a, post, w)
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[graph.Boxes]) (ready bool, wait time.Duration,
+	err error) {
+	if !w.IsComment() {
+		return p.Containers.Prepare(ctx, w)
 	}
 	w.Looks++
-	ready, wait, err = p.End(ctx, a, post, w)
+	ready, wait, err = p.End(ctx, w)
 	if ready {
 		wait = 0
 	}
@@ -96,21 +94,19 @@ func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platfor
 }
 
 // Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[graph.Boxes]) (chain.Ref, error) {
-	if !p.IsComment(post, w) {
-		return p.Containers.Make(ctx, a, post, w)
+func (p *Platform) Make(ctx context.Context, w *chain.Work[graph.Boxes]) (chain.Ref, error) {
+	if !w.IsComment() {
+		return p.Containers.Make(ctx, w)
 	}
-	id, err := p.API.Create(ctx, a.Token.Access, "/"+url.PathEscape(w.First.ID)+"/comments",
-		url.Values{"message": {post.Options.FirstComment}}, true)
+	id, err := p.Graph.Create(ctx, w.Account.Token.Access, "/"+url.PathEscape(w.First.ID)+"/comments",
+		url.Values{"message": {w.Text()}}, true)
 	return chain.Ref{ID: id}, err
 }
 
 // Find implements chain.Steps. A comment is in doubt: it is not looked for.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[graph.Boxes],
-	begun time.Time) (chain.Ref, platform.Stage, error) {
-	if p.IsComment(post, w) {
+func (p *Platform) Find(ctx context.Context, w *chain.Work[graph.Boxes]) (chain.Ref, platform.Stage, error) {
+	if w.IsComment() {
 		return chain.Ref{}, platform.StageReconcile, nil
 	}
-	return p.Containers.Find(ctx, a, post, w, begun)
+	return p.Containers.Find(ctx, w)
 }

@@ -13,11 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var (
-	_ platform.Replier        = (*Platform)(nil)
-	_ platform.CommentDeleter = (*Platform)(nil)
-)
-
 const (
 	// commentPage is the number of comments of a page, and mostNested bounds the comments whose replies are listed.
 	commentPage = 100
@@ -88,7 +83,7 @@ func (p *Platform) remarks(ctx context.Context, a platform.Account, urn string, 
 	var answer struct {
 		Elements []remark `json:"elements"`
 	}
-	call := p.call(http.MethodGet, "/rest/socialActions/"+url.PathEscape(urn)+"/comments", a.Token.Access)
+	call := p.Call(http.MethodGet, "/rest/socialActions/"+url.PathEscape(urn)+"/comments", a.Token.Access)
 	call.Query = url.Values{"start": {strconv.Itoa(start)}, "count": {strconv.Itoa(commentPage)}}
 	err := p.Client.JSON(ctx, call, ofComments(false, absent), &answer)
 	return answer.Elements, err
@@ -105,7 +100,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	if !ok {
 		return "", platform.CommentGone()
 	}
-	call := p.call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(to)+"/comments", a.Token.Access)
+	call := p.Call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(to)+"/comments", a.Token.Access)
 	call.Posts = true
 	call.JSON = map[string]any{"actor": a.ID, "object": thread, "parentComment": to,
 		"message": map[string]string{"text": r.Text}}
@@ -126,13 +121,10 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	if !ok {
 		return nil
 	}
-	call := p.call(http.MethodDelete, "/rest/socialActions/"+url.PathEscape(thread)+"/comments/"+id, a.Token.Access)
+	call := p.Call(http.MethodDelete, "/rest/socialActions/"+url.PathEscape(thread)+"/comments/"+id, a.Token.Access)
 	call.Query = url.Values{"actor": {a.ID}}
 	err := p.Client.JSON(ctx, call, ofComments(false, platform.CodeCommentNotFound), nil)
-	if platform.Gone(err) {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
 // parse returns the post and the number of a comment from its URN.

@@ -21,9 +21,9 @@ const (
 
 // query reads with a query in the format of Rest.li, whose brackets, colons and commas are not escaped.
 func (p *Platform) query(ctx context.Context, a platform.Account, path, query string, out any) error {
-	call := p.call(http.MethodGet, path, a.Token.Access)
+	call := p.Call(http.MethodGet, path, a.Token.Access)
 	call.URL += "?" + query
-	return p.Client.JSON(ctx, call, refused(false), out)
+	return p.Send(ctx, call, out)
 }
 
 // Metrics implements platform.Publisher. Reactions and comments can be read with the right to publish, the others only
@@ -38,7 +38,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			Total int64 `json:"aggregatedTotalComments"`
 		} `json:"commentsSummary"`
 	}
-	err = p.read(ctx, a.Token.Access, "/rest/socialActions/"+url.PathEscape(post.ID), nil, &actions)
+	err = p.Get(ctx, a.Token.Access, "/rest/socialActions/"+url.PathEscape(post.ID), nil, &actions)
 	if err != nil {
 		return m, err
 	}
@@ -128,8 +128,6 @@ func (p *Platform) ofMember(ctx context.Context, a platform.Account, post string
 	return m, nil
 }
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // mostDays bounds the days of one call.
 const mostDays = 89
 
@@ -144,7 +142,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 	var size struct {
 		Followers *int64 `json:"firstDegreeSize"`
 	}
-	err := p.read(ctx, a.Token.Access, "/rest/networkSizes/"+url.PathEscape(a.ID),
+	err := p.Get(ctx, a.Token.Access, "/rest/networkSizes/"+url.PathEscape(a.ID),
 		url.Values{"edgeType": {"COMPANY_FOLLOWED_BY_MEMBER"}}, &size)
 	if err != nil {
 		return nil, err

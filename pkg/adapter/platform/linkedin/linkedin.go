@@ -111,24 +111,19 @@ type Platform struct {
 	chain.Chain[state]
 }
 
-var _ platform.Adapter = (*Platform)(nil)
-
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{API: wire.API{
+		Client: c, Root: c.Base(api), Refused: refused,
+		Header: http.Header{"Linkedin-Version": {version}, "X-Restli-Protocol-Version": {"2.0.0"}},
+	}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/oauth/v2/authorization", Token: c.Base(site) + "/oauth/v2/accessToken",
 		Scopes: capabilities.Scopes,
 	}}}
-	p.Steps = p
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector. It returns the member, and the organisations that the member
 // administers if the application may post for them.
@@ -146,7 +141,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Name    string `json:"name"`
 		Picture string `json:"picture"`
 	}
-	if err := p.read(ctx, token.Access, "/v2/userinfo", nil, &me); err != nil {
+	if err := p.Get(ctx, token.Access, "/v2/userinfo", nil, &me); err != nil {
 		return nil, err
 	}
 	if me.ID == "" {
@@ -177,7 +172,7 @@ func (p *Platform) organizations(ctx context.Context, token platform.Token) (all
 			URN string `json:"organization"`
 		} `json:"elements"`
 	}
-	err = p.read(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"},
+	err = p.Get(ctx, token.Access, "/rest/organizationAcls", url.Values{"q": {"roleAssignee"},
 		"role": {"ADMINISTRATOR"}, "state": {"APPROVED"}, "count": {"100"}}, &roles)
 	if err != nil {
 		return nil, err
@@ -191,7 +186,7 @@ func (p *Platform) organizations(ctx context.Context, token platform.Token) (all
 			Name   string `json:"localizedName"`
 			Vanity string `json:"vanityName"`
 		}
-		err := p.read(ctx, token.Access, "/rest/organizations/"+url.PathEscape(id), nil, &o)
+		err := p.Get(ctx, token.Access, "/rest/organizations/"+url.PathEscape(id), nil, &o)
 		if err != nil {
 			return nil, err
 		}
@@ -211,18 +206,6 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 }
 
 var errIncomplete = errors.New("a member is missing")
-
-// call returns a call with the version of the interface.
-func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + path, Bearer: token,
-		Header: http.Header{"Linkedin-Version": {version}, "X-Restli-Protocol-Version": {"2.0.0"}}}
-}
-
-func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := p.call(http.MethodGet, path, token)
-	call.Query = query
-	return p.Client.JSON(ctx, call, refused(false), out)
-}
 
 // refused classifies the refusals of LinkedIn; posts reports whether the call may have made a post.
 func refused(posts bool) wire.Refused {

@@ -47,26 +47,20 @@ func edge(m platform.Media) string {
 	}
 }
 
-// Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
-	return nil
-}
-
 // Prepare implements chain.Steps. It uploads a file, or looks at one.
-func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
-	s, all := &w.Own, files(post)
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	s, all := &w.Own, files(w.Post)
 	if len(s.Files) == len(all) {
 		return true, 0, nil
 	}
 	m := all[len(s.Files)]
 	if s.URN == "" {
-		s.URN, err = p.upload(ctx, a, m)
+		s.URN, err = p.upload(ctx, w.Account, m)
 		return false, 0, err
 	}
 	wait = unread
-	if m.Video() || strings.HasPrefix(a.ID, organization) {
-		available, err := p.available(ctx, a, m, s.URN)
+	if m.Video() || strings.HasPrefix(w.Account.ID, organization) {
+		available, err := p.available(ctx, w.Account, m, s.URN)
 		if err != nil || !available {
 			return false, processing, err
 		}
@@ -97,9 +91,9 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 	if m.Video() {
 		owner["fileSizeBytes"], owner["uploadCaptions"], owner["uploadThumbnail"] = m.Bytes, false, false
 	}
-	call := p.call(http.MethodPost, "/rest/"+edge(m)+"?action=initializeUpload", a.Token.Access)
+	call := p.Call(http.MethodPost, "/rest/"+edge(m)+"?action=initializeUpload", a.Token.Access)
 	call.JSON = map[string]any{"initializeUploadRequest": owner}
-	if err := p.Client.JSON(ctx, call, refused(false), &answer); err != nil {
+	if err := p.Send(ctx, call, &answer); err != nil {
 		return "", err
 	}
 	v := answer.Value
@@ -125,10 +119,10 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 		}
 		tags = append(tags, tag)
 	}
-	call = p.call(http.MethodPost, "/rest/videos?action=finalizeUpload", a.Token.Access)
+	call = p.Call(http.MethodPost, "/rest/videos?action=finalizeUpload", a.Token.Access)
 	call.JSON = map[string]any{"finalizeUploadRequest": map[string]any{"video": urn, "uploadToken": v.Token,
 		"uploadedPartIds": tags}}
-	return urn, p.Client.JSON(ctx, call, refused(false), nil)
+	return urn, p.Send(ctx, call, nil)
 }
 
 // put uploads a part of a file, and returns its tag.
@@ -150,7 +144,7 @@ func (p *Platform) available(ctx context.Context, a platform.Account, m platform
 	var answer struct {
 		Status string `json:"status"`
 	}
-	err := p.read(ctx, a.Token.Access, "/rest/"+edge(m)+"/"+url.PathEscape(urn), nil, &answer)
+	err := p.Get(ctx, a.Token.Access, "/rest/"+edge(m)+"/"+url.PathEscape(urn), nil, &answer)
 	if err == nil && answer.Status == "PROCESSING_FAILED" {
 		return false, platform.Reject(platform.CodeMediaRefused, "LinkedIn could not process the file.")
 	}
@@ -170,17 +164,17 @@ func commentary(text string) string {
 }
 
 // Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (ref chain.Ref, err error) {
-	if p.IsComment(post, w) {
-		call := p.call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(w.First.ID)+"/comments", a.Token.Access)
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+	if w.IsComment() {
+		call := p.Call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(w.First.ID)+"/comments",
+			w.Account.Token.Access)
 		call.Posts = true
-		call.JSON = map[string]any{"actor": a.ID, "object": w.First.ID,
-			"message": map[string]string{"text": p.Text(post, w)}}
-		return ref, p.Client.JSON(ctx, call, refused(true), nil)
+		call.JSON = map[string]any{"actor": w.Account.ID, "object": w.First.ID,
+			"message": map[string]string{"text": w.Text()}}
+		return ref, p.Send(ctx, call, nil)
 	}
-	call := p.call(http.MethodPost, "/rest/posts", a.Token.Access)
-	call.Posts, call.JSON = true, p.body(a, post, w)
+	call := p.Call(http.MethodPost, "/rest/posts", w.Account.Token.Access)
+	call.Posts, call.JSON = true, body(w)
 	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return ref, err
@@ -198,13 +192,13 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/feed/update/" + id} }
 
 // body returns a post.
-func (p *Platform) body(a platform.Account, post platform.Post, w chain.Work[state]) map[string]any {
-	visibility := "PUBLIC"
+func body(w *chain.Work[state]) map[string]any {
+	a, post, visibility := w.Account, w.Post, "PUBLIC"
 	if post.Options.Privacy == platform.Friends && strings.HasPrefix(a.ID, member) {
 		visibility = "CONNECTIONS"
 	}
 	body := map[string]any{
-		"author": a.ID, "commentary": commentary(p.Text(post, w)), "visibility": visibility,
+		"author": a.ID, "commentary": commentary(w.Text()), "visibility": visibility,
 		"distribution": map[string]any{"feedDistribution": "MAIN_FEED", "targetEntities": []string{},
 			"thirdPartyDistributionChannels": []string{}},
 		"lifecycleState": "PUBLISHED", "isReshareDisabledByAuthor": false,
@@ -237,9 +231,8 @@ func (p *Platform) body(a platform.Account, post platform.Post, w chain.Work[sta
 }
 
 // Find implements chain.Steps. It looks at the newest posts of an organisation.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
-	if !strings.HasPrefix(a.ID, organization) || p.IsComment(post, w) {
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+	if !strings.HasPrefix(w.Account.ID, organization) || w.IsComment() {
 		return ref, "", platform.Lost(nil)
 	}
 	var list struct {
@@ -249,16 +242,31 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 			At         int64  `json:"createdAt"` // Unix milliseconds
 		} `json:"elements"`
 	}
-	err = p.read(ctx, a.Token.Access, "/rest/posts", url.Values{"q": {"author"}, "author": {a.ID}, "count": {"20"},
-		"sortBy": {"CREATED"}}, &list)
+	err = p.Get(ctx, w.Account.Token.Access, "/rest/posts", url.Values{"q": {"author"}, "author": {w.Account.ID},
+		"count": {"20"}, "sortBy": {"CREATED"}}, &list)
 	if err != nil {
 		return ref, "", err
 	}
 	for _, e := range list.Elements {
-		if e.Commentary == commentary(p.Text(post, w)) && len(e.ID) <= most &&
-			!time.UnixMilli(e.At).Before(begun.Add(-time.Minute)) {
+		if e.Commentary == commentary(w.Text()) && len(e.ID) <= most &&
+			!time.UnixMilli(e.At).Before(w.SentAt.Add(-time.Minute)) {
 			return refOf(e.ID), platform.StageDone, nil
 		}
 	}
 	return ref, platform.StageReconcile, nil
+}
+
+// Edit implements platform.Editor.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	call := p.Call(http.MethodPost, "/rest/posts/"+url.PathEscape(post.ID), a.Token.Access)
+	call.Header.Set("X-Restli-Method", "PARTIAL_UPDATE")
+	call.JSON = map[string]any{"patch": map[string]any{"$set": map[string]string{"commentary": commentary(text)}}}
+	return p.Send(ctx, call, nil)
+}
+
+// Delete implements platform.Deleter. LinkedIn accepts the deletion of a post that does not exist.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	call := p.Call(http.MethodDelete, "/rest/posts/"+url.PathEscape(post.ID), a.Token.Access)
+	call.Header.Set("X-Restli-Method", "DELETE")
+	return p.Send(ctx, call, nil)
 }

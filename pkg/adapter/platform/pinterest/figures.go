@@ -18,7 +18,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			Summary counts `json:"summary_metrics"`
 		} `json:"all"`
 	}
-	err = p.read(ctx, a.Token.Access, "/pins/"+url.PathEscape(post.ID)+"/analytics", url.Values{
+	err = p.Get(ctx, a.Token.Access, "/pins/"+url.PathEscape(post.ID)+"/analytics", url.Values{
 		"start_date": {now.AddDate(0, 0, -mostDays).Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)},
 		"metric_types": {"IMPRESSION,SAVE,PIN_CLICK,OUTBOUND_CLICK"}}, &answer)
 	if err != nil {
@@ -45,15 +45,13 @@ func (c counts) metrics() (m platform.Metrics) {
 		Clicks: count("PIN_CLICK", "OUTBOUND_CLICK")}
 }
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // Days implements platform.AccountReader.
 func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
 	var me struct {
 		Followers *int64 `json:"follower_count"`
 		Pins      *int64 `json:"pin_count"`
 	}
-	if err := p.read(ctx, a.Token.Access, "/user_account", nil, &me); err != nil {
+	if err := p.Get(ctx, a.Token.Access, "/user_account", nil, &me); err != nil {
 		return nil, err
 	}
 	days := platform.NewDays(from, p.Client.Now(), mostDays)
@@ -65,7 +63,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 			} `json:"daily_metrics"`
 		} `json:"all"`
 	}
-	err := p.read(ctx, a.Token.Access, "/user_account/analytics", url.Values{
+	err := p.Get(ctx, a.Token.Access, "/user_account/analytics", url.Values{
 		"start_date":   {days[0].Date.Format(time.DateOnly)},
 		"end_date":     {days.Last().Date.Format(time.DateOnly)},
 		"metric_types": {"IMPRESSION,SAVE,PIN_CLICK,OUTBOUND_CLICK"}}, &answer)

@@ -84,19 +84,20 @@ type Options struct {
 // Platform is Pinterest.
 type Platform struct {
 	wire.Connector
+	wire.Kept
 	chain.Chain[state]
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{API: wire.API{
+		Client: c, Root: c.Base(api) + "/v5", Refused: func(bool) wire.Refused { return refused },
+	}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/oauth/", Token: c.Base(api) + "/v5/oauth/token", Scopes: capabilities.Scopes,
 		Divider: ",", Basic: true, Refused: tokenRefused,
 	}}}
-	p.Steps = p
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 
@@ -117,12 +118,6 @@ func tokenRefused(a wire.Answer) *platform.Error {
 	return nil
 }
 
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
-
 var errIncomplete = errors.New("a member is missing")
 
 // Connect implements platform.Connector. It returns the boards of the login.
@@ -140,7 +135,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Username string `json:"username"`
 		Picture  string `json:"profile_image"`
 	}
-	if err := p.read(ctx, token.Access, "/user_account", nil, &me); err != nil {
+	if err := p.Get(ctx, token.Access, "/user_account", nil, &me); err != nil {
 		return nil, err
 	}
 	var boards struct {
@@ -149,7 +144,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			Name string `json:"name"`
 		} `json:"items"`
 	}
-	if err := p.read(ctx, token.Access, "/boards", url.Values{"page_size": {"100"}}, &boards); err != nil {
+	if err := p.Get(ctx, token.Access, "/boards", url.Values{"page_size": {"100"}}, &boards); err != nil {
 		return nil, err
 	}
 	var all []platform.Account
@@ -164,25 +159,6 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"Pinterest, then connect again.")
 	}
 	return all, nil
-}
-
-// Revoke implements platform.Connector. Pinterest has no call for it: its owner removes the
-// application in the settings of Pinterest.
-func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
-	if err := ctx.Err(); err != nil {
-		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
-	}
-	return nil
-}
-
-func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + "/v5" + path, Bearer: token}
-}
-
-func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := p.call(http.MethodGet, path, token)
-	call.Query = query
-	return p.Client.JSON(ctx, call, refused, out)
 }
 
 // refused classifies the refusals of Pinterest.

@@ -23,25 +23,19 @@ type state struct {
 	Video string `json:"video,omitempty"` // id of the uploaded video
 }
 
-// Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
-	return nil
-}
-
 // Prepare implements chain.Steps. It uploads a video, or looks at it.
-func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
-	if !post.Media[0].Video() {
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	if !w.Post.Media[0].Video() {
 		return true, 0, nil
 	}
 	if w.Own.Video == "" {
-		w.Own.Video, err = p.upload(ctx, a, post.Media[0])
+		w.Own.Video, err = p.upload(ctx, w.Account, w.Post.Media[0])
 		return false, processing, err
 	}
 	var media struct {
 		Status string `json:"status"`
 	}
-	if err := p.read(ctx, a.Token.Access, "/media/"+url.PathEscape(w.Own.Video), nil, &media); err != nil {
+	if err := p.Get(ctx, w.Account.Token.Access, "/media/"+url.PathEscape(w.Own.Video), nil, &media); err != nil {
 		return false, 0, err
 	}
 	if media.Status == "failed" {
@@ -57,9 +51,9 @@ func (p *Platform) upload(ctx context.Context, a platform.Account, m platform.Me
 		URL        string            `json:"upload_url"`
 		Parameters map[string]string `json:"upload_parameters"`
 	}
-	call := p.call(http.MethodPost, "/media", a.Token.Access)
+	call := p.Call(http.MethodPost, "/media", a.Token.Access)
 	call.JSON = map[string]string{"media_type": "video"}
-	if err := p.Client.JSON(ctx, call, refused, &made); err != nil {
+	if err := p.Send(ctx, call, &made); err != nil {
 		return "", err
 	}
 	if made.ID == "" || len(made.ID) > longest || !p.Client.Trusts(made.URL, "amazonaws.com") {
@@ -95,20 +89,20 @@ func link(post platform.Post) string {
 }
 
 // Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (ref chain.Ref, err error) {
-	pin := map[string]any{"board_id": a.ID, "description": p.Text(post, w), "media_source": source(post, w.Own)}
-	for name, value := range map[string]string{"title": post.Title, "link": link(post), "alt_text": post.Media[0].Alt} {
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+	pin := map[string]any{"board_id": w.Account.ID, "description": w.Text(), "media_source": source(w.Post, w.Own)}
+	for name, value := range map[string]string{"title": w.Post.Title, "link": link(w.Post),
+		"alt_text": w.Post.Media[0].Alt} {
 		if value != "" {
 			pin[name] = value
 		}
 	}
-	call := p.call(http.MethodPost, "/pins", a.Token.Access)
+	call := p.Call(http.MethodPost, "/pins", w.Account.Token.Access)
 	call.JSON, call.Posts = pin, true
 	var made struct {
 		ID string `json:"id"`
 	}
-	if err := p.Client.JSON(ctx, call, refused, &made); err != nil {
+	if err := p.Send(ctx, call, &made); err != nil {
 		return ref, err
 	}
 	if made.ID == "" || len(made.ID) > longest {
@@ -144,8 +138,7 @@ func source(post platform.Post, s state) map[string]any {
 }
 
 // Find implements chain.Steps. It looks at the newest pins of the board.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
 	var list struct {
 		Items []struct {
 			ID          string `json:"id"`
@@ -155,17 +148,37 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 			At          string `json:"created_at"`
 		} `json:"items"`
 	}
-	err = p.read(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/pins", url.Values{"page_size": {"50"}}, &list)
+	err = p.Get(ctx, w.Account.Token.Access, "/boards/"+url.PathEscape(w.Account.ID)+"/pins",
+		url.Values{"page_size": {"50"}}, &list)
 	if err != nil {
 		return ref, "", err
 	}
 	for _, i := range list.Items {
 		at, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(i.At, "Z"))
-		if err == nil && i.Title == post.Title && i.Link == link(post) &&
-			strings.TrimSpace(i.Description) == p.Text(post, w) && i.ID != "" && len(i.ID) <= longest &&
-			!at.Before(begun.Add(-time.Minute).UTC().Truncate(time.Second)) {
+		if err == nil && i.Title == w.Post.Title && i.Link == link(w.Post) &&
+			strings.TrimSpace(i.Description) == w.Text() && i.ID != "" && len(i.ID) <= longest &&
+			!at.Before(w.SentAt.Add(-time.Minute).UTC().Truncate(time.Second)) {
 			return refOf(i.ID), platform.StageDone, nil
 		}
 	}
 	return ref, platform.StageReconcile, nil
+}
+
+// Edit implements platform.Editor. It replaces the description of a pin.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	call := p.Call(http.MethodPatch, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
+	call.JSON = map[string]string{"description": text}
+	return p.Send(ctx, call, nil)
+}
+
+// Delete implements platform.Deleter.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	call := p.Call(http.MethodDelete, "/pins/"+url.PathEscape(post.ID), a.Token.Access)
+	err := p.Client.JSON(ctx, call, func(answer wire.Answer) *platform.Error {
+		if answer.Status == http.StatusNotFound {
+			return platform.Reject(platform.CodePostNotFound, "Pinterest does not have the pin.")
+		}
+		return refused(answer)
+	}, nil)
+	return platform.Except(platform.CodePostNotFound, err)
 }

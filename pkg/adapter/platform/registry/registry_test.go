@@ -41,6 +41,10 @@ func TestAdaptersDoWhatTheyDeclareOfComments(t *testing.T) {
 		_, replies := adapter.(platform.Replier)
 		_, hides := adapter.(platform.CommentHider)
 		_, deletes := adapter.(platform.CommentDeleter)
+		_, announces := adapter.(platform.Announcer)
+		if announces != slices.Contains([]string{"instagram", "facebook", "vk"}, r.Name) {
+			t.Errorf("%s announces comments: %t", r.Name, announces)
+		}
 		if reads != c.Reads || replies != c.Replies || hides != c.Hides || deletes != c.Deletes ||
 			replies != (c.Text.Max > 0) {
 			t.Errorf("%s declares %+v, and implements %t, %t, %t, %t", r.Name, c, reads, replies, hides, deletes)

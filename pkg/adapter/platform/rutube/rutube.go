@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -75,23 +76,15 @@ type Options struct{ platform.Visible }
 
 // Platform is Rutube.
 type Platform struct {
-	client *wire.Client
+	wire.Keyed
+	chain.Chain[state]
 }
 
-var _ platform.Adapter = (*Platform)(nil)
-
 // New returns the adapter.
-func New(cfg wire.Config) *Platform { return &Platform{wire.New(Name, cfg)} }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
-
-// Authorization implements platform.Connector.
-func (p *Platform) Authorization(context.Context, platform.Authorization) (string, error) {
-	return "", platform.Unsupported("OAuth")
+func New(cfg wire.Config) *Platform {
+	p := &Platform{Keyed: wire.Keyed{API: wire.API{Client: wire.New(Name, cfg)}}}
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	return p
 }
 
 // Connect implements platform.Connector. It returns the account that logs in.
@@ -101,7 +94,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"Rutube is connected with a user name and a password.")
 	}
 	call := wire.Call{
-		Name: "token_auth", Method: http.MethodPost, URL: p.client.Base(ownAddress) + "/api/accounts/token_auth/",
+		Name: "token_auth", Method: http.MethodPost, URL: p.Client.Base(ownAddress) + "/api/accounts/token_auth/",
 		Secrets: []platform.Secret{g.Password},
 		Form:    url.Values{"username": {g.Username}, "password": {g.Password.Reveal()}},
 	}
@@ -116,46 +109,23 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		}
 		return nil
 	}
-	if err := p.client.JSON(ctx, call, refusedLogin, &answer); err != nil {
+	if err := p.Client.JSON(ctx, call, refusedLogin, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Token == "" {
-		return nil, p.client.Garbled(call, errors.New("there is no token"))
+		return nil, p.Client.Garbled(call, errors.New("there is no token"))
 	}
 	return []platform.Account{{ID: g.Username, Handle: g.Username, Name: g.Username,
 		Token: platform.Token{Access: answer.Token}}}, nil
 }
 
-// Refresh implements platform.Connector. The token does not end.
-func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
-	return a.Token, nil
-}
-
-// Revoke implements platform.Connector. Rutube documents no way to end a token.
-func (p *Platform) Revoke(context.Context, platform.Account) error { return nil }
-
-// work is the content of a handle.
-type work struct {
-	Video string `json:"video"`
-}
-
 var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-zA-Z_-]{1,64}$`) })
-
-func parse(h platform.Handle) (w work, err error) {
-	if err := h.Decode(&w); err != nil {
-		return w, err
-	}
-	if !videoID().MatchString(w.Video) {
-		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
-	}
-	return w, nil
-}
 
 // call makes a call about videos.
 func (p *Platform) call(ctx context.Context, a platform.Account, method, path string, body any, posts bool,
 	out any) error {
-	return p.client.JSON(ctx, wire.Call{
-		Name: method + " " + path, Method: method, URL: p.client.Base(ownAddress) + "/api/video/" + path, JSON: body,
+	return p.Client.JSON(ctx, wire.Call{
+		Name: method + " " + path, Method: method, URL: p.Client.Base(ownAddress) + "/api/video/" + path, JSON: body,
 		Posts:   posts,
 		Header:  http.Header{"Authorization": {"Token " + a.Token.Access.Reveal()}},
 		Secrets: []platform.Secret{a.Token.Access},
@@ -176,29 +146,35 @@ func refused(a wire.Answer) *platform.Error {
 	}
 }
 
-// Start implements platform.Publisher. It makes Rutube read the video as a hidden one.
-func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
-	text := platform.Arrange(post, capabilities)
+// state is the adapter's part of a handle.
+type state struct {
+	Video string `json:"video"`
+}
+
+// Begin implements chain.Beginner. It makes Rutube read the video as a hidden one.
+func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
+	text := platform.Arrange(w.Post, capabilities)
 	category := other
-	if post.Topic == platform.TopicMusic {
+	if w.Post.Topic == platform.TopicMusic {
 		category = music
 	}
-	body := map[string]any{"url": post.Media[0].URL, "title": text.Title, "description": text.Body, "is_hidden": true,
+	body := map[string]any{"url": w.Post.Media[0].URL, "title": text.Title, "description": text.Body, "is_hidden": true,
 		"category_id": category}
 	var made struct {
 		Video string `json:"video_id"`
 	}
-	if err := p.call(ctx, a, http.MethodPost, "", body, false, &made); err != nil {
-		return platform.Step{}, err
+	if err := p.call(ctx, w.Account, http.MethodPost, "", body, false, &made); err != nil {
+		return err
 	}
 	if !videoID().MatchString(made.Video) {
-		return platform.Step{}, platform.Busy().Because(errors.New("rutube: there is no video"))
+		return platform.Busy().Because(errors.New("rutube: there is no video"))
 	}
-	return platform.Go(platform.StageCheck, work{made.Video}, processing)
+	w.Own.Video, w.Wait = made.Video, processing
+	return nil
 }
 
-// state is Rutube's record of a video.
-type state struct {
+// film is Rutube's record of a video.
+type film struct {
 	Status  string          `json:"status"`
 	Hidden  bool            `json:"is_hidden"`
 	Deleted bool            `json:"is_deleted"`
@@ -206,80 +182,53 @@ type state struct {
 	Views   *int64          `json:"hits"`
 }
 
-func (s state) reason() string {
+func (f film) reason() string {
 	var name string
-	if json.Unmarshal(s.Reason, &name) == nil {
+	if json.Unmarshal(f.Reason, &name) == nil {
 		return name
 	}
 	var named struct {
 		Name string `json:"name"`
 	}
-	if json.Unmarshal(s.Reason, &named) == nil {
+	if json.Unmarshal(f.Reason, &named) == nil {
 		return named.Name
 	}
 	return ""
 }
 
-func (p *Platform) state(ctx context.Context, a platform.Account, video string) (s state, err error) {
-	return s, p.call(ctx, a, http.MethodGet, video+"/", nil, false, &s)
+func (p *Platform) film(ctx context.Context, a platform.Account, video string) (f film, err error) {
+	return f, p.call(ctx, a, http.MethodGet, video+"/", nil, false, &f)
 }
 
-// Check implements platform.Publisher. It waits until the video is ready.
-func (p *Platform) Check(ctx context.Context, a platform.Account, _ platform.Post,
-	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err != nil {
-		return platform.Step{}, err
-	}
-	s, err := p.state(ctx, a, w.Video)
-	switch reason := s.reason(); {
+// Prepare implements chain.Steps. It waits until the video is ready.
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	f, err := p.film(ctx, w.Account, w.Own.Video)
+	switch reason := f.reason(); {
 	case err != nil:
-		return platform.Step{}, err
-	case s.Status == "error", s.Deleted && reason != "downloading_video":
-		return platform.Step{}, platform.Reject(platform.CodeMediaRefused, "Rutube could not process the video.")
-	case s.Status == "ready", reason == "moderation":
-		return platform.Go(platform.StageFinalize, w, 0)
-	default:
-		return platform.Go(platform.StageCheck, w, processing)
+		return false, 0, err
+	case f.Status == "error", f.Deleted && reason != "downloading_video":
+		return false, 0, platform.Reject(platform.CodeMediaRefused, "Rutube could not process the video.")
+	case f.Status == "ready", reason == "moderation":
+		return true, 0, nil
 	}
+	return false, processing, nil
 }
 
-// Finalize implements platform.Publisher. It shows the video.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, _ platform.Post,
-	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err != nil {
-		return platform.Step{}, err
-	}
-	if err := p.call(ctx, a, http.MethodPatch, w.Video+"/", map[string]any{"is_hidden": false}, true,
-		&state{}); err != nil {
-		return platform.Step{}, err
-	}
-	return shown(w), nil
+// Make implements chain.Steps. It shows the video.
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (chain.Ref, error) {
+	return refOf(w.Own.Video), p.call(ctx, w.Account, http.MethodPatch, w.Own.Video+"/",
+		map[string]any{"is_hidden": false}, true, &film{})
 }
 
-func shown(w work) platform.Step {
-	return platform.Step{Next: platform.StageDone,
-		Post: platform.Published{ID: w.Video, URL: "https://rutube.ru/video/" + w.Video + "/"}}
-}
+func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: "https://rutube.ru/video/" + id + "/"} }
 
-// Reconcile implements platform.Publisher. It allows a repeat, because showing a visible video has
-// no effect.
-func (p *Platform) Reconcile(ctx context.Context, a platform.Account, _ platform.Post, h platform.Handle,
-	_ time.Time) (platform.Step, error) {
-	w, err := parse(h)
-	if err != nil {
-		return platform.Step{}, err
+// Find implements chain.Steps. It allows a repeat, because showing a visible video has no effect.
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (chain.Ref, platform.Stage, error) {
+	f, err := p.film(ctx, w.Account, w.Own.Video)
+	if f.Hidden {
+		return chain.Ref{}, platform.StageFinalize, err
 	}
-	s, err := p.state(ctx, a, w.Video)
-	switch {
-	case err != nil:
-		return platform.Step{}, err
-	case s.Hidden:
-		return platform.Go(platform.StageFinalize, w, 0)
-	default:
-		return shown(w), nil
-	}
+	return refOf(w.Own.Video), platform.StageDone, err
 }
 
 // Metrics implements platform.Publisher.
@@ -287,6 +236,31 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	if !videoID().MatchString(post.ID) {
 		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound, "Rutube does not have the video.")
 	}
-	s, err := p.state(ctx, a, post.ID)
-	return platform.Metrics{Views: s.Views}, err
+	f, err := p.film(ctx, a, post.ID)
+	return platform.Metrics{Views: f.Views}, err
+}
+
+// known refuses the id of a post that Rutube cannot have made.
+func known(post platform.Placed) error {
+	if !videoID().MatchString(post.ID) {
+		return platform.Reject(platform.CodePostNotFound, "Rutube does not have the video.")
+	}
+	return nil
+}
+
+// Edit implements platform.Editor. The text of a post is the description of its video; the title stays.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	if err := known(post); err != nil {
+		return err
+	}
+	return p.call(ctx, a, http.MethodPatch, post.ID+"/", map[string]any{"description": text}, false, nil)
+}
+
+// Delete implements platform.Deleter.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	if err := known(post); err != nil {
+		return err
+	}
+	err := p.call(ctx, a, http.MethodDelete, post.ID+"/", nil, false, nil)
+	return platform.Except(platform.CodePostNotFound, err)
 }

@@ -3,11 +3,14 @@ package telegram
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -22,20 +25,18 @@ type item struct {
 	Duration  int    `json:"duration,omitempty"`
 }
 
-// message returns the call that sends a part of a post.
-func (p *Platform) message(ctx context.Context, w work, post platform.Post, text platform.Arranged) (wire.Call, error) {
+// next returns the call that sends the next part of a post: the media or the text, then the rest of a long caption.
+func next(ctx context.Context, w *chain.Work[state]) (wire.Call, error) {
+	post, text := w.Post, w.Text()
 	own, _ := post.Options.Own.(Options)
-	if w.Part == 2 || len(post.Media) == 0 {
-		body := map[string]any{"chat_id": w.Chat, "text": text.Rest}
-		if w.Part == 1 {
-			body["text"] = text.Body
-		}
+	if w.Made > 0 || len(post.Media) == 0 {
+		body := map[string]any{"chat_id": w.Own.Chat, "text": text}
 		if own.Silent {
 			body["disable_notification"] = true
 		}
 		return wire.Call{Name: "sendMessage", JSON: body, Posts: true}, nil
 	}
-	fields := url.Values{"chat_id": {w.Chat}}
+	fields := url.Values{"chat_id": {w.Own.Chat}}
 	if own.Silent {
 		fields.Set("disable_notification", "true")
 	}
@@ -53,7 +54,7 @@ func (p *Platform) message(ctx context.Context, w work, post platform.Post, text
 					Duration: int(m.Duration.Seconds())}
 			}
 			if i == 0 {
-				it.Caption = text.Body // caption of the album
+				it.Caption = text // caption of the album
 			}
 			items = append(items, it)
 			files = append(files, wire.File{Field: name, Name: wire.FileName(m), Media: m})
@@ -81,10 +82,65 @@ func (p *Platform) message(ctx context.Context, w work, post platform.Post, text
 		call.Name = "sendPhoto"
 		files = []wire.File{{Field: "photo", Name: wire.FileName(m), Media: m}}
 	}
-	if len(post.Media) == 1 && text.Body != "" {
-		fields.Set("caption", text.Body)
+	if len(post.Media) == 1 && text != "" {
+		fields.Set("caption", text)
 	}
 	body, err := wire.Multipart(ctx, fields, files...)
 	call.Body = body
 	return call, err
+}
+
+// The causes of refusals that mean that nothing is left to do.
+var (
+	errUnchanged = errors.New("message is not modified")
+	errGone      = errors.New("message to delete not found")
+)
+
+// causeOf returns the cause of a refusal. Telegram has no codes for it, only descriptions.
+func causeOf(description string) error {
+	for _, known := range []error{errUnchanged, errGone} {
+		if strings.HasPrefix(description, "Bad Request: "+known.Error()) {
+			return known
+		}
+	}
+	return nil
+}
+
+// Edit implements platform.Editor. A repeat is refused as unchanged, which is success.
+func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
+	if post.Parts > 1 {
+		return platform.Reject(platform.CodeInvalidOption, "The text of the post is in several messages. Change it in "+
+			"Telegram.")
+	}
+	call := wire.Call{Name: "editMessageText", JSON: map[string]any{"chat_id": a.ID, "message_id": post.ID, "text": text}}
+	if post.Media > 0 {
+		call = wire.Call{Name: "editMessageCaption",
+			JSON: map[string]any{"chat_id": a.ID, "message_id": post.ID, "caption": text}}
+	}
+	return p.alter(ctx, a, call, errUnchanged)
+}
+
+// Delete implements platform.Deleter. A repeat finds no message, which is success.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	if post.Media > 1 || post.Parts > 1 {
+		return platform.Reject(platform.CodeInvalidOption, "The post is several messages, of which Telegram has reported "+
+			"the first alone. Delete them in Telegram.")
+	}
+	return p.alter(ctx, a, wire.Call{Name: "deleteMessage", JSON: map[string]any{"chat_id": a.ID, "message_id": post.ID}},
+		errGone)
+}
+
+// alter makes a call that changes a message. The refusal done means that it was changed before.
+func (p *Platform) alter(ctx context.Context, a platform.Account, call wire.Call, done error) error {
+	var out json.RawMessage
+	err := p.do(ctx, a.Token.Access, call, &out)
+	var moved *migration
+	switch {
+	case errors.Is(err, done):
+		return nil
+	case errors.As(err, &moved):
+		return platform.Reject(platform.CodePostNotFound, "The group has become a supergroup since, which has its own "+
+			"messages.")
+	}
+	return err
 }

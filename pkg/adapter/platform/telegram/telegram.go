@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -72,23 +73,15 @@ type Options struct {
 
 // Platform is Telegram.
 type Platform struct {
-	client *wire.Client
+	wire.Keyed
+	chain.Chain[state]
 }
 
-var _ platform.Adapter = (*Platform)(nil)
-
 // New returns the adapter.
-func New(cfg wire.Config) *Platform { return &Platform{wire.New(Name, cfg)} }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
-
-// Authorization implements platform.Connector.
-func (p *Platform) Authorization(context.Context, platform.Authorization) (string, error) {
-	return "", platform.Unsupported("OAuth")
+func New(cfg wire.Config) *Platform {
+	p := &Platform{Keyed: wire.Keyed{API: wire.API{Client: wire.New(Name, cfg)}}}
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	return p
 }
 
 // chat is a channel or group.
@@ -144,86 +137,41 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 	return []platform.Account{a}, nil
 }
 
-// Refresh implements platform.Connector. The token of a bot does not end.
-func (p *Platform) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
-	return a.Token, nil
+// state is the adapter's part of a handle: the chat, which changes if a group becomes a supergroup.
+type state struct {
+	Chat string `json:"chat,omitempty"`
 }
 
-// Revoke implements platform.Connector. It has no effect, because only the bot's owner can revoke
-// the token.
-func (p *Platform) Revoke(context.Context, platform.Account) error { return nil }
-
-// work is the content of a handle.
-type work struct {
-	Chat string `json:"chat"` // changes if a group becomes a supergroup
-	Part int    `json:"part"` // 1 is the media or the message, 2 is the rest of a long caption
+// Prepare implements chain.Steps. Telegram takes one message a second in a chat.
+func (p *Platform) Prepare(_ context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	return true, time.Duration(min(w.Made, 1)) * time.Second, nil
 }
 
-func parse(h platform.Handle) (w work, err error) {
-	if err := h.Decode(&w); err != nil {
-		return w, err
+// Make implements chain.Steps. It sends one message. The id of the post is that of the first one.
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+	if w.Own.Chat == "" {
+		w.Own.Chat = w.Account.ID
 	}
-	if w.Chat == "" || w.Part < 1 || w.Part > 2 {
-		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
-	}
-	return w, nil
-}
-
-// Start implements platform.Publisher. It has nothing to prepare.
-func (p *Platform) Start(_ context.Context, a platform.Account, _ platform.Post) (platform.Step, error) {
-	return platform.Go(platform.StageFinalize, work{a.ID, 1}, 0)
-}
-
-// Check implements platform.Publisher. No step leads to it.
-func (p *Platform) Check(_ context.Context, _ platform.Account, _ platform.Post,
-	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
+	call, err := next(ctx, w)
 	if err != nil {
-		return platform.Step{}, err
-	}
-	return platform.Go(platform.StageFinalize, w, 0)
-}
-
-// Finalize implements platform.Publisher. It sends one message.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
-	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err != nil {
-		return platform.Step{}, err
-	}
-	text := platform.Arrange(post, capabilities)
-	call, err := p.message(ctx, w, post, text)
-	if err != nil {
-		return platform.Step{}, err
+		return ref, err
 	}
 	var made sent
-	err = p.do(ctx, a.Token.Access, call, &made)
+	err = p.do(ctx, w.Account.Token.Access, call, &made)
 	var moved *migration
 	if errors.As(err, &moved) {
-		w.Chat = strconv.FormatInt(moved.chat, 10)
-		return platform.Go(platform.StageFinalize, w, 0)
+		w.Own.Chat = strconv.FormatInt(moved.chat, 10)
+		return ref, chain.ErrMore
 	}
-	if err != nil {
-		return platform.Step{}, err
+	if err == nil && w.Made == 0 {
+		ref = chain.Ref{ID: strconv.FormatInt(made.ID, 10), URL: address(made)}
 	}
-	published := platform.Published{ID: strconv.FormatInt(made.ID, 10), URL: address(made)}
-	if w.Part == 1 && text.Rest != "" {
-		w.Part = 2
-		// Telegram takes one message a second in a chat.
-		step, err := platform.Go(platform.StageFinalize, w, time.Second)
-		step.Post = published
-		return step, err
-	}
-	if w.Part == 2 {
-		published = platform.Published{} // the post is the media, which an earlier step has published
-	}
-	return platform.Step{Next: platform.StageDone, Post: published}, nil
+	return ref, err
 }
 
-// Reconcile implements platform.Publisher.
-func (p *Platform) Reconcile(context.Context, platform.Account, platform.Post, platform.Handle,
-	time.Time) (platform.Step, error) {
-	return platform.Step{}, platform.Lost(errors.New("a bot cannot read a chat"))
+// Find implements chain.Steps.
+func (p *Platform) Find(context.Context, *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+	return ref, "", platform.Lost(errors.New("a bot cannot read a chat"))
 }
 
 // address returns the address of a message in a channel. It is empty for a group, whose messages
@@ -276,9 +224,9 @@ func (m *migration) Error() string { return fmt.Sprintf("telegram: the chat is n
 // do makes a call, whose name is the method.
 func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call, out any) error {
 	call.Method = http.MethodPost
-	call.URL = p.client.Base(ownAddress) + "/bot" + url.PathEscape(token.Reveal()) + "/" + call.Name
+	call.URL = p.Client.Base(ownAddress) + "/bot" + url.PathEscape(token.Reveal()) + "/" + call.Name
 	call.Secrets = []platform.Secret{token}
-	answer, err := p.client.Do(ctx, call)
+	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
 		return err
 	}
@@ -316,14 +264,14 @@ func (p *Platform) do(ctx context.Context, token platform.Secret, call wire.Call
 	if cause := causeOf(envelope.Said); unreadable == nil && !envelope.OK && cause != nil {
 		return cause
 	}
-	if err := p.client.Check(call, answer, refused); err != nil {
+	if err := p.Client.Check(call, answer, refused); err != nil {
 		return err
 	}
 	if unreadable == nil {
 		unreadable = json.Unmarshal(envelope.Result, out)
 	}
 	if unreadable != nil {
-		return p.client.Garbled(call, unreadable)
+		return p.Client.Garbled(call, unreadable)
 	}
 	return nil
 }

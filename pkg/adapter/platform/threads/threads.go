@@ -110,38 +110,26 @@ func gone() *platform.Error { return platform.Again(nil) }
 // Platform is Threads.
 type Platform struct {
 	wire.Connector
+	wire.Kept
 	*graph.Containers
 	chain.Chain[graph.Boxes]
+	graph.Reader
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	g := graph.New(c, c.Base(address)+version, refusals, graph.Number)
+	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
 		Authorize: c.Base(dialog) + "/oauth/authorize", Token: c.Base(address) + "/oauth/access_token",
-		Scopes: capabilities.Scopes, Divider: ",", Refused: tokenRefused,
-	}}}
-	p.Containers, p.Steps = p.containers(c), p
+		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
+	}}, Containers: containers(g)}
+	p.Reader = graph.Reader{Via: g, Listing: "/conversation", Hiding: "/manage_reply",
+		Hide: "hide",
+		List: url.Values{"fields": {"id,text,timestamp,username,hide_status,replied_to,is_reply_owned_by_me"}}}
+	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
-
-// tokenRefused classifies refusals of the token endpoint. The owner has to connect again if the code
-// or the token is invalid.
-func tokenRefused(a wire.Answer) *platform.Error {
-	e := refusals.Refused(false)(a)
-	if e != nil && e.Kind == platform.BadContent {
-		return platform.Disconnected()
-	}
-	return e
-}
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
@@ -164,7 +152,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 		Name     string `json:"name"`
 		Picture  string `json:"threads_profile_picture_url"`
 	}
-	err = p.API.Get(ctx, token.Access, "/me", url.Values{"fields": {"id,username,name,threads_profile_picture_url"}}, &me)
+	err = p.Get(ctx, token.Access, "/me", url.Values{"fields": {"id,username,name,threads_profile_picture_url"}}, &me)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +173,7 @@ func (p *Platform) extend(ctx context.Context, path string, token platform.Secre
 	call := wire.Call{Name: path, Method: http.MethodGet, URL: p.Client.Base(address) + path, Query: query,
 		Secrets: append(secrets, token)}
 	var issued wire.Issued
-	if err := p.Client.JSON(ctx, call, tokenRefused, &issued); err != nil {
+	if err := p.Client.JSON(ctx, call, refusals.Token, &issued); err != nil {
 		return platform.Token{}, err
 	}
 	if issued.Access == "" {
@@ -204,15 +192,6 @@ func (p *Platform) Refresh(ctx context.Context, a platform.Account) (platform.To
 	return p.extend(ctx, "/refresh_access_token", a.Token.Access, url.Values{"grant_type": {"th_refresh_token"}})
 }
 
-// Revoke implements platform.Connector. Threads has no call for it: its owner removes the application
-// in the settings of Threads.
-func (p *Platform) Revoke(ctx context.Context, _ platform.Account) error {
-	if err := ctx.Err(); err != nil {
-		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
-	}
-	return nil
-}
-
 // Metrics implements platform.Publisher.
 func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platform.Published) (m platform.Metrics,
 	err error) {
@@ -220,7 +199,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		return m, platform.Reject(platform.CodePostNotFound, "Threads does not have the post.")
 	}
 	var insights graph.Insights
-	err = p.API.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
+	err = p.Get(ctx, a.Token.Access, "/"+post.ID+"/insights",
 		url.Values{"metric": {"views,likes,replies,reposts,quotes,shares"}}, &insights)
 	if err != nil {
 		return m, err
@@ -228,4 +207,22 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	insights.Lifetime(map[string]**int64{"views": &m.Views, "likes": &m.Likes, "replies": &m.Comments,
 		"reposts": &m.Shares, "quotes": &m.Shares, "shares": &m.Shares})
 	return m, nil
+}
+
+// mostDays bounds the days of one call.
+const mostDays = 89
+
+// Days implements platform.AccountReader. Threads tells the views of each day, and the present number of followers.
+func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
+	days := platform.NewDays(from, p.Client.Now(), mostDays)
+	views := graph.Query(days, p.Client.Now(), "views")
+	views.Del("period") // Threads has no parameter of that name
+	for _, query := range []url.Values{views, {"metric": {"followers_count"}}} {
+		var insights graph.Insights
+		if err := p.Get(ctx, a.Token.Access, "/"+a.ID+"/threads_insights", query, &insights); err != nil {
+			return nil, err
+		}
+		insights.Days(days, map[string]string{"views": "views", "followers_count": "followers"})
+	}
+	return days, nil
 }

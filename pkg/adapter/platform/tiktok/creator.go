@@ -2,7 +2,6 @@ package tiktok
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -30,13 +29,10 @@ func (p *Platform) creator(ctx context.Context, a platform.Account) (c creator, 
 	return c, p.post(ctx, a, "/v2/post/publish/creator_info/query/", map[string]any{}, &c)
 }
 
-var _ platform.CreatorReader = (*Platform)(nil)
-
 // CreatorInfo implements platform.CreatorReader.
 func (p *Platform) CreatorInfo(ctx context.Context, a platform.Account) (out platform.Creator, err error) {
 	c, err := p.creator(ctx, a)
-	var e *platform.Error
-	if errors.As(err, &e) && e.Kind == platform.Quota {
+	if err != nil && platform.KindOf(err) == platform.Quota {
 		return platform.Creator{Full: true}, nil
 	}
 	if err != nil {
@@ -80,9 +76,9 @@ func asks(post platform.Post) (missing []platform.Problem) {
 func chosen(on *bool, off, creatorOff bool) bool { return off || creatorOff || on != nil && !*on }
 
 // info returns the description of a post that is published at once.
-func (o Options) info(w work, text map[string]any) map[string]any {
-	text["privacy_level"] = w.Privacy
-	text["disable_comment"] = chosen(o.Comments, o.DisableComments, w.Silent)
+func (o Options) info(s state, text map[string]any) map[string]any {
+	text["privacy_level"] = s.Privacy
+	text["disable_comment"] = chosen(o.Comments, o.DisableComments, s.Silent)
 	text["brand_content_toggle"] = o.Disclosure == disclosurePaid
 	text["brand_organic_toggle"] = o.Disclosure == disclosureOwn
 	return text

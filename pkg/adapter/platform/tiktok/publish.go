@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -41,8 +42,8 @@ var levels = map[platform.Privacy][]string{
 // domain is the domain of the upload addresses.
 const domain = "tiktokapis.com"
 
-// work is the content of a handle.
-type work struct {
+// state is the adapter's part of a handle.
+type state struct {
 	ID      string `json:"id,omitempty"`      // id of the publication
 	Upload  string `json:"upload,omitempty"`  // upload address of a video
 	Opened  int64  `json:"opened,omitempty"`  // time of opening, in Unix seconds
@@ -51,19 +52,10 @@ type work struct {
 	Silent  bool   `json:"silent,omitempty"`  // the creator permits no comments
 	User    string `json:"user,omitempty"`    // user name in the address of the post
 	Looks   int    `json:"looks,omitempty"`   // number of looks for the post's id
-	Inbox   bool   `json:"inbox,omitempty"`   // the creator finishes the post in TikTok
 }
 
-func (p *Platform) parse(h platform.Handle) (w work, err error) {
-	if err := h.Decode(&w); err != nil {
-		return w, err
-	}
-	if w.ID == "" && w.Privacy == "" && !w.Inbox || w.Offset < 0 ||
-		w.Upload != "" && !p.Client.Trusts(w.Upload, domain) {
-		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
-	}
-	return w, nil
-}
+// inbox reports whether the creator finishes the post in TikTok.
+func inbox(post platform.Post) bool { return optionsOf(post).Mode == modeInbox }
 
 // chunks returns the length and the number of a file's chunks.
 func (p *Platform) chunks(bytes int64) (length, count int64) {
@@ -73,78 +65,69 @@ func (p *Platform) chunks(bytes int64) (length, count int64) {
 	return p.chunk, bytes / p.chunk
 }
 
-// Start implements platform.Publisher. It reads the permissions of the account, and opens the
+// Begin implements chain.Beginner. It reads the permissions of the account, and opens the
 // publication of a video. Nothing is posted before the video is uploaded.
-func (p *Platform) Start(ctx context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
-	m, own := post.Media[0], optionsOf(post)
-	if own.Mode == modeInbox {
+func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
+	post, m, own := w.Post, w.Post.Media[0], optionsOf(w.Post)
+	if inbox(post) {
 		if !m.Video() {
-			return platform.Go(platform.StageFinalize, work{Inbox: true}, 0)
+			return nil
 		}
-		return p.openVideo(ctx, a, m, "/v2/post/publish/inbox/video/init/", map[string]any{}, work{Inbox: true})
+		return p.openVideo(ctx, w, "/v2/post/publish/inbox/video/init/", map[string]any{})
 	}
-	creator, err := p.creator(ctx, a)
+	creator, err := p.creator(ctx, w.Account)
 	if err != nil {
-		return platform.Step{}, err
+		return err
 	}
 	i := slices.IndexFunc(levels[post.Options.Privacy],
 		func(l string) bool { return slices.Contains(creator.Levels, l) })
 	if i < 0 {
-		return platform.Step{}, badPrivacy()
+		return badPrivacy()
 	}
-	w := work{Privacy: levels[post.Options.Privacy][i], Silent: creator.Comments, User: creator.User}
+	w.Own = state{Privacy: levels[post.Options.Privacy][i], Silent: creator.Comments, User: creator.User}
 	if !m.Video() {
-		return platform.Go(platform.StageFinalize, w, 0)
+		return nil
 	}
 	if creator.MaxTime > 0 && m.Duration > time.Duration(creator.MaxTime)*time.Second {
-		return platform.Step{}, platform.Reject(platform.CodeMediaRefused,
+		return platform.Reject(platform.CodeMediaRefused,
 			fmt.Sprintf("The TikTok account may post videos of up to %d seconds.", creator.MaxTime))
 	}
-	info := own.info(w, map[string]any{
-		"title":        platform.Arrange(post, capabilities).Body,
-		"disable_duet": chosen(own.Duet, own.DisableDuet, creator.Duet), "disable_stitch": chosen(own.Stitch,
-			own.DisableStitch, creator.Stitch), "is_aigc": post.Options.Generated,
+	info := own.info(w.Own, map[string]any{
+		"title": w.Text(), "disable_duet": chosen(own.Duet, own.DisableDuet, creator.Duet),
+		"disable_stitch": chosen(own.Stitch, own.DisableStitch, creator.Stitch), "is_aigc": post.Options.Generated,
 	})
 	if at := post.Options.CoverAt; at > 0 {
 		info["video_cover_timestamp_ms"] = at.Milliseconds()
 	}
-	return p.openVideo(ctx, a, m, "/v2/post/publish/video/init/", map[string]any{"post_info": info}, work{User: w.User})
+	return p.openVideo(ctx, w, "/v2/post/publish/video/init/", map[string]any{"post_info": info})
 }
 
 // openVideo opens the publication of a video.
-func (p *Platform) openVideo(ctx context.Context, a platform.Account, m platform.Media, path string,
-	body map[string]any, w work) (platform.Step, error) {
-	length, count := p.chunks(m.Bytes)
-	body["source_info"] = map[string]any{"source": "FILE_UPLOAD", "video_size": m.Bytes, "chunk_size": length,
+func (p *Platform) openVideo(ctx context.Context, w *chain.Work[state], path string, body map[string]any) error {
+	bytes := w.Post.Media[0].Bytes
+	length, count := p.chunks(bytes)
+	body["source_info"] = map[string]any{"source": "FILE_UPLOAD", "video_size": bytes, "chunk_size": length,
 		"total_chunk_count": count}
 	var opened struct {
 		ID     string `json:"publish_id"`
 		Upload string `json:"upload_url"`
 	}
-	if err := p.post(ctx, a, path, body, &opened); err != nil {
-		return platform.Step{}, err
+	if err := p.post(ctx, w.Account, path, body, &opened); err != nil {
+		return err
 	}
 	if opened.ID == "" || !p.Client.Trusts(opened.Upload, domain) {
-		return platform.Step{}, platform.Busy().Because(errors.New("tiktok: there is no publication or no address to " +
-			"upload to"))
+		return platform.Busy().Because(errors.New("tiktok: there is no publication or no address to upload to"))
 	}
-	w.ID, w.Upload, w.Opened = opened.ID, opened.Upload, p.Client.Now().Unix()
-	return p.next(w, m)
-}
-
-// next returns the step that uploads the next chunk.
-func (p *Platform) next(w work, m platform.Media) (platform.Step, error) {
-	if _, last := p.piece(w, m); last {
-		return platform.Go(platform.StageFinalize, w, 0)
-	}
-	return platform.Go(platform.StageCheck, w, 0)
+	w.Own.ID, w.Own.Upload, w.Own.Opened = opened.ID, opened.Upload, p.Client.Now().Unix()
+	return nil
 }
 
 // piece returns the length of the chunk at the offset, and reports whether it is the last.
-func (p *Platform) piece(w work, m platform.Media) (length int64, last bool) {
-	length, count := p.chunks(m.Bytes)
-	if w.Offset/length >= count-1 {
-		return m.Bytes - w.Offset, true
+func (p *Platform) piece(w *chain.Work[state]) (length int64, last bool) {
+	bytes := w.Post.Media[0].Bytes
+	length, count := p.chunks(bytes)
+	if w.Own.Offset/length >= count-1 {
+		return bytes - w.Own.Offset, true
 	}
 	return length, false
 }
@@ -157,78 +140,82 @@ type status struct {
 	Uploaded int64         `json:"uploaded_bytes"`
 }
 
-func (p *Platform) status(ctx context.Context, a platform.Account, w work) (s status, err error) {
-	return s, p.post(ctx, a, "/v2/post/publish/status/fetch/", map[string]string{"publish_id": w.ID}, &s)
+func (p *Platform) status(ctx context.Context, w *chain.Work[state]) (s status, err error) {
+	return s, p.post(ctx, w.Account, "/v2/post/publish/status/fetch/", map[string]string{"publish_id": w.Own.ID}, &s)
 }
 
-// Check implements platform.Publisher. It uploads a chunk that is not the last, or waits for the
-// post.
-func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
-	h platform.Handle) (platform.Step, error) {
-	w, err := p.parse(h)
+// Prepare implements chain.Steps. It uploads a chunk that is not the last.
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	if _, last := p.piece(w); w.Own.ID == "" || last {
+		return true, 0, nil
+	}
+	s, err := p.status(ctx, w)
 	if err != nil {
-		return platform.Step{}, err
+		return false, 0, err
 	}
-	if w.ID == "" {
-		return platform.Go(platform.StageFinalize, w, 0)
+	if s.State != "PROCESSING_UPLOAD" || s.Uploaded >= w.Post.Media[0].Bytes {
+		w.Made = 1 // by a worker whose answer was lost
+		_, wait, err = p.follow(w, s)
+		return false, wait, err
 	}
-	s, err := p.status(ctx, a, w)
-	if err != nil {
-		return platform.Step{}, err
-	}
-	m := post.Media[0]
-	if s.State != "PROCESSING_UPLOAD" || w.Upload == "" || s.Uploaded >= m.Bytes {
-		return p.follow(w, s, m.Video())
-	}
-	w.Offset = s.Uploaded
-	length, last := p.piece(w, m)
+	w.Own.Offset = s.Uploaded
+	length, last := p.piece(w)
 	if last {
-		return platform.Go(platform.StageFinalize, w, 0)
+		return true, 0, nil
 	}
-	if err := p.upload(ctx, m, w, length, false); err != nil {
-		return platform.Step{}, err
+	if err := p.upload(ctx, w, length, false); err != nil {
+		return false, 0, err
 	}
-	w.Offset += length
-	step, err := p.next(w, m)
-	step.Wait = between
-	return step, err
+	w.Own.Offset += length
+	_, last = p.piece(w)
+	return last, between, nil
 }
 
-// follow returns the next step of a publication whose media TikTok has received, according to its
-// state.
-func (p *Platform) follow(w work, s status, video bool) (platform.Step, error) {
+// follow reports whether a publication whose media TikTok has received has ended, according to its state. If not, it
+// returns when to look again.
+func (p *Platform) follow(w *chain.Work[state], s status) (ended bool, wait time.Duration, err error) {
 	switch s.State {
 	case "FAILED":
-		return platform.Step{}, failed(s.Reason)
+		return false, 0, failed(s.Reason)
 	case "PUBLISH_COMPLETE", "SEND_TO_USER_INBOX":
-		if w.Inbox {
-			return platform.Step{Next: platform.StageDone, Warning: inInbox}, nil
+		if inbox(w.Post) {
+			w.Warning = inInbox
+			return true, 0, nil
 		}
 		if len(s.Posts) > 0 {
-			kind := "/photo/"
-			if video {
+			kind, id := "/photo/", s.Posts[0].String()
+			if w.Post.Media[0].Video() {
 				kind = "/video/"
 			}
-			id := s.Posts[0].String()
-			return platform.Step{Next: platform.StageDone,
-				Post: platform.Published{ID: id, URL: "https://www.tiktok.com/@" + url.PathEscape(w.User) + kind +
-					url.PathEscape(id)}}, nil
+			w.First = chain.Ref{ID: id, URL: accounts + "/@" + url.PathEscape(w.Own.User) + kind + url.PathEscape(id)}
+			return true, 0, nil
 		}
-		if w.Looks++; w.Looks > maxLooks {
-			return platform.Step{Next: platform.StageDone}, nil
-		}
-		return platform.Go(platform.StageCheck, w, moderation)
+		w.Own.Looks++
+		return w.Own.Looks > maxLooks, moderation, nil
 	default: // PROCESSING_UPLOAD, PROCESSING_DOWNLOAD
-		return platform.Go(platform.StageCheck, w, processing)
+		return false, processing, nil
 	}
+}
+
+// End implements chain.Ender. It waits for the post.
+func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
+	if w.First.ID != "" {
+		return true, 0, nil
+	}
+	s, err := p.status(ctx, w)
+	if err != nil {
+		return false, 0, err
+	}
+	return p.follow(w, s)
 }
 
 // upload uploads a chunk. TikTok answers 206, and 201 to the last chunk.
-func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length int64, posts bool) error {
+func (p *Platform) upload(ctx context.Context, w *chain.Work[state], length int64, posts bool) error {
+	m, at := w.Post.Media[0], w.Own.Offset
 	call := wire.Call{
-		Name: "upload", Method: http.MethodPut, URL: w.Upload, Posts: posts, Timeout: wire.UploadTimeout,
-		Body:   wire.Range(ctx, m, w.Offset, length),
-		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes %d-%d/%d", w.Offset, w.Offset+length-1, m.Bytes)}},
+		Name: "upload", Method: http.MethodPut, URL: w.Own.Upload, Posts: posts, Timeout: wire.UploadTimeout,
+		Body:   wire.Range(ctx, m, at, length),
+		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes %d-%d/%d", at, at+length-1, m.Bytes)}},
 	}
 	answer, err := p.Client.Do(ctx, call)
 	if err != nil {
@@ -250,82 +237,67 @@ func (p *Platform) upload(ctx context.Context, m platform.Media, w work, length 
 	})
 }
 
-// Finalize implements platform.Publisher. It uploads the last chunk, or names the photos.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
-	h platform.Handle) (platform.Step, error) {
-	w, err := p.parse(h)
-	if err != nil {
-		return platform.Step{}, err
+// Make implements chain.Steps. It uploads the last chunk, or names the photos. The id of the post is known later.
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+	w.Wait = processing
+	if w.Own.ID == "" {
+		return ref, p.photos(ctx, w)
 	}
-	m := post.Media[0]
-	if w.ID == "" {
-		return p.photos(ctx, a, post, w)
-	}
-	length, last := p.piece(w, m)
-	if w.Upload == "" || !last || length <= 0 {
-		return platform.Step{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
-	}
-	if err := p.upload(ctx, m, w, length, true); err != nil {
-		return platform.Step{}, err
-	}
-	w.Upload, w.Offset = "", 0
-	return platform.Go(platform.StageCheck, w, processing)
+	length, _ := p.piece(w)
+	return ref, p.upload(ctx, w, length, true)
 }
 
 // photos posts photos.
-func (p *Platform) photos(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
-	text := platform.Arrange(post, capabilities)
-	addresses := make([]string, len(post.Media))
-	for i, m := range post.Media {
+func (p *Platform) photos(ctx context.Context, w *chain.Work[state]) error {
+	addresses := make([]string, len(w.Post.Media))
+	for i, m := range w.Post.Media {
 		addresses[i] = m.URL
 	}
-	info, mode := map[string]any{"title": text.Title, "description": text.Body}, "MEDIA_UPLOAD"
-	if !w.Inbox {
-		info, mode = optionsOf(post).info(w, info), "DIRECT_POST"
+	info, mode := map[string]any{"title": platform.Arrange(w.Post, capabilities).Title, "description": w.Text()},
+		"MEDIA_UPLOAD"
+	if !inbox(w.Post) {
+		info, mode = optionsOf(w.Post).info(w.Own, info), "DIRECT_POST"
 		info["auto_add_music"] = false
 	}
-	body := map[string]any{
+	call := p.Call(http.MethodPost, "/v2/post/publish/content/init/", w.Account.Token.Access)
+	call.Posts, call.JSON = true, map[string]any{
 		"post_mode": mode, "media_type": "PHOTO", "post_info": info,
 		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},
 	}
-	call := wire.Call{Name: "content/init", Method: http.MethodPost, URL: p.Client.Base(api) +
-		"/v2/post/publish/content/init/", JSON: body, Bearer: a.Token.Access, Posts: true}
 	var opened struct {
 		ID string `json:"publish_id"`
 	}
 	if err := p.do(ctx, call, &opened); err != nil {
-		return platform.Step{}, err
+		return err
 	}
-	if opened.ID == "" {
-		return platform.Step{}, p.Client.Garbled(call, errors.New("there is no publication"))
+	if w.Own.ID = opened.ID; opened.ID == "" {
+		return p.Client.Garbled(call, errors.New("there is no publication"))
 	}
-	return platform.Go(platform.StageCheck, work{ID: opened.ID, User: w.User, Inbox: w.Inbox}, processing)
+	return nil
 }
 
-// Reconcile implements platform.Publisher. A video is posted once, however often its last chunk is
-// sent. A post of photos whose answer was lost has no id to look for.
-func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
-	_ time.Time) (platform.Step, error) {
-	w, err := p.parse(h)
+// Find implements chain.Steps. A video is posted once, however often its last chunk is sent. A post of photos whose
+// answer was lost has no id to look for.
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+	if w.Own.ID == "" {
+		return ref, "", platform.Lost(errors.New("tiktok: a post of photos has no id yet"))
+	}
+	s, err := p.status(ctx, w)
 	if err != nil {
-		return platform.Step{}, err
+		return ref, "", err
 	}
-	if w.ID == "" {
-		return platform.Step{}, platform.Lost(errors.New("tiktok: a post of photos has no id yet"))
-	}
-	s, err := p.status(ctx, a, w)
-	if err != nil {
-		return platform.Step{}, err
-	}
-	if m := post.Media[0]; s.State == "PROCESSING_UPLOAD" && s.Uploaded < m.Bytes {
-		if p.Client.Now().Sub(time.Unix(w.Opened, 0)) > uploadable {
-			return platform.Step{}, platform.Again(errors.New("tiktok: the upload was not completed in time"))
+	if s.State == "PROCESSING_UPLOAD" && s.Uploaded < w.Post.Media[0].Bytes {
+		if p.Client.Now().Sub(time.Unix(w.Own.Opened, 0)) > uploadable {
+			return ref, "", platform.Again(errors.New("tiktok: the upload was not completed in time"))
 		}
-		w.Offset = s.Uploaded
-		step, err := p.next(w, m)
-		step.Wait = processing
-		return step, err
+		w.Own.Offset, w.Wait = s.Uploaded, processing
+		return ref, platform.StageCheck, nil
 	}
-	w.Upload, w.Offset = "", 0
-	return p.follow(w, s, true)
+	w.Made = 1
+	ended, wait, err := p.follow(w, s)
+	if ended || err != nil {
+		return ref, platform.StageDone, err
+	}
+	w.Wait = wait
+	return ref, platform.StageCheck, nil
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -115,18 +116,20 @@ func optionsOf(post platform.Post) Options {
 // Platform is TikTok.
 type Platform struct {
 	wire.Connector
+	chain.Chain[state]
 	chunk int64
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
-		Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
-		Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
-	}}, defaultChunk}
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api), Refused: refused},
+		OAuth: wire.OAuth{
+			Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
+			Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
+		}}, chunk: defaultChunk}
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	return p
 }
 
 // challenge returns the challenge in hexadecimal, which TikTok uses instead of the base64url of RFC
@@ -135,12 +138,6 @@ func challenge(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return hex.EncodeToString(sum[:])
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector. It returns the account of the user who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
@@ -155,8 +152,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			Avatar string `json:"avatar_url"`
 		} `json:"user"`
 	}
-	call := wire.Call{Name: "user/info", Method: http.MethodGet, URL: p.Client.Base(api) + "/v2/user/info/",
-		Query: url.Values{"fields": {"open_id,display_name,avatar_url"}}, Bearer: token.Access}
+	call := p.Call(http.MethodGet, "/v2/user/info/", token.Access)
+	call.Query = url.Values{"fields": {"open_id,display_name,avatar_url"}}
 	if err := p.do(ctx, call, &answer); err != nil {
 		return nil, err
 	}
@@ -177,8 +174,9 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 
 // post makes a call of the API with a JSON body.
 func (p *Platform) post(ctx context.Context, a platform.Account, path string, body, out any) error {
-	return p.do(ctx, wire.Call{Name: path, Method: http.MethodPost, URL: p.Client.Base(api) + path, JSON: body,
-		Bearer: a.Token.Access}, out)
+	call := p.Call(http.MethodPost, path, a.Token.Access)
+	call.JSON = body
+	return p.do(ctx, call, out)
 }
 
 // do makes a call and decodes its data.
@@ -186,7 +184,7 @@ func (p *Platform) do(ctx context.Context, call wire.Call, out any) error {
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
 	}
-	if err := p.Client.JSON(ctx, call, refused(call.Posts), &envelope); err != nil {
+	if err := p.Send(ctx, call, &envelope); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(envelope.Data, out); err != nil {
@@ -219,4 +217,28 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	v := answer.Videos[0]
 	return platform.Metrics{Views: &v.Views, Likes: &v.Likes, Comments: &v.Comments, Shares: &v.Shares}, nil
+}
+
+// statsScope is the right to read the figures of an account. TikTok grants it to an application apart from the others,
+// so that only operators whose application has it request it.
+const statsScope = "user.info.stats"
+
+// Days implements platform.AccountReader.
+func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
+	if a.Token.Lacks([]string{statsScope}) {
+		return nil, platform.Reject(platform.CodeMissingPermission, "The account has not granted "+statsScope+".")
+	}
+	var answer struct {
+		User struct {
+			Followers *int64 `json:"follower_count"`
+			Videos    *int64 `json:"video_count"`
+		} `json:"user"`
+	}
+	call := p.Call(http.MethodGet, "/v2/user/info/", a.Token.Access)
+	call.Query = url.Values{"fields": {"follower_count,video_count"}}
+	if err := p.do(ctx, call, &answer); err != nil {
+		return nil, err
+	}
+	return []platform.Day{{Date: platform.Midnight(p.Client.Now()), Followers: answer.User.Followers,
+		Posts: answer.User.Videos}}, nil
 }

@@ -10,11 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
 
-var (
-	_ platform.Editor  = (*Platform)(nil)
-	_ platform.Deleter = (*Platform)(nil)
-)
-
 // attachment is a file of a post.
 type attachment struct {
 	Type  string `json:"type"`

@@ -50,8 +50,6 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	return m, nil
 }
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // mostDays bounds the days of one call.
 const mostDays = 89
 

@@ -13,79 +13,51 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
 // videoTimeout bounds the upload of a video, which is one call.
 const videoTimeout = 12 * time.Minute
 
-// work is the content of a handle.
-type work struct {
-	Wall     string   `json:"wall"`               // id of the community
+// state is the adapter's part of a handle.
+type state struct {
 	Attached []string `json:"attached,omitempty"` // uploaded files, such as photo-1_2
 	Upload   string   `json:"upload,omitempty"`   // upload address of the next video
 	Video    string   `json:"video,omitempty"`    // id of that video
-	Post     string   `json:"post,omitempty"`     // id of the post whose first comment is still to be written
 }
 
-func parse(h platform.Handle) (w work, err error) {
-	if err := h.Decode(&w); err != nil {
-		return w, err
+// Prepare implements chain.Steps. It uploads a photo, opens the upload of a video, or uploads the
+// video. Uploaded files stay invisible until they are attached.
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	s, all := &w.Own, w.Post.Media
+	if len(s.Attached) >= len(all) {
+		return true, 0, nil
 	}
-	if !strings.HasPrefix(w.Wall, "-") || (w.Upload == "") != (w.Video == "") {
-		return w, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
-	}
-	return w, nil
-}
-
-// next returns the step that uploads the next file or makes the post.
-func next(w work, post platform.Post) (platform.Step, error) {
-	if len(w.Attached) < len(post.Media) {
-		return platform.Go(platform.StageCheck, w, 0)
-	}
-	return platform.Go(platform.StageFinalize, w, 0)
-}
-
-// Start implements platform.Publisher.
-func (p *Platform) Start(_ context.Context, a platform.Account, post platform.Post) (platform.Step, error) {
-	return next(work{Wall: a.ID}, post)
-}
-
-// Check implements platform.Publisher. It uploads a photo, opens the upload of a video, or uploads
-// the video. Uploaded files stay invisible until they are attached.
-func (p *Platform) Check(ctx context.Context, a platform.Account, post platform.Post,
-	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err != nil || len(w.Attached) >= len(post.Media) {
-		return platform.Step{Next: platform.StageFinalize, Handle: h}, err
-	}
-	switch m := post.Media[len(w.Attached)]; {
+	switch m := all[len(s.Attached)]; {
 	case !m.Video():
-		attachment, err := p.photo(ctx, a, m)
+		attachment, err := p.photo(ctx, w.Account, m)
 		if err != nil {
-			return platform.Step{}, err
+			return false, 0, err
 		}
-		w.Attached = append(w.Attached, attachment)
-	case w.Upload == "":
-		if err := p.openVideo(ctx, a, post, &w); err != nil {
-			return platform.Step{}, err
-		}
-		return platform.Go(platform.StageCheck, w, 0)
+		s.Attached = append(s.Attached, attachment)
+	case s.Upload == "":
+		return false, 0, p.openVideo(ctx, w.Account, w.Post, s)
 	default:
 		var answer struct {
 			ID    int64  `json:"video_id"`
 			Error string `json:"error"`
 		}
-		if err := p.upload(ctx, w.Upload, "video_file", m, videoTimeout, &answer); err != nil {
-			return platform.Step{}, err
+		if err := p.upload(ctx, s.Upload, "video_file", m, videoTimeout, &answer); err != nil {
+			return false, 0, err
 		}
 		if answer.Error != "" {
-			return platform.Step{}, platform.Reject(platform.CodeMediaRefused, "VK refuses the video.")
+			return false, 0, platform.Reject(platform.CodeMediaRefused, "VK refuses the video.")
 		}
-		w.Attached = append(w.Attached, w.Video)
-		w.Upload, w.Video = "", ""
+		s.Attached = append(s.Attached, s.Video)
+		s.Upload, s.Video = "", ""
 	}
-	return next(w, post)
+	return len(s.Attached) == len(all), 0, nil
 }
 
 func community(a platform.Account) string { return strings.TrimPrefix(a.ID, "-") }
@@ -126,7 +98,7 @@ func (p *Platform) photo(ctx context.Context, a platform.Account, m platform.Med
 }
 
 // openVideo opens the upload of a video.
-func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platform.Post, w *work) error {
+func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platform.Post, s *state) error {
 	var video struct {
 		URL   string `json:"upload_url"`
 		ID    int64  `json:"video_id"`
@@ -145,7 +117,7 @@ func (p *Platform) openVideo(ctx context.Context, a platform.Account, post platf
 	if video.URL == "" || video.ID == 0 {
 		return platform.Busy().Because(errors.New("vk: there is no address to upload to"))
 	}
-	w.Upload, w.Video = video.URL, fmt.Sprintf("video%d_%d", video.Owner, video.ID)
+	s.Upload, s.Video = video.URL, fmt.Sprintf("video%d_%d", video.Owner, video.ID)
 	return nil
 }
 
@@ -164,90 +136,58 @@ func (p *Platform) upload(ctx context.Context, address, field string, m platform
 		Timeout: timeout}, refused(platform.Token{}, false), out)
 }
 
-// Finalize implements platform.Publisher. It makes the post, or writes the first comment.
-func (p *Platform) Finalize(ctx context.Context, a platform.Account, post platform.Post,
-	h platform.Handle) (platform.Step, error) {
-	w, err := parse(h)
-	if err != nil {
-		return platform.Step{}, err
+// Make implements chain.Steps.
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+	a := w.Account
+	params := url.Values{"owner_id": {a.ID}, "guid": {w.Post.Key}}
+	if w.IsComment() {
+		params["post_id"], params["from_group"], params["message"] = []string{w.First.ID}, []string{community(a)},
+			[]string{w.Text()}
+		return ref, p.call(ctx, a, "wall.createComment", params, true, &struct{}{})
 	}
-	if w.Post != "" {
-		return p.comment(ctx, a, post, w)
-	}
-	params := url.Values{"owner_id": {a.ID}, "from_group": {"1"}, "guid": {post.Key}}
-	if text := platform.Arrange(post, capabilities).Body; text != "" {
+	params.Set("from_group", "1")
+	if text := w.Text(); text != "" {
 		params.Set("message", text)
 	}
-	if len(w.Attached) > 0 {
-		params.Set("attachments", strings.Join(w.Attached, ","))
+	if len(w.Own.Attached) > 0 {
+		params.Set("attachments", strings.Join(w.Own.Attached, ","))
 	}
 	var made struct {
 		ID int64 `json:"post_id"`
 	}
 	if err := p.call(ctx, a, "wall.post", params, true, &made); err != nil {
-		return platform.Step{}, err
+		return ref, err
 	}
 	if made.ID == 0 {
-		return platform.Step{}, platform.Lost(errors.New("vk: wall.post: there is no id"))
+		return ref, platform.Lost(errors.New("vk: wall.post: there is no id"))
 	}
-	return posted(w, made.ID, post)
+	return refOf(a, made.ID), nil
 }
 
-// posted returns the step that follows the creation of a post.
-func posted(w work, id int64, post platform.Post) (platform.Step, error) {
+func refOf(a platform.Account, id int64) chain.Ref {
 	n := strconv.FormatInt(id, 10)
-	published := platform.Published{ID: n, URL: "https://vk.com/wall" + w.Wall + "_" + n}
-	if post.Options.FirstComment == "" {
-		return platform.Step{Next: platform.StageDone, Post: published}, nil
-	}
-	step, err := platform.Go(platform.StageFinalize, work{Wall: w.Wall, Post: n}, 0)
-	step.Post = published
-	return step, err
+	return chain.Ref{ID: n, URL: "https://vk.com/wall" + a.ID + "_" + n}
 }
 
-// comment writes the first comment. It leaves the comment out if VK refuses it for good.
-func (p *Platform) comment(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
-	params := url.Values{"owner_id": {a.ID}, "post_id": {w.Post}, "from_group": {community(a)},
-		"message": {post.Options.FirstComment}, "guid": {post.Key}}
-	err := p.call(ctx, a, "wall.createComment", params, true, &struct{}{})
-	if kind := platform.KindOf(err); err != nil && (kind == platform.Retry || kind == platform.Unknown ||
-		kind == platform.Expired) {
-		return platform.Step{}, err
-	}
-	done := platform.Step{Next: platform.StageDone}
-	if err != nil {
-		done.Warning = platform.Warn(platform.CommentNotWritten, "VK has not taken the first comment.", err)
-	}
-	return done, nil
-}
-
-// Reconcile implements platform.Publisher. It looks for the post on the wall.
-func (p *Platform) Reconcile(ctx context.Context, a platform.Account, post platform.Post, h platform.Handle,
-	begun time.Time) (platform.Step, error) {
-	w, err := parse(h)
-	if err != nil {
-		return platform.Step{}, err
-	}
-	if w.Post != "" {
-		return platform.CommentInDoubt(), nil
-	}
-	if a.Token.Refresh == "" {
-		return platform.Step{}, platform.Lost(errors.New("vk: the token of a community cannot read the wall"))
+// Find implements chain.Steps. It looks for the post on the wall.
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+	if w.IsComment() || w.Account.Token.Refresh == "" {
+		return ref, "", platform.Lost(errors.New("vk: the token of a community cannot read the wall"))
 	}
 	var wall struct {
 		Items []found `json:"items"`
 	}
-	if err := p.call(ctx, a, "wall.get", url.Values{"owner_id": {a.ID}, "count": {"50"}, "filter": {"owner"}}, false,
-		&wall); err != nil {
-		return platform.Step{}, err
+	if err := p.call(ctx, w.Account, "wall.get", url.Values{"owner_id": {w.Account.ID}, "count": {"50"},
+		"filter": {"owner"}}, false, &wall); err != nil {
+		return ref, "", err
 	}
-	text := platform.Arrange(post, capabilities).Body
 	for _, f := range wall.Items {
-		if f.Text == text && f.Date >= begun.Add(-time.Minute).Unix() && slices.Equal(f.attached(), w.Attached) {
-			return posted(w, f.ID, post)
+		if f.Text == w.Text() && f.Date >= w.SentAt.Add(-time.Minute).Unix() &&
+			slices.Equal(f.attached(), w.Own.Attached) {
+			return refOf(w.Account, f.ID), platform.StageDone, nil
 		}
 	}
-	return platform.Step{Next: platform.StageReconcile, Handle: h}, nil
+	return ref, platform.StageReconcile, nil
 }
 
 // found is a post that was found on a wall.

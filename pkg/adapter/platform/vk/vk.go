@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -83,24 +84,22 @@ type Options struct {
 }
 
 // Platform is VK.
-type Platform struct{ wire.Connector }
-
-var _ platform.Adapter = (*Platform)(nil)
+type Platform struct {
+	wire.Connector
+	chain.Chain[state]
+}
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
-		Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
-		Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
-	}}}
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api) + "/method/"},
+		OAuth: wire.OAuth{
+			Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
+			Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
+		}}}
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // group is a community.
 type group struct {
@@ -172,8 +171,8 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 func (p *Platform) call(ctx context.Context, a platform.Account, method string, params url.Values, posts bool,
 	out any) error {
 	params.Set("v", version)
-	call := wire.Call{Name: method, Method: http.MethodPost, URL: p.Client.Base(api) + "/method/" + method,
-		Form: params, Bearer: a.Token.Access, Posts: posts}
+	call := p.Call(http.MethodPost, method, a.Token.Access)
+	call.Form, call.Posts = params, posts
 	var envelope struct {
 		Response json.RawMessage `json:"response"`
 	}

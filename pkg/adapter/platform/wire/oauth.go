@@ -54,8 +54,8 @@ func (o OAuth) needed(app platform.App) []string {
 
 // Connector implements the part of platform.Connector that the platforms with OAuth share. Adapters embed it.
 type Connector struct {
-	Client *Client
-	OAuth  OAuth
+	API
+	OAuth OAuth
 }
 
 // Authorization implements platform.Connector.
@@ -66,6 +66,34 @@ func (c Connector) Authorization(ctx context.Context, a platform.Authorization) 
 // Refresh implements platform.Connector.
 func (c Connector) Refresh(ctx context.Context, a platform.Account) (platform.Token, error) {
 	return c.Client.Renew(ctx, c.OAuth, a.Token, nil)
+}
+
+// Kept implements Revoke of platforms without a call for it. Adapters embed it.
+type Kept struct{}
+
+// Revoke implements platform.Connector. The owner removes the application in the settings of the platform.
+func (Kept) Revoke(ctx context.Context, _ platform.Account) error {
+	if err := ctx.Err(); err != nil {
+		return platform.Later(platform.CodeCanceled, "The call was canceled.").Because(err)
+	}
+	return nil
+}
+
+// Keyed implements the part of platform.Connector that the platforms without OAuth share. Their tokens do not end, and
+// no call ends them. Adapters embed it.
+type Keyed struct {
+	API
+	Kept
+}
+
+// Authorization implements platform.Connector.
+func (Keyed) Authorization(context.Context, platform.Authorization) (string, error) {
+	return "", platform.Unsupported("OAuth")
+}
+
+// Refresh implements platform.Connector.
+func (Keyed) Refresh(_ context.Context, a platform.Account) (platform.Token, error) {
+	return a.Token, nil
 }
 
 // Address returns the address of an authorization.

@@ -12,12 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var (
-	_ platform.Replier        = (*Platform)(nil)
-	_ platform.CommentHider   = (*Platform)(nil)
-	_ platform.CommentDeleter = (*Platform)(nil)
-)
-
 // hideScope is the right to hide replies.
 const hideScope = "tweet.moderate.write"
 
@@ -69,7 +63,7 @@ func (p *Platform) Comments(ctx context.Context, a platform.Account, post platfo
 			Next string `json:"next_token"`
 		} `json:"meta"`
 	}
-	err = p.read(ctx, a.Token.Access, "/2/tweets/search/recent", url.Values{"query": {"conversation_id:" + post.ID},
+	err = p.Get(ctx, a.Token.Access, "/2/tweets/search/recent", url.Values{"query": {"conversation_id:" + post.ID},
 		"max_results": {mostReplies}, "tweet.fields": {"created_at,author_id,referenced_tweets"},
 		"expansions": {"author_id"}, "user.fields": {"username,name"}}, &list)
 	if err != nil {
@@ -101,7 +95,7 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	if !number(r.To.ID) {
 		return "", platform.CommentGone()
 	}
-	call := p.call(http.MethodPost, "/2/tweets", a.Token.Access)
+	call := p.Call(http.MethodPost, "/2/tweets", a.Token.Access)
 	call.Posts = true
 	call.JSON = map[string]any{"text": r.Text, "reply": map[string]string{"in_reply_to_tweet_id": r.To.ID}}
 	var made struct {
@@ -130,7 +124,7 @@ func (p *Platform) HideComment(ctx context.Context, a platform.Account, _ platfo
 		return platform.NeedsReconnect(platform.CodeMissingPermission, "The account was connected without the right to "+
 			"hide replies. Connect it again, and allow all that the page of X asks for.")
 	}
-	call := p.call(http.MethodPut, "/2/tweets/"+commentID+"/hidden", a.Token.Access)
+	call := p.Call(http.MethodPut, "/2/tweets/"+commentID+"/hidden", a.Token.Access)
 	call.JSON = map[string]bool{"hidden": hidden}
 	return p.Client.JSON(ctx, call, p.ofComments(false, "X lets the account hide replies to its own posts alone."), nil)
 }
@@ -141,12 +135,9 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	if !number(commentID) {
 		return nil
 	}
-	err := p.Client.JSON(ctx, p.call(http.MethodDelete, "/2/tweets/"+commentID, a.Token.Access),
+	err := p.Client.JSON(ctx, p.Call(http.MethodDelete, "/2/tweets/"+commentID, a.Token.Access),
 		p.ofComments(false, "X lets the account delete its own replies alone. Hide the reply."), nil)
-	if platform.Gone(err) {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
 // ofComments classifies the refusals of calls about replies; posts reports whether the call may have written one, and

@@ -45,7 +45,7 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			} `json:"non_public_metrics"`
 		} `json:"data"`
 	}
-	if err := p.read(ctx, a.Token.Access, "/2/tweets/"+post.ID, url.Values{"tweet.fields": {fields}}, &answer); err != nil {
+	if err := p.Get(ctx, a.Token.Access, "/2/tweets/"+post.ID, url.Values{"tweet.fields": {fields}}, &answer); err != nil {
 		return m, err
 	}
 	if answer.Data == nil {
@@ -58,8 +58,6 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 		Saves: platform.Count(n.Bookmarks), Clicks: answer.Data.Own.Clicks}, nil
 }
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // Days implements platform.AccountReader.
 func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([]platform.Day, error) {
 	var me struct {
@@ -70,7 +68,7 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, _ time.Time) ([
 			} `json:"public_metrics"`
 		} `json:"data"`
 	}
-	err := p.read(ctx, a.Token.Access, "/2/users/me", url.Values{"user.fields": {"public_metrics"}}, &me)
+	err := p.Get(ctx, a.Token.Access, "/2/users/me", url.Values{"user.fields": {"public_metrics"}}, &me)
 	if err != nil {
 		return nil, err
 	}

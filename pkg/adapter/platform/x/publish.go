@@ -32,11 +32,6 @@ type state struct {
 	Ready bool   `json:"ready,omitempty"`
 }
 
-// Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
-	return nil
-}
-
 // uploaded is the state of a file.
 type uploaded struct {
 	Data struct {
@@ -61,32 +56,31 @@ func (u uploaded) ready() (bool, time.Duration, error) {
 }
 
 // Prepare implements chain.Steps. It uploads some parts of a file, or looks at the file.
-func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
-	if w.Made > 0 || len(s.Files) == len(post.Media) {
+	if w.Made > 0 || len(s.Files) == len(w.Post.Media) {
 		return true, 0, nil
 	}
-	m := post.Media[len(s.Files)]
+	m := w.Post.Media[len(s.Files)]
 	switch {
 	case s.File == "":
-		s.File, err = p.initialize(ctx, a, m)
+		s.File, err = p.initialize(ctx, w.Account, m)
 		return false, 0, err
 	case s.Sent < m.Bytes:
 		for n := 0; n < segments && s.Sent < m.Bytes; n++ {
-			if err := p.append(ctx, a, m, s); err != nil {
+			if err := p.append(ctx, w.Account, m, s); err != nil {
 				return false, 0, err
 			}
 		}
 		return false, 0, nil
 	case !s.Ready:
 		var u uploaded
-		call := p.call(http.MethodGet, "/2/media/upload", a.Token.Access)
+		call := p.Call(http.MethodGet, "/2/media/upload", w.Account.Token.Access)
 		call.Query = url.Values{"command": {"STATUS"}, "media_id": {s.File}}
 		if !s.Whole {
-			call = p.call(http.MethodPost, "/2/media/upload/"+s.File+"/finalize", a.Token.Access)
+			call = p.Call(http.MethodPost, "/2/media/upload/"+s.File+"/finalize", w.Account.Token.Access)
 		}
-		if err := p.Client.JSON(ctx, call, p.refused(false), &u); err != nil {
+		if err := p.Send(ctx, call, &u); err != nil {
 			return false, 0, err
 		}
 		s.Whole = true
@@ -95,15 +89,15 @@ func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platfor
 		}
 	}
 	if m.Alt != "" {
-		call := p.call(http.MethodPost, "/2/media/metadata", a.Token.Access)
+		call := p.Call(http.MethodPost, "/2/media/metadata", w.Account.Token.Access)
 		call.JSON = map[string]any{"id": s.File, "metadata": map[string]any{"alt_text": map[string]string{"text": m.Alt}}}
-		if err := p.Client.JSON(ctx, call, p.refused(false), nil); err != nil {
+		if err := p.Send(ctx, call, nil); err != nil {
 			return false, 0, err
 		}
 	}
 	s.Files = append(s.Files, s.File)
 	s.File, s.Sent, s.Whole, s.Ready = "", 0, false, false
-	return len(s.Files) == len(post.Media), 0, nil
+	return len(s.Files) == len(w.Post.Media), 0, nil
 }
 
 // initialize begins the upload of a file, and returns its id.
@@ -112,10 +106,10 @@ func (p *Platform) initialize(ctx context.Context, a platform.Account, m platfor
 	if m.Video() {
 		category = "tweet_video"
 	}
-	call := p.call(http.MethodPost, "/2/media/upload/initialize", a.Token.Access)
+	call := p.Call(http.MethodPost, "/2/media/upload/initialize", a.Token.Access)
 	call.JSON = map[string]any{"media_type": m.MIME, "total_bytes": m.Bytes, "media_category": category}
 	var u uploaded
-	if err := p.Client.JSON(ctx, call, p.refused(false), &u); err != nil {
+	if err := p.Send(ctx, call, &u); err != nil {
 		return "", err
 	}
 	if !number(u.Data.ID) {
@@ -129,7 +123,7 @@ func (p *Platform) append(ctx context.Context, a platform.Account, m platform.Me
 	length, at := min(segment, m.Bytes-s.Sent), s.Sent
 	part := platform.Media{MIME: "application/octet-stream", Bytes: length,
 		Open: func(ctx context.Context, offset, n int64) (io.ReadCloser, error) { return m.Open(ctx, at+offset, n) }}
-	call := p.call(http.MethodPost, "/2/media/upload/"+s.File+"/append", a.Token.Access)
+	call := p.Call(http.MethodPost, "/2/media/upload/"+s.File+"/append", a.Token.Access)
 	call.Timeout = wire.UploadTimeout
 	var err error
 	call.Body, err = wire.Multipart(ctx, url.Values{"segment_index": {strconv.FormatInt(at/segment, 10)}},
@@ -153,18 +147,17 @@ var settings = map[string]string{"following": "following", "mentioned": "mention
 	"verified": "verified"}
 
 // Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (ref chain.Ref, err error) {
-	body := map[string]any{"text": p.Text(post, w)}
-	if post.Options.Generated {
+func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+	body := map[string]any{"text": w.Text()}
+	if w.Post.Options.Generated {
 		body["made_with_ai"] = true
 	}
-	own, _ := post.Options.Own.(Options) // the zero value sets nothing
+	own, _ := w.Post.Options.Own.(Options) // the zero value sets nothing
 	if own.Paid {
 		body["paid_partnership"] = true
 	}
 	switch {
-	case p.IsComment(post, w):
+	case w.IsComment():
 		body["reply"] = map[string]string{"in_reply_to_tweet_id": w.First.ID}
 	case w.Made > 0:
 		body["reply"] = map[string]string{"in_reply_to_tweet_id": w.Last.ID}
@@ -176,14 +169,14 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 			body["reply_settings"] = settings[own.Replies]
 		}
 	}
-	call := p.call(http.MethodPost, "/2/tweets", a.Token.Access)
+	call := p.Call(http.MethodPost, "/2/tweets", w.Account.Token.Access)
 	call.JSON, call.Posts = body, true
 	var made struct {
 		Data struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := p.Client.JSON(ctx, call, p.refused(true), &made); err != nil {
+	if err := p.Send(ctx, call, &made); err != nil {
 		return ref, err
 	}
 	if !number(made.Data.ID) {
@@ -208,8 +201,7 @@ func plain(text string) string {
 
 // Find implements chain.Steps. It looks at the posts since the call began, because X charges for each
 // post that is read.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
 	var list struct {
 		Data []struct {
 			ID   string    `json:"id"`
@@ -217,17 +209,32 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 			At   time.Time `json:"created_at"`
 		} `json:"data"`
 	}
-	since := begun.Add(-time.Minute).UTC().Truncate(time.Second)
-	err = p.read(ctx, a.Token.Access, "/2/users/"+a.ID+"/tweets", url.Values{"max_results": {"5"},
+	since := w.SentAt.Add(-time.Minute).UTC().Truncate(time.Second)
+	err = p.Get(ctx, w.Account.Token.Access, "/2/users/"+w.Account.ID+"/tweets", url.Values{"max_results": {"5"},
 		"start_time": {since.Format(time.RFC3339)}, "tweet.fields": {"created_at"}}, &list)
 	if err != nil {
 		return ref, "", err
 	}
 	for _, d := range list.Data {
-		if number(d.ID) && !d.At.Before(since) && plain(html.UnescapeString(d.Text)) == plain(p.Text(post, w)) &&
+		if number(d.ID) && !d.At.Before(since) && plain(html.UnescapeString(d.Text)) == plain(w.Text()) &&
 			d.ID != w.First.ID && d.ID != w.Last.ID {
 			return refOf(d.ID), platform.StageDone, nil
 		}
 	}
 	return ref, platform.StageReconcile, nil
+}
+
+// Delete implements platform.Deleter. It deletes all posts of a thread, the last first. X accepts the
+// deletion of a post that does not exist.
+func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
+	for _, id := range post.Posts() {
+		if !number(id) {
+			return platform.Reject(platform.CodePostNotFound, "X does not have the post.")
+		}
+		call := p.Call(http.MethodDelete, "/2/tweets/"+id, a.Token.Access)
+		if err := p.Send(ctx, call, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }

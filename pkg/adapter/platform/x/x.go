@@ -138,24 +138,17 @@ type Platform struct {
 	chain.Chain[state]
 }
 
-var _ platform.Adapter = (*Platform)(nil)
-
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	p := &Platform{Connector: wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api)}, OAuth: wire.OAuth{
 		Authorize: c.Base(site) + "/i/oauth2/authorize", Token: c.Base(api) + "/2/oauth2/token",
 		Scopes: capabilities.Scopes, Basic: true,
 	}}}
-	p.Steps, p.Every = p, 3*time.Minute
+	p.Refused = p.refused
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities, Every: 3 * time.Minute}
 	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 var errIncomplete = errors.New("a member is missing")
 
@@ -173,7 +166,7 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			Picture  string `json:"profile_image_url"`
 		} `json:"data"`
 	}
-	err = p.read(ctx, token.Access, "/2/users/me", url.Values{"user.fields": {"profile_image_url"}}, &me)
+	err = p.Get(ctx, token.Access, "/2/users/me", url.Values{"user.fields": {"profile_image_url"}}, &me)
 	if err != nil {
 		return nil, err
 	}
@@ -200,16 +193,6 @@ func (p *Platform) Revoke(ctx context.Context, a platform.Account) error {
 		return nil // the token has ended already
 	}
 	return err
-}
-
-func (p *Platform) call(method, path string, token platform.Secret) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + path, Bearer: token}
-}
-
-func (p *Platform) read(ctx context.Context, token platform.Secret, path string, query url.Values, out any) error {
-	call := p.call(http.MethodGet, path, token)
-	call.Query = query
-	return p.Client.JSON(ctx, call, p.refused(false), out)
 }
 
 // refused classifies the refusals of X; posts reports whether the call may have made a post.

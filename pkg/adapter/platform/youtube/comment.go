@@ -12,12 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var (
-	_ platform.Replier        = (*Platform)(nil)
-	_ platform.CommentHider   = (*Platform)(nil)
-	_ platform.CommentDeleter = (*Platform)(nil)
-)
-
 // commentScope is the right to read and write comments.
 const commentScope = "https://www.googleapis.com/auth/youtube.force-ssl"
 
@@ -202,19 +196,16 @@ func (p *Platform) DeleteComment(ctx context.Context, a platform.Account, _ plat
 	}
 	call := p.commentCall(http.MethodDelete, "comments", a, url.Values{"id": {commentID}})
 	err := p.Client.JSON(ctx, call, p.ofComments(false), nil)
-	var e *platform.Error
-	if errors.As(err, &e) && e.Code == codeForeign {
+	if platform.CodeOf(err) == codeForeign {
 		err = p.moderate(ctx, a, commentID, "rejected")
 	}
-	if platform.Gone(err) {
-		return nil
-	}
-	return err
+	return platform.Except(platform.CodeCommentNotFound, err)
 }
 
 func (p *Platform) commentCall(method, path string, a platform.Account, query url.Values) wire.Call {
-	return wire.Call{Name: method + " " + path, Method: method, URL: p.Client.Base(api) + "/youtube/v3/" + path,
-		Query: query, Bearer: a.Token.Access}
+	call := p.Call(method, "/youtube/v3/"+path, a.Token.Access)
+	call.Query = query
+	return call
 }
 
 // codeForeign is the code of a call that YouTube permits to the author of a comment alone.

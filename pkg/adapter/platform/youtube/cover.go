@@ -2,12 +2,12 @@ package youtube
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -25,56 +25,46 @@ const (
 // isShort reports whether YouTube shows a video as a Short.
 func isShort(m platform.Media) bool { return m.Width <= m.Height && m.Duration <= longestShort }
 
-// cover sets the cover of the video. It waits until a Short is processed. It may be repeated. A
-// cover that YouTube refuses does not fail the publication.
-func (p *Platform) cover(ctx context.Context, a platform.Account, post platform.Post, w work) (platform.Step, error) {
-	done := platform.Step{Next: platform.StageDone}
-	if post.Cover == nil {
-		return done, nil
+// End implements chain.Ender. It sets the cover of the video, and waits until a Short is processed. A cover that
+// YouTube refuses does not fail the publication.
+func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
+	if w.Post.Cover == nil {
+		return true, 0, nil
 	}
-	if isShort(post.Media[0]) {
-		ready, err := p.processed(ctx, a, w.Video)
-		if platform.KindOf(err) == platform.Expired || ctx.Err() != nil {
-			return platform.Step{}, err
-		}
-		if err == nil && !ready {
-			err = errors.New("youtube: the video is being processed")
-		}
-		if platform.KindOf(err) == platform.Retry && err != nil {
-			if w.Looks++; w.Looks < maxLooks {
-				return platform.Go(platform.StageCheck, w, processing)
-			}
-			done.Warning = platform.Warn(platform.CoverNotSet, "YouTube has not processed the video in time to set "+
-				"its cover.", nil)
-			return done, nil
-		}
-		if err != nil {
-			done.Warning = notSet(err)
-			return done, nil
+	ready := true
+	if isShort(w.Post.Media[0]) {
+		ready, err = p.processed(ctx, w.Account, w.First.ID)
+	}
+	looks, most := &w.Own.Looks, maxLooks
+	if ready && err == nil {
+		looks, most = &w.Own.Tries, maxTries
+		if err = p.cover(ctx, w); err == nil {
+			return true, 0, nil
 		}
 	}
-	err := p.Client.JSON(ctx, wire.Call{
-		Name: "thumbnails.set", Method: http.MethodPost, URL: p.Client.Base(api) + "/upload/youtube/v3/thumbnails/set",
-		Query: url.Values{"videoId": {w.Video}, "uploadType": {"media"}}, Bearer: a.Token.Access,
-		Body: wire.Range(ctx, *post.Cover, 0, post.Cover.Bytes),
-	}, p.refused, nil)
-	if err == nil {
-		return done, nil
+	kind := platform.KindOf(err)
+	if kind == platform.Expired || ctx.Err() != nil {
+		return false, 0, err
 	}
-	if platform.KindOf(err) == platform.Expired || ctx.Err() != nil {
-		return platform.Step{}, err
+	w.Warning = platform.Warn(platform.CoverNotSet,
+		"YouTube has not taken the cover of the video. Set it in YouTube Studio.", err)
+	if kind == platform.Retry {
+		if *looks++; *looks < most {
+			return false, processing, nil
+		}
+		if most == maxLooks {
+			w.Warning.Message = "YouTube has not processed the video in time to set its cover."
+		}
 	}
-	if w.Tries++; platform.KindOf(err) == platform.Retry && w.Tries < maxTries {
-		return platform.Go(platform.StageCheck, w, processing)
-	}
-	done.Warning = notSet(err)
-	return done, nil
+	return true, 0, nil
 }
 
-// notSet returns the warning about a cover that YouTube refuses.
-func notSet(err error) *platform.Warning {
-	return platform.Warn(platform.CoverNotSet,
-		"YouTube has not taken the cover of the video. Set it in YouTube Studio.", err)
+// cover sets the cover of the video.
+func (p *Platform) cover(ctx context.Context, w *chain.Work[state]) error {
+	call := p.Call(http.MethodPost, "/upload/youtube/v3/thumbnails/set", w.Account.Token.Access)
+	call.Query = url.Values{"videoId": {w.First.ID}, "uploadType": {"media"}}
+	call.Body = wire.Range(ctx, *w.Post.Cover, 0, w.Post.Cover.Bytes)
+	return p.Send(ctx, call, nil)
 }
 
 // processed reports whether the processing of a video has ended.
@@ -86,9 +76,8 @@ func (p *Platform) processed(ctx context.Context, a platform.Account, video stri
 			} `json:"processingDetails"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/videos",
-		Query: url.Values{"part": {"processingDetails"}, "id": {video}}, Bearer: a.Token.Access}
-	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
+	if err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos",
+		url.Values{"part": {"processingDetails"}, "id": {video}}, &answer); err != nil {
 		return false, err
 	}
 	if len(answer.Items) != 1 {

@@ -11,8 +11,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
-var _ platform.AccountReader = (*Platform)(nil)
-
 // mostDays bounds the days of a report.
 const mostDays = 89
 
@@ -28,9 +26,9 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 			} `json:"statistics"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "channels", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/channels",
-		Query: url.Values{"part": {"statistics"}, "id": {a.ID}}, Bearer: a.Token.Access}
-	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
+	err := p.Get(ctx, a.Token.Access, "/youtube/v3/channels", url.Values{"part": {"statistics"}, "id": {a.ID}},
+		&answer)
+	if err != nil {
 		return nil, err
 	}
 	if len(answer.Items) != 1 {

@@ -7,12 +7,12 @@ package youtube
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -89,27 +89,23 @@ type Options struct {
 // Platform is YouTube.
 type Platform struct {
 	wire.Connector
+	chain.Chain[state]
 	part int64
 }
-
-var _ platform.Adapter = (*Platform)(nil)
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
-	return &Platform{wire.Connector{Client: c, OAuth: wire.OAuth{
+	p := &Platform{Connector: wire.Connector{API: wire.API{Client: c, Root: c.Base(api)}, OAuth: wire.OAuth{
 		Authorize: c.Base(accounts) + "/o/oauth2/v2/auth", Token: c.Base(tokens) + "/token",
 		Scopes: capabilities.Scopes, Optional: []string{reportScope},
 		// Google issues no new refresh token to a returning user without the consent.
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
-	}}, defaultPart}
+	}}, part: defaultPart}
+	p.Refused = func(bool) wire.Refused { return p.refused }
+	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	return p
 }
-
-// Name implements platform.Adapter.
-func (p *Platform) Name() string { return Name }
-
-// Capabilities implements platform.Adapter.
-func (p *Platform) Capabilities() platform.Capabilities { return capabilities }
 
 // Connect implements platform.Connector. It returns the channels of the user who has allowed it.
 func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Account, error) {
@@ -131,9 +127,8 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			} `json:"snippet"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "channels", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/channels",
-		Query: url.Values{"part": {"snippet"}, "mine": {"true"}}, Bearer: token.Access}
-	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
+	err = p.Get(ctx, token.Access, "/youtube/v3/channels", url.Values{"part": {"snippet"}, "mine": {"true"}}, &answer)
+	if err != nil {
 		return nil, err
 	}
 	var all []platform.Account
@@ -167,9 +162,9 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			} `json:"statistics"`
 		} `json:"items"`
 	}
-	call := wire.Call{Name: "videos", Method: http.MethodGet, URL: p.Client.Base(api) + "/youtube/v3/videos",
-		Query: url.Values{"part": {"statistics"}, "id": {post.ID}}, Bearer: a.Token.Access}
-	if err := p.Client.JSON(ctx, call, p.refused, &answer); err != nil {
+	err := p.Get(ctx, a.Token.Access, "/youtube/v3/videos", url.Values{"part": {"statistics"}, "id": {post.ID}},
+		&answer)
+	if err != nil {
 		return platform.Metrics{}, err
 	}
 	if len(answer.Items) != 1 {
@@ -177,7 +172,6 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 	}
 	s := answer.Items[0].Statistics
 	m := platform.Metrics{Views: number(s.Views), Likes: number(s.Likes), Comments: number(s.Comments)}
-	var err error
 	m.WatchTime, err = p.watched(ctx, a, post.ID)
 	return m, err
 }

@@ -200,7 +200,8 @@ func TestTheTokenGoesToThePlatformAlone(t *testing.T) {
 	defer f.Close()
 	for _, address := range []string{"https://example.test/upload", "http://www.googleapis.com/upload",
 		"https://googleapis.com.example.test/", "https://user@www.googleapis.com/", "//x"} {
-		_, err := f.Adapter.Finalize(t.Context(), f.Account, short, platform.Handle(`{"session":"`+address+`"}`))
+		_, err := f.Adapter.Finalize(t.Context(), f.Account, short, platform.Handle(
+			`{"begun":true,"own":{"session":"`+address+`"}}`))
 		if platform.KindOf(err) != platform.BadContent || f.Fake.Calls() != 0 {
 			t.Errorf("%s: %v after %d calls", address, err, f.Fake.Calls())
 		}

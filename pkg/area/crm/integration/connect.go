@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
@@ -58,7 +59,7 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, o tenant.Owner, it, identi
 	}
 	if !r.ExpiresAt.IsZero() {
 		t := task.Task{Message: refreshMessage(o, r), DueAt: now.Add(r.pause(now))}
-		if err := task.Create(tx, now, t, refreshing{r.Connection}); err != nil {
+		if err := task.Create(tx, now, t, account.Refreshing{Connection: r.Connection}); err != nil {
 			return err
 		}
 	}
@@ -122,7 +123,7 @@ func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	}
 	_, r, err := w.read(ctx, s.Subject)
 	if err != nil {
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	}
 	adapter := w.Systems.Of(s.Mode, p.Kind)
 	if r.Usable() || adapter == nil {
@@ -130,19 +131,19 @@ func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	}
 	var secrets Credentials
 	if err := w.Vault.Open(ctx, s.Owner, s.Subject, p.Sealed, &secrets); err != nil {
-		return o, again(err, time.Minute)
+		return o, account.Again(err, time.Minute)
 	}
 	if !p.Ended {
 		if !adapter.Facts().Shared {
 			if err := adapter.Unsubscribe(ctx, secrets.Account, r.HookURL(secrets.Hook)); err != nil && s.Failures < 3 {
-				return o, again(err, time.Minute)
+				return o, account.Again(err, time.Minute)
 			}
 		}
 		p.Ended = true
 		return task.Outcome{Payload: p}, nil
 	}
 	if err := adapter.Revoke(ctx, secrets.Account); err != nil {
-		return o, again(err, time.Minute)
+		return o, account.Again(err, time.Minute)
 	}
 	return task.Outcome{Done: true, Payload: disconnecting{}}, nil
 }

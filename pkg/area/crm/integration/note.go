@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/clip"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
@@ -50,7 +51,7 @@ func (w noter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}
 	items, err := w.DB.GetAll(ctx, store.IDKey(p.Item))
 	if err != nil {
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	}
 	if items[0].Kind != item.ItemKind {
 		return task.Outcome{Done: true}, nil // it was deleted
@@ -68,12 +69,12 @@ func (w noter) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 	}
 	c, err := w.open(ctx, s.Owner, s.Subject)
 	if err != nil {
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	}
 	if c == nil {
 		_, r, err := w.read(ctx, s.Subject)
 		if err == nil && r.State == NeedsReconnect {
-			return o, again(platform.Disconnected(), refusedPause)
+			return o, account.Again(platform.Disconnected(), refusedPause)
 		}
 		return task.Outcome{Done: err == nil}, err
 	}
@@ -102,7 +103,7 @@ func (w noter) write(ctx context.Context, s *task.Step, c *connection, p noting,
 			return nil
 		}}, nil
 	case platform.KindOf(err) == platform.Unknown:
-		return o, again(err, lostPause)
+		return o, account.Again(err, lostPause)
 	case crm.Gone(err):
 		return task.Outcome{Done: true}, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/clip"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
@@ -71,12 +72,12 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	c, err := w.open(ctx, s.Owner, s.Subject)
 	if err != nil {
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	}
 	if c == nil {
 		_, r, err := w.read(ctx, s.Subject)
 		if err == nil && r.State == NeedsReconnect {
-			return o, again(platform.Disconnected(), refusedPause)
+			return o, account.Again(platform.Disconnected(), refusedPause)
 		}
 		return task.Outcome{Done: err == nil}, err
 	}
@@ -94,24 +95,24 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	case err == nil:
 		return task.Outcome{Done: true}, nil
 	case errors.Is(err, store.ErrConflict):
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	case errors.As(err, &refused):
 		switch w.note(ctx, c.r.ID, err); {
 		case refused.Code == errs.ProviderUnavailable || refused.Code == errs.Timeout:
-			return o, again(err, refused.RetryAfter)
+			return o, account.Again(err, refused.RetryAfter)
 		case p.Object == crm.ProductObject:
 			return task.Outcome{Done: true}, nil // the next change or synchronization reads it again
 		case refused.Code == errs.QueueFull:
-			return o, again(err, max(time.Minute, refused.RetryAfter))
+			return o, account.Again(err, max(time.Minute, refused.RetryAfter))
 		}
-		return o, again(err, max(refusedPause, refused.RetryAfter))
+		return o, account.Again(err, max(refusedPause, refused.RetryAfter))
 	case errors.As(err, &remote) && remote.Kind == platform.BadContent:
 		w.note(ctx, c.r.ID, err)
 		return task.Outcome{Done: true}, nil
 	case errors.As(err, &remote):
 		return o, w.trouble(ctx, c, err)
 	}
-	return o, again(err, 0)
+	return o, account.Again(err, 0)
 }
 
 // product imports a product, or archives it if it was deleted.

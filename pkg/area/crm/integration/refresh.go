@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -12,18 +13,6 @@ import (
 
 // Refresh is the kind of the task that refreshes the token of an integration before it ends.
 const Refresh task.Kind = "crm.refresh"
-
-const (
-	// justNow is the age below which a token is not refreshed again, because several tasks may notice its end at once.
-	justNow = 10 * time.Second
-	// longestPause bounds the wait between two attempts at a refresh.
-	longestPause = 15 * time.Minute
-)
-
-// refreshing is the payload of a Refresh task, which ends with its connection.
-type refreshing struct {
-	Connection int `json:"connection"`
-}
 
 func refreshMessage(o tenant.Owner, r *Record) task.Message {
 	return message(Refresh, o, r.ID, task.ID(Refresh, r.ID, r.Connection))
@@ -35,47 +24,40 @@ func (r *Record) pause(now time.Time) time.Duration {
 	return max(0, r.RefreshedAt.Add(life-life/6).Sub(now))
 }
 
-// refresher is the handler of Refresh. Only this task refreshes its integration, and its lease prevents two refreshes
-// at once. The transaction that ends the step stores the new token. If the answer of a refresh is lost or the function
-// dies, the next step tries the same refresh token again. A CRM for which the token is valid once refuses the repeat,
-// and the integration has to be connected again.
+// refresher is the handler of Refresh.
 type refresher struct{ *Worker }
 
 // Step refreshes the token.
 func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p refreshing
+	var p account.Refreshing
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
 	c, err := w.open(ctx, s.Owner, s.Subject)
 	if err != nil {
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	}
 	if c == nil || c.r.Connection != p.Connection || c.r.ExpiresAt.IsZero() {
 		return task.Outcome{Done: true}, nil
 	}
-	if w.Now().Sub(c.r.RefreshedAt) < justNow {
-		return task.Outcome{Wait: max(justNow, c.r.pause(w.Now()))}, nil
-	}
-	if err := s.Lease(ctx, nil); err != nil {
-		return o, err
-	}
-	token, err := c.Adapter.Refresh(ctx, c.account())
 	used := c.r.Tokens
-	if err != nil && platform.KindOf(err) == platform.Reconnect {
-		return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-			return w.lose(ctx, tx, c.r.ID, used)
-		}}, nil
-	}
-	if err != nil {
-		return o, again(err, min(longestPause, time.Duration(s.Failures+1)*time.Minute))
-	}
+	return account.Renewal{RefreshedAt: c.r.RefreshedAt, Pause: c.r.pause(w.Now()),
+		Refresh: func(ctx context.Context) (platform.Token, error) { return c.Adapter.Refresh(ctx, c.account()) },
+		Lose:    func(ctx context.Context, tx *store.Tx) error { return w.lose(ctx, tx, c.r.ID, used) },
+		Keep: func(ctx context.Context, token platform.Token) (task.Outcome, error) {
+			return w.renewed(ctx, s, c, token)
+		}}.Step(ctx, s, w.Now())
+}
+
+// renewed returns the outcome that stores the new token of an integration.
+func (w refresher) renewed(ctx context.Context, s *task.Step, c *connection, token platform.Token) (o task.Outcome,
+	err error) {
 	c.secrets.Account.Token = token
 	sealed, err := w.Vault.Seal(ctx, s.Owner, c.r.ID, c.secrets)
 	if err != nil {
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	}
-	now := w.Now()
+	used, now := c.r.Tokens, w.Now()
 	c.r.stored(now, token)
 	if o.Done = c.r.ExpiresAt.IsZero(); !o.Done {
 		o.Wait = c.r.pause(now)

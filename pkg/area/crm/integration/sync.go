@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -84,7 +85,7 @@ func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	}
 	c, err := w.open(ctx, s.Owner, s.Subject)
 	if err != nil {
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	}
 	if c == nil || c.r.Connection != p.Connection {
 		// A new connection has a task of its own, and so has a connection that is connected again.
@@ -267,7 +268,7 @@ func (w synchronizer) deals(ctx context.Context, c *connection, p *progress) (la
 func (w synchronizer) end(ctx context.Context, p *progress, s *task.Step) (o task.Outcome, err error) {
 	_, seen, err := w.read(ctx, s.Subject)
 	if err != nil {
-		return o, again(err, 0)
+		return o, account.Again(err, 0)
 	}
 	now := w.Now()
 	result := Sync{At: resource.Instant(now), Read: p.Read, Made: p.Made, Failed: p.Failed}

@@ -51,15 +51,6 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 		Note: noter{w}, Disconnect: disconnector{w}}
 }
 
-// again returns the error after which a step is repeated until it succeeds, or until the deadline of its task.
-func again(err error, after time.Duration) error {
-	var e *platform.Error
-	if errors.As(err, &e) {
-		after = max(after, e.RetryAfter)
-	}
-	return &task.RetryError{Err: err, After: after, Most: task.NoLimit}
-}
-
 // connection is an integration with its secrets, in the hands of a step.
 type connection struct {
 	crm.Adapter
@@ -165,11 +156,11 @@ func (w *Worker) trouble(ctx context.Context, c *connection, err error) error {
 			failed = w.DB.Commit(ctx, tx)
 		}
 		if failed != nil && !errors.Is(failed, store.ErrConflict) {
-			return again(failed, 0)
+			return account.Again(failed, 0)
 		}
-		return again(err, account.RefreshTime)
+		return account.Again(err, account.RefreshTime)
 	default:
-		return again(err, 0)
+		return account.Again(err, 0)
 	}
 }
 

@@ -121,9 +121,8 @@ var errQuota = &platform.Error{Kind: platform.Quota, Code: platform.CodeQuotaRea
 // told returns the Outcome.Join that tells the account of an error that concerns its token, or nil.
 func (w *Worker) told(a *access, err error) func(context.Context, *store.Tx) error {
 	kind := platform.KindOf(err)
-	var e *platform.Error
-	lost := errors.As(err, &e) && e.Code == platform.CodeNeedsReconnect && kind == platform.Reconnect
-	barred := errors.As(err, &e) && e.Code == platform.CodeMissingPermission && kind == platform.Reconnect
+	lost := platform.CodeOf(err) == platform.CodeNeedsReconnect && kind == platform.Reconnect
+	barred := platform.Denied(err) && kind == platform.Reconnect
 	if kind != platform.Expired && !lost && !barred {
 		return nil
 	}

@@ -86,11 +86,10 @@ func (s *Service) hooked(req *http.Request) (status int, answer string) {
 	}
 	posts, answer, err := from.Announced(ctx, platform.Hook{Method: req.Method, Query: req.URL.Query(),
 		Header: req.Header, Body: body})
-	var e *platform.Error
 	switch {
 	case errors.Is(err, platform.ErrForged):
 		return http.StatusForbidden, ""
-	case errors.As(err, &e) && e.Code == platform.CodeNotConfigured:
+	case platform.CodeOf(err) == platform.CodeNotConfigured:
 		return http.StatusNotFound, ""
 	case err == nil:
 		err = s.announce(ctx, name, posts, body)

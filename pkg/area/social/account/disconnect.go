@@ -80,13 +80,13 @@ func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 	switch {
 	case len(p.Factories) > 0:
 		if err := w.detach(ctx, s.Owner, p.Factories[0], s.Subject); err != nil {
-			return o, again(fmt.Errorf("social: detach %s: %w", s.Subject, err), 0)
+			return o, Again(fmt.Errorf("social: detach %s: %w", s.Subject, err), 0)
 		}
 		p.Factories = p.Factories[1:]
 	case p.Cleaner < len(w.Cleaners):
 		more, err := w.Cleaners[p.Cleaner].Clean(ctx, s.Owner, s.Subject)
 		if err != nil {
-			return o, again(fmt.Errorf("social: end %s: %w", s.Subject, err), 0)
+			return o, Again(fmt.Errorf("social: end %s: %w", s.Subject, err), 0)
 		}
 		if more {
 			o.Wait = lag
@@ -95,7 +95,7 @@ func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, e
 		}
 	default:
 		if err := w.revoke(ctx, s, p); err != nil {
-			return o, again(err, time.Minute)
+			return o, Again(err, time.Minute)
 		}
 		p, o.Done = disconnecting{}, true
 	}

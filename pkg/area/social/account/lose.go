@@ -94,7 +94,7 @@ func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platf
 	r.stored(now, token)
 	if r.TokenExpiresAt != nil {
 		t := task.Task{Message: refreshMessage(it.Owner, r), DueAt: now.Add(r.pause(now))}
-		if err := task.Create(tx, now, t, refreshing{Connection: r.Connection}); err != nil {
+		if err := task.Create(tx, now, t, Refreshing{Connection: r.Connection}); err != nil {
 			return err
 		}
 	}

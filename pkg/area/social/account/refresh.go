@@ -27,67 +27,103 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Refresh: refresher{w}, Disconnect: disconnector{w}}
 }
 
-// refreshTimeout bounds the call of a platform, during which the lease is renewed.
-const refreshTimeout = 40 * time.Second
+const (
+	// refreshTimeout bounds the call of a platform, during which the lease is renewed.
+	refreshTimeout = 40 * time.Second
+	// justNow is the age below which a token is not refreshed again, because several tasks may notice its end at once.
+	justNow = 10 * time.Second
+	// longestPause bounds the wait between two attempts at a refresh.
+	longestPause = 15 * time.Minute
+)
 
-// justNow is the age below which a token is not refreshed again. It exists because several
-// publications may notice at once that the token has ended.
-const justNow = 10 * time.Second
-
-// longestPause bounds the wait between two attempts at a refresh.
-const longestPause = 15 * time.Minute
-
-// refreshing is the payload of a Refresh task. The task ends with its connection.
-type refreshing struct {
+// Refreshing is the payload of a task that refreshes a token. The task ends with its connection.
+type Refreshing struct {
 	Connection int `json:"connection"`
 }
 
-// refresher is the handler of Refresh. Only this task refreshes its account, and its lease prevents
-// two refreshes at once. The transaction that ends the step replaces the token by the new one. If
-// the answer of a refresh is lost or the function dies, the next step tries the same refresh token
-// again. A platform that has rotated the token refuses the repeat, and the account has to be
-// connected again.
-type refresher struct{ *Worker }
+// Renewal is the step of a task that refreshes the token of an account or an integration. Only this task refreshes it,
+// and its lease prevents two refreshes at once. The transaction that ends the step replaces the token by the new one.
+// If the answer of a refresh is lost or the function dies, the next step tries the same refresh token again. A platform
+// that has rotated the token refuses the repeat, and the owner has to connect again.
+type Renewal struct {
+	RefreshedAt time.Time
+	Pause       time.Duration // until the next action for the token
+	Refresh     func(context.Context) (platform.Token, error)
+	// Lose adds to the transaction that the platform has refused the token for good.
+	Lose func(context.Context, *store.Tx) error
+	// Keep returns the outcome that stores the new token.
+	Keep func(context.Context, platform.Token) (task.Outcome, error)
+}
 
 // Step refreshes the token.
+func (r Renewal) Step(ctx context.Context, s *task.Step, now time.Time) (o task.Outcome, err error) {
+	if now.Sub(r.RefreshedAt) < justNow {
+		return task.Outcome{Wait: max(justNow, r.Pause)}, nil
+	}
+	if err := s.Lease(ctx, nil); err != nil {
+		return o, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	token, err := r.Refresh(bounded)
+	switch {
+	case err == nil:
+		return r.Keep(ctx, token)
+	case platform.KindOf(err) == platform.Reconnect:
+		return task.Outcome{Done: true, Join: r.Lose}, nil
+	}
+	return o, Again(err, min(longestPause, time.Duration(s.Failures+1)*time.Minute))
+}
+
+// refresher is the handler of Refresh.
+type refresher struct{ *Worker }
+
+// Step refreshes the token, or acts on the end of the access.
 func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p refreshing
+	var p Refreshing
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
 	_, r, err := w.read(ctx, s.Subject)
 	if err != nil {
-		return o, again(err, 0)
+		return o, Again(err, 0)
 	}
 	if !r.Usable() || r.Connection != p.Connection || r.TokenExpiresAt == nil {
 		return task.Outcome{Done: true}, nil
 	}
-	if ends := r.ReconnectBefore; ends != nil {
-		switch now := w.Now(); {
-		case !now.Before(ends.Time):
-			return w.lose(&r), nil
-		case !r.Told && !now.Before(ends.Add(-notice)):
-			return w.tell(r), nil
-		}
-	}
-	if w.Now().Sub(r.RefreshedAt) < justNow {
-		return task.Outcome{Wait: max(justNow, r.pause(w.Now()))}, nil
-	}
-	if err := s.Lease(ctx, nil); err != nil {
-		return o, err
-	}
-	return w.refresh(ctx, s, &r)
-}
-
-// lose returns the outcome of a token that has ended for good.
-func (w refresher) lose(r *Record) task.Outcome {
-	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
+	lose := func(ctx context.Context, tx *store.Tx) error {
 		it, _, err := w.read(ctx, r.ID)
 		if err != nil {
 			return err
 		}
 		return Lose(tx, w.Now(), it, r.Tokens)
-	}}
+	}
+	if ends := r.ReconnectBefore; ends != nil {
+		switch now := w.Now(); {
+		case !now.Before(ends.Time):
+			return task.Outcome{Done: true, Join: lose}, nil
+		case !r.Told && !now.Before(ends.Add(-notice)):
+			return w.tell(r), nil
+		}
+	}
+	adapter, ok := w.Platforms.Of(s.Mode, r.Platform)
+	if !ok {
+		return task.Outcome{Done: true}, nil
+	}
+	account, err := w.Vault.Token(ctx, s.Owner, &r)
+	if errors.Is(err, seal.ErrOpen) {
+		// The account stays, since an operator can set the right key again.
+		return o, Again(err, longestPause)
+	}
+	if err != nil {
+		return o, Again(err, 0)
+	}
+	return Renewal{RefreshedAt: r.RefreshedAt, Pause: r.pause(w.Now()), Lose: lose,
+		Refresh: func(ctx context.Context) (platform.Token, error) { return adapter.Refresh(ctx, account) },
+		Keep: func(ctx context.Context, token platform.Token) (task.Outcome, error) {
+			account.Token = token
+			return w.keep(ctx, s, r, account)
+		}}.Step(ctx, s, w.Now())
 }
 
 // tell sends the event that the owner has to connect the account again, while the account is still
@@ -105,40 +141,17 @@ func (w refresher) tell(r Record) task.Outcome {
 	}}
 }
 
-func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task.Outcome, err error) {
-	adapter, ok := w.Platforms.Of(s.Mode, r.Platform)
-	if !ok {
-		return task.Outcome{Done: true}, nil
-	}
-	account, err := w.Vault.Token(ctx, s.Owner, r)
-	if errors.Is(err, seal.ErrOpen) {
-		// The account stays, since an operator can set the right key again.
-		return o, again(err, longestPause)
-	}
+// keep returns the outcome that stores the new token of an account.
+func (w refresher) keep(ctx context.Context, s *task.Step, r Record, a platform.Account) (o task.Outcome, err error) {
+	sealed, err := w.Vault.Seal(ctx, s.Owner, r.ID, a)
 	if err != nil {
-		return o, again(err, 0)
+		return o, Again(err, 0)
 	}
-	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
-	defer cancel()
-	token, err := adapter.Refresh(bounded, account)
-	if platform.KindOf(err) == platform.Reconnect && err != nil {
-		return w.lose(r), nil
+	used, now, token := r.Tokens, w.Now(), a.Token
+	r.stored(now, token)
+	if o.Done = r.TokenExpiresAt == nil; !o.Done {
+		o.Wait = r.pause(now)
 	}
-	if err != nil {
-		return o, again(err, min(longestPause, time.Duration(s.Failures+1)*time.Minute))
-	}
-	account.Token = token
-	sealed, err := w.Vault.Seal(ctx, s.Owner, r.ID, account)
-	if err != nil {
-		return o, again(err, 0)
-	}
-	now := w.Now()
-	next := *r
-	next.stored(now, token)
-	if o.Done = next.TokenExpiresAt == nil; !o.Done {
-		o.Wait = next.pause(now)
-	}
-	used := r.Tokens
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		it, r, err := w.read(ctx, r.ID)
 		if err != nil {
@@ -155,8 +168,8 @@ func (w refresher) refresh(ctx context.Context, s *task.Step, r *Record) (o task
 	return o, nil
 }
 
-// again returns the error after which a step is repeated until it succeeds.
-func again(err error, after time.Duration) error {
+// Again returns the error after which a step is repeated until it succeeds, or until the deadline of its task.
+func Again(err error, after time.Duration) error {
 	var e *platform.Error
 	if errors.As(err, &e) {
 		after = max(after, e.RetryAfter)
