@@ -71,7 +71,7 @@ func TestAuditLog(t *testing.T) {
 		if !strings.HasSuffix(e.RequestID, ids[i]) || e.RequestID != ids[i] && made.status != http.StatusUnauthorized ||
 			e.KeyID != made.keyID || e.Method != made.method || e.Path != made.path ||
 			e.OperationID != made.operation || e.Status != made.status || code != made.code ||
-			e.IP != "127.0.0.1" && e.IP != "::1" || e.UserAgent != "e2e/1" || e.At.Before(began) {
+			!strings.HasPrefix(e.IP, "127.") && e.IP != "::1" || e.UserAgent != "e2e/1" || e.At.Before(began) {
 			t.Errorf("call %d (%s) is in the log as %+v", i, ids[i], e)
 		}
 	}

@@ -90,7 +90,7 @@ func TestNoKeyGivesMoreThanItHas(t *testing.T) {
 	spend := int64(100)
 	k := c.manager(apikey.Settings{IPAllowList: []string{"127.0.0.0/8", "::1"}, ExpiresAt: resource.InstantOrNil(&end),
 		SpendLimit: &spend})
-	inside := []any{"ip_allow_list", []string{"127.0.0.1", "::1"}, "expires_at", end, "spend_limit_credits", 100}
+	inside := []any{"ip_allow_list", []string{"127.0.0.0/8", "::1"}, "expires_at", end, "spend_limit_credits", 100}
 	for member, value := range map[string]any{
 		"scopes": []string{"content:read"}, "ip_allow_list": []string{}, "expires_at": end.Add(time.Hour),
 		"spend_limit_credits": nil,

@@ -21,7 +21,7 @@ func TestKeyLifeCycle(t *testing.T) {
 	manage := c.live.Secret
 	k := into[keyView](call(t, manage, "POST", "/v1/api-keys", object{
 		"name": "CRM", "kind": "test", "scopes": []string{"account:read"},
-		"ip_allow_list": []string{"127.0.0.1", "::1"},
+		"ip_allow_list": []string{"127.0.0.0/8", "::1"},
 	}), http.StatusCreated)
 	if !strings.HasPrefix(k.Secret, "svc_test_") || k.Prefix != k.Secret[:13] ||
 		k.Last4 != k.Secret[len(k.Secret)-4:] || k.CreatedBy != c.live.ID {
