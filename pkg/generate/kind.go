@@ -40,3 +40,14 @@ var kinds = map[provider.Kind]traits{
 	provider.KindAvatar:  {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 2 * time.Minute},
 	provider.KindCompose: {topology.Compose, time.Hour, 0, "", time.Minute},
 }
+
+// Patience returns the shortest time that a message of a queue may wait before work of the queue reaches its deadline,
+// or 0 if the queue has no work that ends by itself.
+func Patience(q topology.Queue) (least time.Duration) {
+	for _, k := range kinds {
+		if k.queue == q && (least == 0 || k.deadline < least) {
+			least = k.deadline
+		}
+	}
+	return least
+}

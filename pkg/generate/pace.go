@@ -2,12 +2,14 @@ package generate
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/record/pace"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -47,6 +49,27 @@ func (w *Worker) pace(ctx context.Context, a *attempt) (time.Duration, error) {
 // postponed returns the outcome of a step that submits the current part after a wait.
 func postponed(a *attempt, wait time.Duration) task.Outcome {
 	return task.Outcome{Wait: wait, Deadline: a.Deadline.Add(wait)}
+}
+
+// ProviderFailed is the metric of live calls of a provider: 1 for one that failed because of the provider or of the
+// service's account there, and 0 for one that did not. Its dimension is the name of the provider.
+const ProviderFailed = "ProviderFailed"
+
+// observe counts a call of the provider of the current part.
+func (a *attempt) observe(cause error) {
+	if a.Mode != tenant.Live || a.n == len(a.Parts) || a.Parts[a.n].Provider == "" {
+		return
+	}
+	var e *provider.Error
+	failed := int64(0)
+	switch {
+	case cause == nil:
+	case !errors.As(cause, &e) || e.Throttled():
+		return // it tells nothing about the provider
+	case e.Kind == provider.Transient || e.Kind == provider.Quota || e.Kind == provider.UnknownOutcome:
+		failed = 1
+	}
+	metric.Measure(ProviderFailed, "provider", a.Parts[a.n].Provider, failed)
 }
 
 // retryOff is the time after which a caller may ask again for work of a provider that is turned off.

@@ -1,11 +1,15 @@
 package generate_test
 
 import (
+	"bytes"
 	"container/heap"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/pace"
@@ -207,4 +212,42 @@ func TestAModelIsTurnedOffAndOn(t *testing.T) {
 	w.set(func(s *pace.Settings) { s.Off = nil })
 	w.drain()
 	w.ended("thing", "generated")
+}
+
+// TestAProviderThatFailsIsCounted has a credential be revoked: its calls count as failed. Those that are refused for
+// their input, or throttled, do not.
+func TestAProviderThatFailsIsCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		failed string // the values of the metric
+	}{
+		"a revoked credential": {&provider.Error{Kind: provider.Quota, Code: "provider_access"}, "1"},
+		"an outage":            {&provider.Error{Kind: provider.Transient, Code: "provider_unavailable"}, "1"},
+		"a bad request":        {&provider.Error{Kind: provider.BadInput, Code: "invalid_input"}, "0"},
+		"a busy provider":      {&provider.Error{Kind: provider.Transient, Code: provider.CodeBusy}, ""},
+		"none":                 {nil, "0"},
+	} {
+		w := newWorld(t)
+		w.fake.submit = c.err
+		w.acceptWork(image("thing"))
+		var log bytes.Buffer
+		before := metric.SetOutput(&log)
+		m, _ := w.pop()
+		err := w.do(t.Context(), m)
+		metric.SetOutput(before)
+		got := ""
+		for line := range strings.Lines(log.String()) {
+			var counted struct {
+				ProviderFailed *int
+				Provider       string
+			}
+			if err := json.Unmarshal([]byte(line), &counted); err == nil && counted.ProviderFailed != nil &&
+				counted.Provider == "fake" {
+				got += strconv.Itoa(*counted.ProviderFailed)
+			}
+		}
+		if err != nil || got != c.failed {
+			t.Errorf("%s: the metric has %q, want %q; %v", name, got, c.failed, err)
+		}
+	}
 }

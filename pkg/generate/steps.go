@@ -95,6 +95,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 			sub, err = p.Submit(limited, req)
 		}
 	}
+	a.observe(err)
 	if err != nil && (a.Parts[a.n].unreadable(err) || a.Parts[a.n].flagged(err)) {
 		return o, nil
 	}
@@ -190,6 +191,7 @@ func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err erro
 	part, before := &a.Parts[a.n], a.percent()
 	status, err := p.Poll(ctx, part.Handle)
 	if err != nil {
+		a.observe(err)
 		return o, err
 	}
 	switch {
@@ -229,6 +231,7 @@ func (w *Worker) store(ctx context.Context, a *attempt) (o task.Outcome, err err
 	}
 	result, err := p.Fetch(ctx, a.Parts[a.n].Handle)
 	if err != nil {
+		a.observe(err)
 		return o, err
 	}
 	if ok, err := w.check(ctx, a, nil, result); !ok {

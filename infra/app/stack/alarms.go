@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -20,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	metrics "github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/ledger"
 )
 
@@ -166,6 +168,31 @@ func (a alarms) refused() {
 	})
 }
 
+// fewestCalls is the number of calls of a provider in five minutes from which on their failures are judged.
+const fewestCalls = 3
+
+// providers adds an alarm for each provider: most of its live calls fail, such as after its credential was revoked.
+func (a alarms) providers(names []string) {
+	for _, name := range names {
+		of := func(statistic string) awscloudwatch.IMetric {
+			m := metric(statistic)
+			return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{Namespace: jsii.String(a.namespace),
+				MetricName: jsii.String(generate.ProviderFailed), Statistic: m.Statistic, Period: m.Period,
+				DimensionsMap: &map[string]*string{"provider": jsii.String(name)}})
+		}
+		a.add(topology.Title(name)+"FailsAlarm", alarm{
+			says: "More than half of the live calls of the provider " + name + " failed in five minutes, because of the " +
+				"provider or of the service's account there.",
+			runbook: "a-provider-fails", above: 0.5,
+			metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+				Expression:   jsii.String(fmt.Sprintf("IF(calls >= %d, failed, 0)", fewestCalls)),
+				UsingMetrics: &map[string]awscloudwatch.IMetric{"calls": of("SampleCount"), "failed": of("Average")},
+				Period:       metric("Average").Period,
+			}),
+		})
+	}
+}
+
 // undecodable adds the alarm for messages that cannot be decoded.
 func (a alarms) undecodable() {
 	a.add("PutAsideAlarm", alarm{
@@ -198,10 +225,11 @@ type alarm struct {
 	silent bool
 }
 
-// add makes an alarm that goes to the topic.
+// add makes an alarm that goes to the topic, and so does its end: a pager closes what is over.
 func (a alarms) add(id string, of alarm) awscloudwatch.Alarm {
 	alarm := a.make(id, of)
 	alarm.AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
+	alarm.AddOkAction(awscloudwatchactions.NewSnsAction(a.topic))
 	return alarm
 }
 

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
 )
 
 // alarmOn reports whether an alarm watches a metric of a resource.
@@ -119,5 +122,36 @@ func TestAlarmsReachSomebody(t *testing.T) {
 		if !holdsKey(r.Properties["KmsMasterKeyId"]) {
 			t.Errorf("%s is not encrypted with the customer's key", id)
 		}
+	}
+}
+
+// TestAlarmsOfWorkComeBeforeItsDeadline holds the alarms of queues against the deadlines of their work, and wants one
+// for each provider of live work.
+func TestAlarmsOfWorkComeBeforeItsDeadline(t *testing.T) {
+	queues, providers := 0, 0
+	for id, r := range acme.of("AWS::CloudWatch::Alarm") {
+		if len(list(r.Properties["AlarmActions"])) != len(list(r.Properties["OKActions"])) {
+			t.Errorf("%s does not tell of its end", id)
+		}
+		for _, q := range topology.Queues {
+			patience := generate.Patience(q)
+			if !strings.Contains(id, "/"+topology.Title(string(q))+"WaitingAlarm") || patience == 0 {
+				continue
+			}
+			queues++
+			if above, _ := r.Properties["Threshold"].(float64); above <= 0 || above > patience.Seconds()*0.7 {
+				t.Errorf("%s is raised after %v s, and work fails after %v", id, above, patience)
+			}
+		}
+		if strings.Contains(id, "FailsAlarm") {
+			providers++
+			if text := fmt.Sprint(r.Properties["Metrics"]); !strings.Contains(text, "ProviderFailed") ||
+				r.Properties["Threshold"] != 0.5 || r.Properties["EvaluationPeriods"] != float64(1) {
+				t.Errorf("%s is %v", id, r.Properties)
+			}
+		}
+	}
+	if queues < 5 || providers < 2 {
+		t.Errorf("%d queues of work and %d providers have alarms", queues, providers)
 	}
 }

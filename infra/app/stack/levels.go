@@ -3,6 +3,7 @@ package stack
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/service/worker/canary"
 )
 
@@ -60,17 +62,28 @@ func errorRate(api awsapigateway.RestApi, minutes int) awscloudwatch.IMetric {
 	})
 }
 
-// oldest is the greatest age in seconds of a message in a queue. A message that is sent early
-// is delayed by at most 15 minutes.
-const oldest = 30 * 60
+// longestWait is the greatest age of a message in a queue whose work has no deadline. A message that is sent early is
+// delayed by at most 15 minutes.
+const longestWait = 30 * time.Minute
+
+// waitsFor returns the age of a queue's oldest message from which on somebody is told: two thirds of the time after
+// which work of the queue has failed, so that there is time to save it.
+func waitsFor(q topology.Queue) time.Duration {
+	if patience := generate.Patience(q); patience > 0 {
+		return min(longestWait, patience*2/3)
+	}
+	return longestWait
+}
 
 // waiting adds the alarms for queues whose messages wait too long.
 func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
 	for _, q := range topology.Queues {
+		above := waitsFor(q)
 		a.add(topology.Title(string(q))+"WaitingAlarm", alarm{
-			says:    "The oldest message of the queue " + string(q) + " has waited for more than half an hour.",
+			says: fmt.Sprintf("The oldest message of the queue %s has waited for more than %d minutes.", q,
+				int(above.Minutes())),
 			runbook: "messages-wait-too-long", metric: queues[q].MetricApproximateAgeOfOldestMessage(metric("Maximum")),
-			above: oldest,
+			above: above.Seconds(),
 		})
 	}
 }

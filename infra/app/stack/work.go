@@ -37,6 +37,7 @@ func newWork(app constructs.Construct, d *data) *work {
 		output(stack, q.Output(), w.queues[q].QueueUrl())
 	}
 	w.alarms.waiting(w.queues)
+	w.alarms.providers(d.settings.Providers)
 	w.alarms.probes(d.settings)
 	w.alarms.throttled()
 	w.alarms.throttledTables(d)
