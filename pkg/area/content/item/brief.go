@@ -26,8 +26,7 @@ const (
 // Brief describes an item's factory to the models. It is stored with the item: a later
 // change of the factory does not change an accepted item.
 type Brief struct {
-	// Type is the type of the factory. It is empty in items that are older than this
-	// member.
+	// Type is the type of the factory.
 	Type string `json:"type,omitempty"`
 	Name string `json:"name,omitempty"` // of the factory
 	// Voice is for text models.

@@ -77,7 +77,7 @@ func (r *Record) planExcerpt(w Options) {
 	}
 	r.Excerpt = &Excerpt{Numbers: r.Excerpt.Numbers}
 	if w.Copies == nil {
-		r.Given.Script, r.Script, r.Scenes = false, "", nil
+		r.Given.Script, r.Script, r.Scenes = false, "", []Scene{}
 	}
 }
 

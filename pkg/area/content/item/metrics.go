@@ -79,11 +79,8 @@ func (r reading) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Readings that were stored before the list have the form of Metrics.
+// UnmarshalJSON implements json.Unmarshaler.
 func (r *reading) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '{' {
-		return json.Unmarshal(data, (*Metrics)(r))
-	}
 	var list []*int64
 	if err := json.Unmarshal(data, &list); err != nil {
 		return err

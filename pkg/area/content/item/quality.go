@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
-// The qualities of texts. Items that are older than them have none, which is a draft.
+// The qualities of texts. Items of media of the caller have none.
 const (
 	QualityDraft    = "draft"
 	QualityStandard = "standard"

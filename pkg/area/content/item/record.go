@@ -191,7 +191,7 @@ func PairDigest(name, value string) string {
 // View returns the item as its GET shows it, with signed media.
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Item
-	v.Publications, v.Previews = r.publications(), []Preview{}
+	v.Previews = []Preview{}
 	if r.Runs() {
 		v.ReservedCredits, v.CancelCost = r.Credits, new(int64)
 	}
@@ -200,55 +200,11 @@ func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	return v, err
 }
 
-// publications are never nil, so that they are encoded as an array.
-func (r *Record) publications() []Publication {
-	if r.Publications == nil {
-		return []Publication{}
-	}
-	return r.Publications
-}
-
-// complement fills in members that were added after the record was written.
-func (r *Record) complement() {
-	if r.Source == "" {
-		r.Source, r.AIGenerated = SourceGenerated, true
-	}
-	if r.Variants == nil {
-		r.Variants = map[string]Variant{}
-	}
-	if r.Approval.State == "" {
-		r.Approval.State = ApprovalNone
-	}
-	if r.FromParts == nil {
-		r.FromParts = []int{}
-	}
-	r.Previews = []Preview{}
-}
-
 // Decode reads the record of an item of the table.
 func Decode(it *store.Item) (*Record, error) {
 	var r Record
 	if err := it.Decode(&r); err != nil {
 		return nil, err
-	}
-	r.Publications = r.publications()
-	if r.OmittedAccounts == nil {
-		r.OmittedAccounts = []OmittedAccount{} // it is older than the member
-	}
-	if r.Scenes == nil {
-		r.Scenes = []Scene{}
-	}
-	r.complement()
-	if r.Sources == nil {
-		r.Sources = []Quoted{}
-	}
-	if r.Hooks == nil {
-		r.Hooks = []string{}
-	}
-	for i := range r.Publications {
-		if p := &r.Publications[i]; p.Warnings == nil {
-			p.Warnings = []PublicationWarning{} // it is older than the member
-		}
 	}
 	return &r, nil
 }

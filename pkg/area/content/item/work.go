@@ -155,7 +155,6 @@ func (w *work) Item() (store.Item, error) {
 // after the transaction.
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 	shown := r.Item
-	shown.Publications = r.publications()
 	shown.Media, shown.Previews = []media.View{}, []Preview{}
 	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.shown())
 	if err == nil {

@@ -132,11 +132,6 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 			return nil
 		}
 		now := w.Now()
-		if pub.Metrics == nil && len(adapter.Capabilities().Account.Names) > 0 {
-			if err := w.follow(ctx, tx, s.Owner, acct); err != nil {
-				return err
-			}
-		}
 		pub.Metrics = item.Read(read, pub.Metrics, now)
 		r.NoteMetrics(pub)
 		pub.Touch(now)
