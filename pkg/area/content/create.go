@@ -303,7 +303,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	r := &item.Record{
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
-			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
+			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Texts: item.Texts{Hashtags: []string{}},
 			Hooks: []string{}, FromParts: []int{}, Scenes: []item.Scene{}, Slides: []item.Slide{},
 			SocialAccountIDs: []string{}, Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
 			Sources: []item.Quoted{},
@@ -311,12 +311,9 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),
 		},
 		Automatic: f.AutoPublish,
-		Given:     item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
 		Sandbox:   b.Sandbox, Accepted: now, Slot: b.slot,
 	}
-	for _, h := range b.Hashtags {
-		r.Hashtags = append(r.Hashtags, string(h))
-	}
+	b.into(r)
 	var err error
 	if r.Language, err = factory.Language(b.Language, f.Language); err != nil {
 		return nil, err
@@ -348,7 +345,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	}
 	if b.Kind == item.Post {
 		r.Headlined = r.Brief.Headlined
-		r.Head(b.Headline, b.ShowHeadline)
+		r.Head(said(b.Headline), b.ShowHeadline)
 	}
 	r.Quality = item.QualityOf(b.Quality, f.Quality)
 	if r.Brief.Product, err = a.product(b, now); err != nil {

@@ -42,16 +42,6 @@ func (o *owns) add(param string, texts ...string) {
 	}
 }
 
-// parts adds the texts of scenes and slides.
-func (o *owns) parts(scenes []sceneBody, slides []slideBody) {
-	for i, s := range scenes {
-		o.add(fmt.Sprintf("/scenes/%d", i), s.Text, s.OnScreen)
-	}
-	for i, s := range slides {
-		o.add(fmt.Sprintf("/slides/%d", i), s.Text, s.body())
-	}
-}
-
 // variant adds the texts of a variant.
 func (o *owns) variant(key string, v item.Variant) {
 	at := "/variants/" + key
@@ -66,27 +56,11 @@ func (o *owns) variant(key string, v item.Variant) {
 
 // own returns the texts of a new item that are published.
 func (b *createBody) own() (all owns) {
-	all.add("/title", b.Title)
-	all.add("/headline", b.Headline)
-	all.add("/caption", b.Caption)
-	for _, h := range b.Hashtags {
-		all.add("/hashtags", string(h))
-	}
-	all.add("/script", b.Script)
-	all.parts(b.Scenes, b.Slides)
+	all = b.Texts.own()
 	given := b.Variants.items()
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		all.variant(key, given[key])
 	}
-	return all
-}
-
-// own returns the texts that an attempt corrects.
-func (b *regenerateBody) own() (all owns) {
-	all.add("/title", b.Title)
-	all.add("/headline", b.Headline)
-	all.add("/script", b.Script)
-	all.parts(b.Scenes, b.Slides)
 	return all
 }
 

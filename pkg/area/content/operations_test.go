@@ -53,7 +53,7 @@ func TestCreateEachKind(t *testing.T) {
 		}
 		want := item.Item{
 			Resource:  resource.New(got.ID, made, nil),
-			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{},
+			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Texts: item.Texts{Hashtags: []string{}},
 			Hooks: []string{}, FromParts: []int{}, Quality: item.QualityStandard,
 			Language: "de",
 			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),

@@ -136,7 +136,7 @@ func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, o
 // names them.
 func ofParts(b *createBody, err error) error {
 	var e *errs.Error
-	if !errors.As(err, &e) || b.Scenes != nil || b.Script != "" {
+	if !errors.As(err, &e) || b.Scenes != nil || said(b.Script) != "" {
 		return err
 	}
 	param := "/reuse"

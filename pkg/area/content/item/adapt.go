@@ -31,7 +31,7 @@ const (
 type adapted struct {
 	Platform string   `json:"platform"`
 	Title    string   `json:"title"`
-	Caption  string   `json:"caption"`
+	Text     string   `json:"caption"`
 	Hashtags []string `json:"hashtags"`
 }
 
@@ -93,7 +93,7 @@ func (r *Record) vary(made []generate.Made, now time.Time) {
 	for _, post := range posts.Posts {
 		p, known := registry.Find(post.Platform)
 		before := r.Variants[post.Platform]
-		caption := strings.TrimSpace(post.Caption)
+		caption := strings.TrimSpace(post.Text)
 		if !known || !slices.Contains(r.Adapt, post.Platform) || before.Caption != nil || caption == "" {
 			continue
 		}
@@ -132,7 +132,7 @@ func (r *Record) refuses(post adapted, now time.Time) bool {
 		Facts: []string{r.Caption}})) > 0 {
 		rules.Language = "" // the caller has written the post in another one
 	}
-	fields := []guard.Field{{Path: "/title", Text: post.Title}, {Path: "/caption", Text: post.Caption}}
+	fields := []guard.Field{{Path: "/title", Text: post.Title}, {Path: "/caption", Text: post.Text}}
 	for _, tag := range post.Hashtags {
 		fields = append(fields, guard.Field{Path: "/hashtags", Text: tag, Tag: true})
 	}

@@ -39,10 +39,10 @@ func TestAdaptedTextsAreGuarded(t *testing.T) {
 	r.Adapt, r.Variants = []string{"telegram", "vk", "instagram", "facebook"}, map[string]Variant{}
 	r.Title, r.Caption = "Nets", "We cut 3 kg of nets by hand, and they are yours for €40."
 	posts, err := json.Marshal(adaptedPosts{Posts: []adapted{
-		{Platform: "telegram", Caption: "By hand: 3 kg of nets, for €40."},
-		{Platform: "vk", Caption: "Only €20 today."},
-		{Platform: "instagram", Caption: "A cheap shoe of nets."},
-		{Platform: "facebook", Title: "Call 0800 555 0199", Caption: "Nets by hand."},
+		{Platform: "telegram", Text: "By hand: 3 kg of nets, for €40."},
+		{Platform: "vk", Text: "Only €20 today."},
+		{Platform: "instagram", Text: "A cheap shoe of nets."},
+		{Platform: "facebook", Title: "Call 0800 555 0199", Text: "Nets by hand."},
 	}})
 	if err != nil {
 		t.Fatal(err)

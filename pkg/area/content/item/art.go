@@ -40,9 +40,9 @@ func (r *Record) draw(t provider.Text) {
 
 // texts returns the present texts of the item.
 func (r *Record) texts() *provider.Text {
-	t := &provider.Text{Title: r.Title, Headline: r.Headline, Caption: r.Caption, Hashtags: r.Hashtags,
-		Scenes: r.spoken(), Style: r.Art.Style, Characters: r.Art.Characters, Sound: r.Art.Sound,
-		Hook: r.Art.Hook, Hooks: r.Art.Hooks}
+	t := r.Texts.written()
+	t.Scenes, t.Style, t.Characters, t.Sound = r.spoken(), r.Art.Style, r.Art.Characters, r.Art.Sound
+	t.Hook, t.Hooks = r.Art.Hook, r.Art.Hooks
 	if len(r.Slides) == 0 {
 		t.Pictures = r.Art.Pictures
 	}

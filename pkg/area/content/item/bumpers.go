@@ -52,7 +52,7 @@ func (r *Record) checkBumpers() error {
 	about := fmt.Sprintf("the intro and the outro of the factory take %.1f seconds, and may take half of the %s at most",
 		takes.Seconds(), cmp.Or(map[string]string{"story clip": "story"}[r.Shape], "video"))
 	switch most := lengths[r.Shape].most; {
-	case r.Given.Script && r.Kind == Video && r.Excerpt == nil:
+	case r.Given.Has(Script) && r.Kind == Video && r.Excerpt == nil:
 		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say; %s. Write more, or shorten them in the "+
 			"settings of the factory", *r.DurationSeconds-r.around(), about)
 	case 2*r.around() > most:

@@ -46,7 +46,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 	if err := r.checkWritten(text); err != nil {
 		return nil, err
 	}
-	if !r.Given.Title {
+	if !r.Given.Has(Title) {
 		r.Title = text.Title
 	}
 	pictures := r.pictures(made)
@@ -58,7 +58,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		return r.video(text, made, pictures)
 	case "story clip":
 		scene := composition.Scene{Clip: pictures[0], Length: r.between(), OnScreen: r.Title}
-		if !r.Given.Title {
+		if !r.Given.Has(Title) {
 			scene.OnScreen = script.Screen.Clip(r.Title)
 		}
 		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Language: r.Language,
@@ -91,7 +91,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		}, nil
 	}
 	headline := r.Headline
-	if !r.Given.Headline {
+	if !r.Given.Has(Headline) {
 		headline = text.Headline
 	}
 	return composition.Picture{Use: composition.Post, File: pictures[0], Text: headline, Language: r.Language,
@@ -137,7 +137,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
 	}
 	v.Narration = voice
-	if !r.Given.Script { // which determines the length itself
+	if !r.Given.Has(Script) { // which determines the length itself
 		v.Length = r.between()
 	}
 	for _, m := range made[n].Marks {
@@ -183,11 +183,11 @@ func (r *Record) Gave(e *provider.Error) bool {
 	case strings.HasPrefix(part, "/brand/"), part == "/intro", part == "/outro":
 		return true
 	case part == "/path" && text && r.Kind == Post:
-		return r.Given.Headline
+		return r.Given.Has(Headline)
 	case part == "/title", part == "/path" && text:
-		return r.Given.Title
+		return r.Given.Has(Title)
 	case scan(part, "/scenes/%d/on_screen", &n):
-		return r.Given.Script && r.Kind == Video || r.Given.Title && r.Kind == Story
+		return r.Given.Has(Script) && r.Kind == Video || r.Given.Has(Title) && r.Kind == Story
 	case scan(part, "/slides/%d/body", &n):
 		return r.givenSlide(n)
 	case part == "/path":

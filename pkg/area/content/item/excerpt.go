@@ -77,7 +77,8 @@ func (r *Record) planExcerpt(w Options) {
 	}
 	r.Excerpt = &Excerpt{Numbers: r.Excerpt.Numbers}
 	if w.Copies == nil {
-		r.Given.Script, r.Script, r.Scenes = false, "", []Scene{}
+		r.Given.Set(false, Script)
+		r.Script, r.Scenes = "", []Scene{}
 	}
 }
 
@@ -252,7 +253,7 @@ func (r *Record) settle(made []generate.Made) {
 	}
 	length := takes + r.around()
 	r.DurationSeconds = &length
-	if r.Given.Script {
+	if r.Given.Has(Script) {
 		r.Scenes = nil
 		for _, s := range o.Scenes {
 			r.Scenes = append(r.Scenes, Scene(s))

@@ -15,7 +15,7 @@ func TestWhatTheCallerGave(t *testing.T) {
 	own, generated := "med_1", MusicGenerated
 	video := &Record{Item: Item{Kind: Video, Music: &own}, Track: &media.File{Key: "media/track"}}
 	made := &Record{Item: Item{Kind: Video, Music: &generated}, Track: &media.File{Key: "media/earlier"}}
-	titled, untitled := &Record{Given: Given{Title: true}}, &Record{}
+	titled, untitled := &Record{Given: Given{Texts: []Text{Title}}}, &Record{}
 	slides := &Record{Item: Item{Slides: []Slide{{}, {}, {}}}, Given: Given{Slides: []int{1}},
 		Shown: []shownPhoto{{3, media.File{Key: "media/photo"}}}}
 	brand := &Record{Brief: Brief{Brand: &composition.Brand{Logo: &media.File{Key: "media/logo"}}}}

@@ -81,20 +81,16 @@ var advice = map[guard.Code]string{
 func (r *Record) rules(now time.Time) guard.Rules {
 	rules := guard.Rules{Language: r.Language, Now: now, Forbidden: r.Brief.Forbidden, Sourced: r.Brief.Sourced,
 		Facts: []string{r.Brief.Name, r.Brief.Voice, r.Prompt}}
-	if r.Given.Script {
+	if r.Given.Has(Script) {
 		rules.Facts = append(rules.Facts, r.Script)
 		for _, s := range r.Scenes {
 			rules.Facts = append(rules.Facts, s.OnScreen)
 		}
 	}
-	if r.Given.Title {
-		rules.Facts = append(rules.Facts, r.Title)
-	}
-	if r.Given.Caption {
-		rules.Facts = append(rules.Facts, r.Caption)
-	}
-	if r.Given.Headline {
-		rules.Facts = append(rules.Facts, r.Headline)
+	for _, text := range plainTexts {
+		if r.Given.Has(text.name) {
+			rules.Facts = append(rules.Facts, *text.of(&r.Texts))
+		}
 	}
 	for _, i := range r.Given.Slides {
 		rules.Facts = append(rules.Facts, r.Slides[i].Text, r.Slides[i].Body)
@@ -166,14 +162,10 @@ func (r *Record) fields(t provider.Text) (all []guard.Field) {
 			all = append(all, guard.Field{Path: path, Text: text})
 		}
 	}
-	if !r.Given.Title {
-		add("/title", t.Title)
-	}
-	if !r.Given.Headline {
-		add("/headline", t.Headline)
-	}
-	if !r.Given.Caption {
-		add("/caption", t.Caption)
+	for _, text := range plainTexts {
+		if !r.Given.Has(text.name) {
+			add("/"+string(text.name), *text.made(&t))
+		}
 	}
 	for i, s := range t.Slides {
 		if !r.givenSlide(i) {
@@ -186,12 +178,12 @@ func (r *Record) fields(t provider.Text) (all []guard.Field) {
 		add(fmt.Sprintf("/pictures/%d/alt_text", i), p.Alt)
 	}
 	for i, s := range t.Scenes {
-		if !r.Given.Script {
+		if !r.Given.Has(Script) {
 			add(fmt.Sprintf("/scenes/%d/text", i), s.Text)
 			add(fmt.Sprintf("/scenes/%d/on_screen", i), s.OnScreen)
 		}
 	}
-	if !r.Given.Hashtags {
+	if !r.Given.Has(Hashtags) {
 		for i, tag := range t.Hashtags {
 			all = append(all, guard.Field{Path: fmt.Sprintf("/hashtags/%d", i), Text: tag, Tag: true})
 		}

@@ -23,7 +23,7 @@ func (r *Record) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 		return m, ofFactory(err, w.Model == "" && usual != "")
 	}
 	m, _ := catalog.Find(chosen) // it was chosen from there
-	if lyrics := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics); r.Kind == MusicClip && r.Given.Script &&
+	if lyrics := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics); r.Kind == MusicClip && r.Given.Has(Script) &&
 		!lyrics {
 		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as model")
 	}

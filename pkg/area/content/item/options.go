@@ -161,9 +161,11 @@ func (r *Record) seen() bool { return slices.Contains(seen, r.Shape) || r.Headli
 func (r *Record) Head(words string, show *bool) {
 	switch {
 	case words != "":
-		r.Headline, r.Headlined, r.Given.Headline = strings.Join(strings.Fields(words), " "), true, true
+		r.Headline, r.Headlined = strings.Join(strings.Fields(words), " "), true
+		r.Given.Set(true, Headline)
 	case show != nil && !*show:
-		r.Headline, r.Headlined, r.Given.Headline = "", false, false
+		r.Headline, r.Headlined = "", false
+		r.Given.Set(false, Headline)
 	case show != nil:
 		r.Headlined = true
 	}
@@ -190,7 +192,7 @@ func (r *Record) CheckTexts() error {
 		}
 	}
 	switch {
-	case !r.Given.Title:
+	case !r.Given.Has(Title):
 	case r.Shape == "story":
 		check("/title", "", r.Title, script.Story)
 	case r.Shape == "story clip":
@@ -198,15 +200,15 @@ func (r *Record) CheckTexts() error {
 	case r.Kind == MusicClip:
 		check("/title", "", r.Title, script.Track)
 	}
-	if r.Given.Headline {
+	if r.Given.Has(Headline) {
 		check("/headline", "", r.Headline, script.Slide)
 	}
 	for i, s := range r.Scenes {
-		if r.Given.Script && s.OnScreen != "" {
+		if r.Given.Has(Script) && s.OnScreen != "" {
 			check(fmt.Sprintf("/scenes/%d/on_screen", i), "", s.OnScreen, script.Screen)
 		}
 	}
-	if r.Given.Script && r.Kind == Video && !script.Covers(r.Script) {
+	if r.Given.Has(Script) && r.Kind == Video && !script.Covers(r.Script) {
 		param := "/scenes"
 		if r.Given.Undivided {
 			param = "/script"
@@ -231,7 +233,7 @@ func (r *Record) CheckTexts() error {
 // show, before anything is made of them.
 func (r *Record) checkWritten(t provider.Text) error {
 	texts := []string{t.Script(), t.Headline}
-	if !r.Given.Title && r.InMedia() {
+	if !r.Given.Has(Title) && r.InMedia() {
 		texts = append(texts, t.Title)
 	}
 	for _, s := range t.Scenes {

@@ -180,7 +180,8 @@ func (r *Record) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 	}
 	switch own := w.Script != "" || w.Scenes != nil; {
 	case r.Excerpt != nil:
-		r.Scenes, r.Script, r.Given.Script = scenes, scriptOf(scenes), sameLanguage(r.Origin.Language, r.Language)
+		r.Scenes, r.Script = scenes, scriptOf(scenes)
+		r.Given.Set(sameLanguage(r.Origin.Language, r.Language), Script)
 	case r.Kind == MusicClip:
 		w.DurationSeconds = &w.Copies.Seconds
 	case r.Kind != Video || own:
@@ -190,7 +191,7 @@ func (r *Record) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 		w.DurationSeconds, r.Scenes = &w.Copies.Seconds, scenes
 	}
 	err := r.Plan(offer, w, live)
-	if !r.Given.Script || r.Excerpt != nil {
+	if !r.Given.Has(Script) || r.Excerpt != nil {
 		r.Scenes = []Scene{} // they are written, or chosen
 	}
 	if r.Excerpt != nil {

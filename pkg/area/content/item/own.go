@@ -48,7 +48,7 @@ func (r *Record) Fitted() bool { return r.Fit != nil && *r.Fit != FitNone }
 func (r *Record) Provide(files []media.File) {
 	r.Shape, r.Parts, r.Credits = ownShape, nil, 0
 	r.Own = files
-	r.Given.Title, r.Given.Caption, r.Given.Hashtags = true, true, true
+	r.Given.Set(true, Title, Caption, Hashtags)
 	if len(r.Own) > 0 && r.Fitted() {
 		r.Parts = append(r.Parts, part{Part: generate.Part{Kind: provider.KindCompose, Provider: generate.Composed},
 			Role: roleFinal})

@@ -116,7 +116,7 @@ func (r *Record) lead() step {
 // divide divides a video into scenes, so that a clip of the model or a picture covers
 // each, and sets the length of the clips. It returns the length of the clip of each scene.
 func (r *Record) divide(lead *step, m catalog.Model, reuse bool) (clips []int, err error) {
-	if r.Given.Script {
+	if r.Given.Has(Script) {
 		if clips, err = r.divideGiven(*lead, m, reuse); err == nil {
 			lead.seconds = slices.Max(clips)
 		}
@@ -144,7 +144,7 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 	if r.Kind == Video {
 		between := *r.DurationSeconds - r.around()
 		speech := between - pauses
-		if !r.Given.Script {
+		if !r.Given.Has(Script) {
 			text.role, text.seconds, text.number = roleScript, speech, count
 		}
 		all = []step{{role: roleVoice, kind: provider.KindVoice, seconds: speech}}

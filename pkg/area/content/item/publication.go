@@ -106,7 +106,7 @@ const (
 type PublicationChange struct {
 	Kind    string              `json:"kind" enum:"edit,delete" doc:"Kind of the change"`
 	State   string              `json:"state" enum:"pending,done,failed" doc:"State of the change. The platform gets it in the background"`
-	Caption *string             `json:"caption" doc:"New text, of an edit. Null for a deletion"`
+	Text    *string             `json:"caption" doc:"New text, of an edit. Null for a deletion"`
 	Failure *PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 	At      resource.Time       `json:"at" doc:"Time at which it was requested"`
 }

@@ -114,19 +114,6 @@ func (r *Record) GoesOut() bool {
 	return wanted && !r.withheld() && (r.Runs() || r.State == Generated && r.Ordered != nil)
 }
 
-// Given marks the texts that the caller wrote.
-type Given struct {
-	Title    bool `json:"title,omitempty"`
-	Headline bool `json:"headline,omitempty"`
-	Caption  bool `json:"caption,omitempty"`
-	Hashtags bool `json:"hashtags,omitempty"`
-	// Slides are the indexes of the slides whose texts the caller wrote.
-	Slides []int `json:"slides,omitempty"`
-	// Script reports whether the caller wrote the script, and Undivided whether without scenes.
-	Script    bool `json:"script,omitempty"`
-	Undivided bool `json:"undivided,omitempty"`
-}
-
 // About returns the description of the item for the entries of its money.
 func (r *Record) About() ledger.About {
 	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}

@@ -42,13 +42,13 @@ func (r *Record) foreseen(p part) provider.Request {
 			req.ImageURL = "https://still" // signed when it is made
 		}
 	case provider.KindMusic:
-		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.Given.Script {
+		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.Given.Has(Script) {
 			req.Lyrics = r.Script
 		}
 	case provider.KindVoice:
 		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice,
 			p.Seconds, true
-		if r.Given.Script && r.Excerpt == nil {
+		if r.Given.Has(Script) && r.Excerpt == nil {
 			req.Prompt = r.Script
 		}
 	}
@@ -90,7 +90,7 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 	case roleRewrite:
 		r.rewrite(&req, made)
 	case roleVoice:
-		if !r.Given.Script {
+		if !r.Given.Has(Script) {
 			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
 		}
 	case roleMusic:

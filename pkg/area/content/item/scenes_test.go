@@ -83,12 +83,12 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		"200 emoji": {Carousel, "", "en",
 			func(r *Record) { r.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
 		"the title of a story": {Story, "", "en", func(r *Record) {
-			r.Given.Title, r.Title = true,
-				bengali
+			r.Given.Set(true, Title)
+			r.Title = bengali
 		}, "/title"},
 		"that of a video is not shown": {Video, FormatShort, "en", func(r *Record) {
-			r.Given.Title, r.Title = true,
-				bengali
+			r.Given.Set(true, Title)
+			r.Title = bengali
 		}, ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())

@@ -39,9 +39,11 @@ func (r *Record) takeScript(o Options) error {
 	before := r.Scenes
 	switch {
 	case o.Script != "" && r.Kind == MusicClip:
-		r.Given.Script, r.Script = true, strings.TrimSpace(o.Script)
+		r.Given.Set(true, Script)
+		r.Script = strings.TrimSpace(o.Script)
 	case o.Script != "":
-		r.Given.Script, r.Given.Undivided, r.Script = true, true, oneLine(o.Script)
+		r.Given.Set(true, Script)
+		r.Given.Undivided, r.Script = true, oneLine(o.Script)
 		r.Scenes = []Scene{{Text: r.Script}} // they are divided when the length of the clips is known
 		if o.Reuse && len(before) > 0 {
 			if r.Scenes = redivided(before, r.Script); r.Scenes == nil {
@@ -53,7 +55,8 @@ func (r *Record) takeScript(o Options) error {
 			return errs.Invalid("/scenes", "must be %d, as the item has, so that its clips and pictures can be used again",
 				len(before))
 		}
-		r.Given.Script, r.Given.Undivided, r.Scenes = true, false, nil
+		r.Given.Set(true, Script)
+		r.Given.Undivided, r.Scenes = false, nil
 		for i, s := range o.Scenes {
 			s = Scene{oneLine(s.Text), oneLine(s.Visual), oneLine(s.OnScreen)}
 			if s.Visual == "" && o.Reuse && len(before) > 0 {
@@ -63,7 +66,7 @@ func (r *Record) takeScript(o Options) error {
 		}
 		r.Script = scriptOf(r.Scenes)
 	}
-	if !r.Given.Script || r.Kind != Video {
+	if !r.Given.Has(Script) || r.Kind != Video {
 		return nil
 	}
 	if r.Excerpt != nil {
@@ -124,13 +127,13 @@ func (r *Record) spoken() []provider.Scene {
 
 // complete reports whether the caller wrote all texts, so that no model writes any.
 func (r *Record) complete() bool {
-	return r.Given.Script && r.Given.Title && r.Given.Caption && r.Given.Hashtags
+	return r.Given.Has(Script, Title, Caption, Hashtags)
 }
 
 // words returns the texts of the item: those that were made, and the script of the caller.
 func (r *Record) words(made []generate.Made) provider.Text {
 	t := written(made)
-	if r.Given.Script && r.Kind == Video {
+	if r.Given.Has(Script) && r.Kind == Video {
 		t.Scenes = r.spoken()
 	}
 	if t.Title == "" {

@@ -25,10 +25,9 @@ type Variant struct {
 
 // Words are the texts and files of a post, and the variants that they come from.
 type Words struct {
-	Title, Caption string
-	Hashtags       []string
-	Files          []media.File
-	Poster         *media.File
+	Texts
+	Files  []media.File
+	Poster *media.File
 	// From has the keys of the variants of members that differ from the item: title, caption, hashtags and media.
 	From map[string]string
 }
@@ -36,7 +35,7 @@ type Words struct {
 // Words returns what is posted to an account of a platform. The variant of the account goes before the variant of its
 // platform.
 func (r *Record) Words(platform, accountID string) Words {
-	w := Words{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags, From: map[string]string{}}
+	w := Words{Texts: r.Texts, From: map[string]string{}}
 	w.Files, w.Poster = r.Posted()
 	for _, key := range []string{platform, accountID} {
 		v, ok := r.Variants[key]
@@ -67,7 +66,7 @@ type Preview struct {
 	Platform        string   `json:"platform" doc:"Platform"`
 	SocialAccountID *string  `json:"social_account_id" doc:"Social account. Null: any account of the platform"`
 	Title           string   `json:"title" doc:"Title. Empty where the platform has none"`
-	Caption         string   `json:"caption" doc:"Text, with the hashtags where they belong to it"`
+	Text            string   `json:"caption" doc:"Text, with the hashtags where they belong to it"`
 	Rest            string   `json:"rest" doc:"End of a long text, which is published as a message of its own. Empty: none"`
 	Hashtags        []string `json:"hashtags" nullable:"false" doc:"Hashtags that the platform has beside the text"`
 	MediaIDs        []string `json:"media_ids" nullable:"false" doc:"Ids of the files, in order"`

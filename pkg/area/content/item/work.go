@@ -185,17 +185,9 @@ func (r *Record) assemble(made []generate.Made, now time.Time) {
 // write sets the texts that were made. The texts of the caller stay.
 func (r *Record) write(made []generate.Made) {
 	t := r.words(made)
-	if !r.Given.Title {
-		r.Title = t.Title
-	}
-	if !r.Given.Caption {
-		r.Caption, r.Draft = t.Caption, ""
-	}
-	if !r.Given.Hashtags {
-		r.Hashtags = append([]string{}, t.Hashtags...)
-	}
-	if !r.Given.Headline {
-		r.Headline = t.Headline
+	r.Texts.take(t, r.Given)
+	if !r.Given.Has(Caption) {
+		r.Draft = ""
 	}
 	for i := range r.Slides {
 		if i < len(t.Slides) && !r.givenSlide(i) {
@@ -203,7 +195,7 @@ func (r *Record) write(made []generate.Made) {
 		}
 	}
 	r.draw(t)
-	if r.Given.Script {
+	if r.Given.Has(Script) {
 		return
 	}
 	r.Script, r.Scenes = t.Script(), []Scene{}

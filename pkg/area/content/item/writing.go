@@ -31,7 +31,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 	case Video:
 	default:
 		req.Pictures = 1
-		req.Headline = r.Headlined && !r.Given.Headline
+		req.Headline = r.Headlined && !r.Given.Has(Headline)
 	}
 	told := r.ofWriter(req)
 	written := prompt.Write(told)
@@ -55,7 +55,7 @@ func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
 	if product := r.Brief.Product; product != nil {
 		w.Product = product.facts(r.Brief.Prices != PricesNone)
 	}
-	if r.Given.Script {
+	if r.Given.Has(Script) {
 		w.Script = r.Script
 	}
 	for i, a := range r.told() {

@@ -30,7 +30,7 @@ func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool)
 			return asked, text, false
 		}
 	}
-	if text = *r.texts(); r.Given.Script {
+	if text = *r.texts(); r.Given.Has(Script) {
 		text.Scenes = nil // they were not requested
 	}
 	alone := *r
