@@ -28,7 +28,7 @@ func main() {
 			}
 			credits = append(credits, r.Credits)
 			r.State, r.Title, r.Caption = item.Generated, "Title", "Caption"
-			asked, _, _ := r.Written()
+			asked, _, _ := item.AttemptAt(r).Written()
 			system, user = provider.TextPrompt(asked)
 			tokens = provider.TextTokens(asked)
 		}
@@ -54,5 +54,5 @@ func record(kind item.Kind, quality string) (*item.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, r.Plan(offer, item.Options{}, true)
+	return r, item.AttemptAt(r).Plan(offer, item.Options{}, true)
 }

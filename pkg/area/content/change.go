@@ -264,7 +264,7 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.I
 	if err != nil {
 		return err
 	}
-	return r.Stop(tx, s.now(), charged, made)
+	return item.AttemptAt(r).Stop(tx, s.now(), charged, made)
 }
 
 // write adds the changed record to the transaction, and returns the changed item.

@@ -102,11 +102,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	s.claim(tx, refs.owner, r)
 	if r.Finished() {
-		if err := r.Finish(tx, now, refs.owner); err != nil {
+		if err := item.AttemptAt(r).Finish(tx, now, refs.owner); err != nil {
 			return out, err
 		}
 	} else {
-		order := r.Order(refs.owner)
+		order := item.AttemptAt(r).Order(refs.owner)
 		r.Usual = order.Usual()
 		if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
 			refs.balance); err != nil {
@@ -154,7 +154,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		}
 		records = append(records, r)
 		if !r.Finished() {
-			order := r.Order(refs.owner)
+			order := item.AttemptAt(r).Order(refs.owner)
 			r.Usual = order.Usual()
 			works = append(works, order)
 		}
@@ -181,7 +181,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	for _, r := range records {
 		s.claim(tx, refs.owner, r)
 		if r.Finished() {
-			if err := r.Finish(tx, now, refs.owner); err != nil {
+			if err := item.AttemptAt(r).Finish(tx, now, refs.owner); err != nil {
 				return out, err
 			}
 		} else {
@@ -273,7 +273,7 @@ func rehearsedError(p *auth.Principal, records ...*item.Record) error {
 		if r.Sandbox == nil {
 			continue
 		}
-		credits += r.LivePrice()
+		credits += item.AttemptAt(r).LivePrice()
 		if generate.RehearsedError(r.Sandbox.Outcome, 0, p) != nil && outcome == "" {
 			outcome = r.Sandbox.Outcome
 		}
@@ -328,7 +328,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		if err := a.provide(&b, r); err != nil {
 			return nil, err
 		}
-		return r, r.PlanAdapt(s.offer, mode == tenant.Live)
+		return r, item.AttemptAt(r).PlanAdapt(s.offer, mode == tenant.Live)
 	}
 	switch b.Kind {
 	case item.Video:
@@ -357,7 +357,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, err
 	}
 	if !b.Reuse {
-		return r, r.Plan(s.offer, w, mode == tenant.Live)
+		return r, item.AttemptAt(r).Plan(s.offer, w, mode == tenant.Live)
 	}
 	return r, a.planCopies(&b, r, w, s.offer, mode == tenant.Live)
 }

@@ -112,7 +112,7 @@ func (a *references) provide(b *createBody, r *item.Record) error {
 		}
 		r.Format = &format
 	}
-	r.Provide(files)
+	item.AttemptAt(r).Provide(files)
 	return nil
 }
 

@@ -81,7 +81,7 @@ func (b *regenerateBody) correct(r *item.Record) error {
 	if r.Headlined && r.Headline == "" {
 		return errs.Invalid("/headline", "is required: the item has none, and with reuse no model writes it")
 	}
-	return r.CheckReuse()
+	return item.AttemptAt(r).CheckReuse()
 }
 
 // correctSlides sets the texts of the slides that the body corrects. With reuse, the other text of a slide stays.
@@ -168,7 +168,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if live {
 		balance = ledger.FundsOf(others[:funds])
 	}
-	order := r.Order(it.Owner)
+	order := item.AttemptAt(r).Order(it.Owner)
 	r.Usual = order.Usual()
 	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
 		balance); err != nil {
@@ -193,7 +193,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 		if !b.empty() {
 			return errs.Invalid("", "takes no members for a content item of your own media, but sandbox")
 		}
-		return r.CheckAgain()
+		return item.AttemptAt(r).CheckAgain()
 	}
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
@@ -227,5 +227,5 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	if err := a.files(&w); err != nil {
 		return err
 	}
-	return r.Plan(s.offer, w, live)
+	return item.AttemptAt(r).Plan(s.offer, w, live)
 }

@@ -40,7 +40,7 @@ type adaptedPosts struct {
 }
 
 // adaptRequest returns the request to word texts for the platforms of the item.
-func (r *Record) adaptRequest(t provider.Text) (req provider.Request, err error) {
+func (r prompter) adaptRequest(t provider.Text) (req provider.Request, err error) {
 	told := prompt.Adapting{Language: r.Language, Channel: r.Brief.Voice, Title: t.Title,
 		Caption: provider.Clip(t.Caption, longestCaption), Hashtags: t.Hashtags}
 	var sample adaptedPosts
@@ -62,7 +62,7 @@ func (r *Record) adaptRequest(t provider.Text) (req provider.Request, err error)
 
 // adaptForeseen returns the greatest request to word the texts. Its price does not depend on texts that are not written
 // yet.
-func (r *Record) adaptForeseen() provider.Request {
+func (r prompter) adaptForeseen() provider.Request {
 	most := provider.Text{Title: strings.Repeat("x", longestTitle), Caption: strings.Repeat("x", longestCaption)}
 	req, err := r.adaptRequest(most)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Record) adaptForeseen() provider.Request {
 }
 
 // PlanAdapt adds the part that adapts the texts, if any are to be.
-func (r *Record) PlanAdapt(offer catalog.Offer, live bool) error {
+func (r Attempt) PlanAdapt(offer catalog.Offer, live bool) error {
 	if len(r.Adapt) == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (r *Record) PlanAdapt(offer catalog.Offer, live bool) error {
 
 // vary makes the texts that the model has adapted variants of the item. Texts of the caller stay. A text that the
 // guards refuse is left out: the platform gets that of the item, which they have checked.
-func (r *Record) vary(made []generate.Made, now time.Time) {
+func (r maker) vary(made []generate.Made, now time.Time) {
 	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleAdapt })
 	if i < 0 || i >= len(made) {
 		return
@@ -125,7 +125,7 @@ func (r *Record) vary(made []generate.Made, now time.Time) {
 }
 
 // refuses reports whether the guards refuse a post, which may state what the item and its inputs do.
-func (r *Record) refuses(post adapted, now time.Time) bool {
+func (r prompter) refuses(post adapted, now time.Time) bool {
 	rules := r.rules(now)
 	rules.Facts, rules.Sourced = append(rules.Facts, r.Title, r.Caption, strings.Join(r.Hashtags, " ")), false
 	if len(guard.Check([]guard.Field{{Text: r.Caption}}, guard.Rules{Language: r.Language, Now: now,

@@ -22,7 +22,7 @@ type Art struct {
 }
 
 // draw notes what a writer has described besides the texts.
-func (r *Record) draw(t provider.Text) {
+func (r maker) draw(t provider.Text) {
 	if len(t.Hooks) == 0 {
 		return // the caller has written all texts
 	}
@@ -39,7 +39,7 @@ func (r *Record) draw(t provider.Text) {
 }
 
 // texts returns the present texts of the item.
-func (r *Record) texts() *provider.Text {
+func (r prompter) texts() *provider.Text {
 	t := r.Texts.written()
 	t.Scenes, t.Style, t.Characters, t.Sound = r.spoken(), r.Art.Style, r.Art.Characters, r.Art.Sound
 	t.Hook, t.Hooks = r.Art.Hook, r.Art.Hooks
@@ -57,7 +57,7 @@ func (r *Record) texts() *provider.Text {
 }
 
 // alt returns the alternative text of a picture of a slide, by its number, or of the only picture.
-func (r *Record) alt(f media.File, number int) string {
+func (r maker) alt(f media.File, number int) string {
 	if i := max(number-1, 0); f.Type == media.Image && r.Kind != Video && i < len(r.Art.Pictures) {
 		return r.Art.Pictures[i].Alt
 	}
@@ -65,7 +65,7 @@ func (r *Record) alt(f media.File, number int) string {
 }
 
 // describe sets the alternative texts of finished pictures.
-func (r *Record) describe(files []media.File) {
+func (r maker) describe(files []media.File) {
 	n := 0
 	for i := range files {
 		if files[i].Type == media.Image && files[i].Role == media.Final {

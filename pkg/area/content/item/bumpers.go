@@ -22,7 +22,7 @@ func bumper(f *media.File) time.Duration {
 }
 
 // bumpers returns the length of the intro and the outro together, which is 0 if the item shows none.
-func (r *Record) bumpers() time.Duration {
+func (r prompter) bumpers() time.Duration {
 	if r.Kind != Video && r.Shape != "story clip" {
 		return 0
 	}
@@ -30,21 +30,21 @@ func (r *Record) bumpers() time.Duration {
 }
 
 // around returns the whole seconds that the intro and the outro take of the length.
-func (r *Record) around() int { return int((r.bumpers() + time.Second - 1) / time.Second) }
+func (r prompter) around() int { return int((r.bumpers() + time.Second - 1) / time.Second) }
 
 // between returns the length of the part between the intro and the outro.
-func (r *Record) between() time.Duration {
+func (r prompter) between() time.Duration {
 	return time.Duration(*r.DurationSeconds)*time.Second - r.bumpers()
 }
 
 // usualLength returns the default length of the shape: longer if its intro and outro take more than half of it.
-func (r *Record) usualLength() int {
+func (r Attempt) usualLength() int {
 	bounds := lengths[r.Shape]
 	return min(max(bounds.usual, 2*r.around()), bounds.most)
 }
 
 // checkBumpers refuses a length of which the intro and the outro take more than half.
-func (r *Record) checkBumpers() error {
+func (r Attempt) checkBumpers() error {
 	takes := r.bumpers()
 	if takes == 0 || takes <= r.between() {
 		return nil

@@ -25,7 +25,8 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 		return w.ownComposition(), nil
 	}
 	w.settle(made)
-	r := *w.Record
+	shown := *w.Record
+	r := AttemptAt(&shown)
 	switch l := r.Brief.Logo; {
 	case w.look.Plain:
 		r.Brief.Brand, r.Brief.Badge = r.Brief.Brand.Plain(), nil
@@ -41,7 +42,7 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 }
 
 // composition returns the composition of the parts that were made.
-func (r *Record) composition(made []generate.Made) (composition.Composition, error) {
+func (r maker) composition(made []generate.Made) (composition.Composition, error) {
 	text := r.words(made)
 	if err := r.checkWritten(text); err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 
 // pictures returns the pictures and clips of the item in their order: those that were made,
 // and photos of the product.
-func (r *Record) pictures(made []generate.Made) (all []*media.File) {
+func (r maker) pictures(made []generate.Made) (all []*media.File) {
 	show := func() {
 		for f := r.photo(len(all) + 1); f != nil; f = r.photo(len(all) + 1) {
 			all = append(all, f)
@@ -125,7 +126,7 @@ func (r *Record) pictures(made []generate.Made) (all []*media.File) {
 const anyLength = time.Hour
 
 // video describes a video of scenes.
-func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
+func (r maker) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
 	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
 		CaptionStyle: r.Brief.CaptionStyle,
 		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
@@ -169,7 +170,7 @@ func seconds(f media.File) time.Duration {
 }
 
 // Gave implements generate.Composing.
-func (r *Record) Gave(e *provider.Error) bool {
+func (r maker) Gave(e *provider.Error) bool {
 	var n int
 	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) ||
 		e.Code == string(provider.FailedInput)
@@ -208,7 +209,7 @@ func scan(pointer, format string, n *int) bool {
 }
 
 // brought reports whether the file of a key is one that the caller has brought in.
-func (r *Record) brought(key string) bool {
+func (r maker) brought(key string) bool {
 	is := func(f *media.File) bool { return f != nil && f.Key == key }
 	if is(r.Track) || is(r.OwnCover) || is(r.Brief.Intro) || is(r.Brief.Outro) ||
 		r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||

@@ -38,7 +38,7 @@ func (r *Record) Count(tx *store.Tx, now time.Time, before tally.Counts) {
 
 // Stop moves an item whose work was canceled to its end. charged is the cost of the
 // completed parts, and made has their results.
-func (r *Record) Stop(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
+func (r maker) Stop(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
 	before := r.Counts()
 	if err := r.Move(Canceled); err != nil {
 		return err

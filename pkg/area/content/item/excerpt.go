@@ -32,7 +32,7 @@ type Excerpt struct {
 
 // Excerpts reports whether the service chooses the scenes of another item that this one retells: for a short video, or
 // a story that is a clip, of a longer video of which the caller names no scenes, and writes no script.
-func (r *Record) Excerpts(from *Record, w Options, reuse bool) bool {
+func (r Attempt) Excerpts(from *Record, w Options, reuse bool) bool {
 	if len(from.Scenes) < 2 || from.Format == nil || from.DurationSeconds == nil || w.Script != "" || w.Scenes != nil {
 		return false
 	}
@@ -55,7 +55,7 @@ func (r *Record) Excerpts(from *Record, w Options, reuse bool) bool {
 }
 
 // Excerptible returns the numbers of the scenes that can be chosen: all, or those that can be copied.
-func (from *Record) Excerptible(copies bool) (numbers []int) {
+func (from Attempt) Excerptible(copies bool) (numbers []int) {
 	for n := range from.Scenes {
 		made := func(done result) bool { return done.Role == roleItem && done.Number == n+1 }
 		if !copies || slices.ContainsFunc(from.Results, made) {
@@ -67,7 +67,7 @@ func (from *Record) Excerptible(copies bool) (numbers []int) {
 
 // planExcerpt plans the choice of the scenes anew for an attempt, if it is not made yet. Without copies, a writer
 // retells them. A script of the caller needs no choice.
-func (r *Record) planExcerpt(w Options) {
+func (r Attempt) planExcerpt(w Options) {
 	if r.Excerpt == nil {
 		return
 	}
@@ -84,7 +84,7 @@ func (r *Record) planExcerpt(w Options) {
 
 // boundExcerpt sets the length of the choice, once that of the item is known. It returns validation_failed if copies of
 // the scenes cannot have it.
-func (r *Record) boundExcerpt() error {
+func (r Attempt) boundExcerpt() error {
 	if r.Excerpt == nil {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (r *Record) boundExcerpt() error {
 }
 
 // took returns the seconds that scenes of the origin take together, by their indexes.
-func (r *Record) took(indexes []int) int {
+func (r prompter) took(indexes []int) int {
 	var all []Scene
 	for _, i := range indexes {
 		all = append(all, Scene(r.Origin.Scenes[i]))
@@ -106,7 +106,7 @@ func (r *Record) took(indexes []int) int {
 }
 
 // leastExcerpt returns the least seconds of the chosen scenes: a writer can retell any.
-func (r *Record) leastExcerpt() int {
+func (r prompter) leastExcerpt() int {
 	if r.Copied {
 		return leastSpoken
 	}
@@ -115,7 +115,7 @@ func (r *Record) leastExcerpt() int {
 
 // window returns the indexes of the scenes one after another that come nearest to the length, without those of some
 // numbers. It returns nil if there are none.
-func (r *Record) window(without []int) (best []int) {
+func (r prompter) window(without []int) (best []int) {
 	e := r.Excerpt
 	for first := range e.Numbers {
 		for last := first; last < len(e.Numbers) && e.Numbers[last]-e.Numbers[first] == last-first; last++ {
@@ -136,7 +136,7 @@ func (r *Record) window(without []int) (best []int) {
 
 // usual returns the indexes of the scenes that are chosen without the model: the best window, or else the shortest
 // scene.
-func (r *Record) usual() []int {
+func (r prompter) usual() []int {
 	for _, without := range [][]int{r.Excerpt.Used, nil} {
 		if best := r.window(without); best != nil {
 			return best
@@ -158,7 +158,7 @@ type excerpt struct {
 }
 
 // chosen returns the indexes of the scenes that an answer chooses, or its problems.
-func (r *Record) chosen(answer json.RawMessage) (indexes []int, problems []string) {
+func (r prompter) chosen(answer json.RawMessage) (indexes []int, problems []string) {
 	var a excerpt
 	if json.Unmarshal(answer, &a) != nil || len(a.Scenes) == 0 {
 		return nil, []string{`"scenes" must have the numbers of the chosen scenes`}
@@ -193,7 +193,7 @@ func (r *Record) chosen(answer json.RawMessage) (indexes []int, problems []strin
 
 // excerptRequest returns the request to choose the scenes. Before it is known which of them are used, all count as
 // used, so that the price is for the longest prompt.
-func (r *Record) excerptRequest() provider.Request {
+func (r prompter) excerptRequest() provider.Request {
 	e := r.Excerpt
 	told := prompt.Excerpting{Language: r.Origin.Language, Request: r.Prompt, Channel: r.Brief.Voice,
 		Title: r.Origin.Title, Least: r.leastExcerpt(), Most: e.Seconds, Whole: r.Copied}
@@ -223,13 +223,13 @@ func (w *work) Inspect(n int, object json.RawMessage) (problems []string) {
 }
 
 // excerptPart returns the number of the part that chooses the scenes, or -1.
-func (r *Record) excerptPart() int {
+func (r maker) excerptPart() int {
 	return slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleExcerpt })
 }
 
 // settle makes the item one of the chosen scenes, once they are chosen. If the answer of the model cannot be used, they
 // are the best ones by their length.
-func (r *Record) settle(made []generate.Made) {
+func (r maker) settle(made []generate.Made) {
 	part := r.excerptPart()
 	if r.Excerpt == nil || part < 0 || part >= len(made) {
 		return
@@ -276,7 +276,7 @@ func (r *Record) settle(made []generate.Made) {
 }
 
 // leftOut reports whether a part is the copy of a scene that was not chosen.
-func (r *Record) leftOut(p part) bool {
+func (r maker) leftOut(p part) bool {
 	return r.Kind == Video && p.Role == roleItem && p.Copy != nil && p.Number == 0
 }
 

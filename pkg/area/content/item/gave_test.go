@@ -36,7 +36,7 @@ func TestWhatTheCallerGave(t *testing.T) {
 		{brand, unreadable, "/brand/logo", true}, {brand, long, "/brand/name", true},
 		{brand, unreadable, "media/logo", true}, {brand, provider.FailedComposition, "", false},
 	} {
-		if got := c.of.Gave(&provider.Error{Code: string(c.code), Part: c.part}); got != c.want {
+		if got := AttemptAt(c.of).Gave(&provider.Error{Code: string(c.code), Part: c.part}); got != c.want {
 			t.Errorf("%s of %s: %v", c.code, c.part, got)
 		}
 	}

@@ -78,7 +78,7 @@ var advice = map[guard.Code]string{
 }
 
 // rules returns what the texts of the item may state and must comply with.
-func (r *Record) rules(now time.Time) guard.Rules {
+func (r prompter) rules(now time.Time) guard.Rules {
 	rules := guard.Rules{Language: r.Language, Now: now, Forbidden: r.Brief.Forbidden, Sourced: r.Brief.Sourced,
 		Facts: []string{r.Brief.Name, r.Brief.Voice, r.Prompt}}
 	if r.Given.Has(Script) {
@@ -119,7 +119,7 @@ func (r *Record) rules(now time.Time) guard.Rules {
 }
 
 // Invents reports whether texts for the item state what none of its inputs has, or have a forbidden word.
-func (r *Record) Invents(now time.Time, texts ...string) bool {
+func (r prompter) Invents(now time.Time, texts ...string) bool {
 	rules := r.rules(now)
 	rules.Sourced = false // topics name no sources
 	var all []guard.Field
@@ -156,7 +156,7 @@ func (p *Product) stated() []string {
 
 // fields returns the texts that the writer has written and that readers see or hear. Those of the caller are not
 // checked.
-func (r *Record) fields(t provider.Text) (all []guard.Field) {
+func (r prompter) fields(t provider.Text) (all []guard.Field) {
 	add := func(path, text string) {
 		if text != "" {
 			all = append(all, guard.Field{Path: path, Text: text})

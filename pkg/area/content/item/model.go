@@ -12,7 +12,7 @@ import (
 
 // chooseLead returns the item's own model. If parts are reused, it may be one that is no longer offered, with the error
 // for parts that it would have to make.
-func (r *Record) chooseLead(offer catalog.Offer, lead step, w Options, live bool) (catalog.Model, error) {
+func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool) (catalog.Model, error) {
 	usual := r.Brief.Models[string(lead.kind)]
 	chosen, err := offer.Choose(string(lead.kind), w.Model, usual, live)
 	if err != nil {
@@ -23,15 +23,15 @@ func (r *Record) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 		return m, ofFactory(err, w.Model == "" && usual != "")
 	}
 	m, _ := catalog.Find(chosen) // it was chosen from there
-	if lyrics := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics); r.Kind == MusicClip && r.Given.Has(Script) &&
-		!lyrics {
+	sings := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics)
+	if r.Kind == MusicClip && r.Given.Has(Script) && !sings {
 		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as model")
 	}
 	return m, nil
 }
 
 // choose adds a part that is not made by the item's model.
-func (r *Record) choose(offer catalog.Offer, st step, live bool) error {
+func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 	usual, failure := offer.Default(st.kind, live)
 	candidates := []catalog.Model{usual}
 	id, endpoint := r.Brief.model(st.kind)

@@ -102,7 +102,7 @@ func (o Options) Check(kind Kind, format string) error {
 }
 
 // take sets the options, and defaults for those that have no value yet.
-func (r *Record) take(o Options) error {
+func (r Attempt) take(o Options) error {
 	format := ""
 	if r.Format != nil {
 		format = *r.Format
@@ -231,7 +231,7 @@ func (r *Record) CheckTexts() error {
 
 // checkWritten refuses texts that a model has written and that finished media could not
 // show, before anything is made of them.
-func (r *Record) checkWritten(t provider.Text) error {
+func (r prompter) checkWritten(t provider.Text) error {
 	texts := []string{t.Script(), t.Headline}
 	if !r.Given.Has(Title) && r.InMedia() {
 		texts = append(texts, t.Title)

@@ -19,7 +19,7 @@ var kindNames = map[Kind]string{Post: "a post", Carousel: "a carousel", Video: "
 // Retell bases the item on another item. If numbers is not nil, only those scenes or slides are used. The item keeps a
 // copy of their texts, so that a later change or deletion of the other item has no effect. Retell returns invalid_state
 // if the other item has no finished texts, and validation_failed for a number that it does not have.
-func (r *Record) Retell(from *Record, numbers []int) error {
+func (r Attempt) Retell(from *Record, numbers []int) error {
 	if !slices.Contains(writtenStates, from.State) || from.Caption == "" && from.Title == "" {
 		e := errs.New(errs.InvalidState, "The content item %s has no finished texts. Wait until it is generated.", from.ID)
 		e.Param = "/from_content_item_id"
@@ -51,7 +51,7 @@ func (r *Record) Retell(from *Record, numbers []int) error {
 }
 
 // retold are the rules for a text that retells another one.
-func (r *Record) retold() (all []string) {
+func (r prompter) retold() (all []string) {
 	if r.Origin == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func CopiesOf(from *Record, numbers []int) (*Copies, error) {
 }
 
 // copied returns the part for a step that is a copy, or nil if the step must be taken.
-func (r *Record) copied(st step, w Options) *part {
+func (r Attempt) copied(st step, w Options) *part {
 	if w.Copies == nil || st.role == roleMusic && w.Music != "" || st.role == roleCover && w.Cover != "" {
 		return nil
 	}
@@ -169,7 +169,7 @@ func originFacts(o *prompt.Origin) []string {
 
 // PlanCopies is Plan for an item that retells another one of its kind with copies of its parts. In the same language,
 // the scenes keep their words.
-func (r *Record) PlanCopies(offer catalog.Offer, w Options, live bool) error {
+func (r Attempt) PlanCopies(offer catalog.Offer, w Options, live bool) error {
 	var scenes []Scene
 	for _, s := range r.Origin.Scenes {
 		scenes = append(scenes, Scene(s))

@@ -45,7 +45,7 @@ func (r *Record) Fitted() bool { return r.Fit != nil && *r.Fit != FitNone }
 
 // Provide makes the caller's files the media of the item, and plans what is left to do: nothing, unless they are to be
 // fitted, or texts are to be adapted.
-func (r *Record) Provide(files []media.File) {
+func (r Attempt) Provide(files []media.File) {
 	r.Shape, r.Parts, r.Credits = ownShape, nil, 0
 	r.Own = files
 	r.Given.Set(true, Title, Caption, Hashtags)
@@ -58,7 +58,7 @@ func (r *Record) Provide(files []media.File) {
 }
 
 // own returns the caller's files with a role.
-func (r *Record) own(as media.Role) []media.File {
+func (r maker) own(as media.Role) []media.File {
 	files := slices.Clone(r.Own)
 	for i := range files {
 		files[i].Role = as
@@ -70,7 +70,7 @@ func (r *Record) own(as media.Role) []media.File {
 func (r *Record) Finished() bool { return len(r.Parts) == 0 }
 
 // Finish ends a new item of which nothing is left to be made. It is generated at once.
-func (r *Record) Finish(tx *store.Tx, now time.Time, o tenant.Owner) error {
+func (r Attempt) Finish(tx *store.Tx, now time.Time, o tenant.Owner) error {
 	at := r.UpdatedAt
 	r.State, r.GeneratedAt, r.Progress = Generated, &at, 100
 	r.note(Past{At: at, Made: 1})
@@ -79,7 +79,7 @@ func (r *Record) Finish(tx *store.Tx, now time.Time, o tenant.Owner) error {
 }
 
 // CheckAgain refuses another attempt at an item of the caller's media of which nothing was to be made.
-func (r *Record) CheckAgain() error {
+func (r Attempt) CheckAgain() error {
 	if len(r.Parts) > 0 {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (r *Record) CheckAgain() error {
 }
 
 // ownComposition returns the composition that fits the caller's pictures or video. A video keeps its length and sound.
-func (r *Record) ownComposition() composition.Composition {
+func (r maker) ownComposition() composition.Composition {
 	whole := *r.Fit == FitPad
 	if own := &r.Own[0]; r.Kind != Carousel && own.Type == media.Video {
 		v := composition.Video{Format: composition.Portrait, Language: r.Language}

@@ -89,7 +89,7 @@ const (
 )
 
 // lead returns the step of the item's own model.
-func (r *Record) lead() step {
+func (r Attempt) lead() step {
 	switch r.Shape {
 	case "carousel":
 		return step{role: roleItem, kind: provider.KindImage, ratios: []string{"4:5", "1:1"}}
@@ -115,7 +115,7 @@ func (r *Record) lead() step {
 
 // divide divides a video into scenes, so that a clip of the model or a picture covers
 // each, and sets the length of the clips. It returns the length of the clip of each scene.
-func (r *Record) divide(lead *step, m catalog.Model, reuse bool) (clips []int, err error) {
+func (r Attempt) divide(lead *step, m catalog.Model, reuse bool) (clips []int, err error) {
 	if r.Given.Has(Script) {
 		if clips, err = r.divideGiven(*lead, m, reuse); err == nil {
 			lead.seconds = slices.Max(clips)
@@ -138,7 +138,7 @@ func (r *Record) divide(lead *step, m catalog.Model, reuse bool) (clips []int, e
 // steps returns the generations of the item. count is the number of pictures or clips that
 // the item's model makes, and stills reports whether each clip needs a picture to start
 // from.
-func (r *Record) steps(lead step, count int, stills bool) []step {
+func (r Attempt) steps(lead step, count int, stills bool) []step {
 	text := step{role: roleText, kind: provider.KindText}
 	var all []step
 	if r.Kind == Video {
@@ -176,7 +176,7 @@ func (r *Record) steps(lead step, count int, stills bool) []step {
 // Plan sets the parts of the record's attempt, their models and the price. Options without
 // a model stand for the factory's model. The item's model must be able to make the item.
 // The other parts use the factory's models if these can make them.
-func (r *Record) Plan(offer catalog.Offer, w Options, live bool) error {
+func (r Attempt) Plan(offer catalog.Offer, w Options, live bool) error {
 	r.Told, r.Read, r.Copied = nil, false, w.Copies.numbered()
 	r.planExcerpt(w)
 	if err := r.take(w); err != nil {
@@ -279,7 +279,7 @@ func some[T comparable](v T) *T {
 }
 
 // partOf returns the part for a step with a model.
-func (r *Record) partOf(st step, m catalog.Model) part {
+func (r Attempt) partOf(st step, m catalog.Model) part {
 	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Seconds: st.seconds,
 		Number: st.number}
 	for _, ratio := range slices.Backward(st.ratios) {
@@ -307,7 +307,7 @@ func (r *Record) partOf(st step, m catalog.Model) part {
 }
 
 // add adds a part with its price.
-func (r *Record) add(p part, m catalog.Model, live bool) (err error) {
+func (r Attempt) add(p part, m catalog.Model, live bool) (err error) {
 	if p.Role == roleVoice {
 		r.Voice = some(p.Voice) // a reused one keeps its voice
 	}
@@ -323,7 +323,7 @@ func (r *Record) add(p part, m catalog.Model, live bool) (err error) {
 
 // LivePrice returns the price of the record's attempt with a live key. Models without a
 // price count nothing.
-func (r *Record) LivePrice() (credits int64) {
+func (r Attempt) LivePrice() (credits int64) {
 	for _, p := range r.Parts {
 		if m, ok := catalog.Find(p.Model); ok && m.Price != nil {
 			price, _ := m.PriceOf(r.foreseen(p)) // it was checked when it was planned
@@ -334,7 +334,7 @@ func (r *Record) LivePrice() (credits int64) {
 }
 
 // Order returns the order of the record's current attempt.
-func (r *Record) Order(o tenant.Owner) generate.Order {
+func (r Attempt) Order(o tenant.Owner) generate.Order {
 	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About(),
 		Makes: "content_item." + string(r.Kind), Keeps: true}
 	for _, planned := range r.Parts {

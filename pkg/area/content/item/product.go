@@ -135,11 +135,11 @@ func (p *Product) prices() []money.Price {
 }
 
 // hasPhotos reports whether there is a photo of the item's product.
-func (r *Record) hasPhotos() bool { return r.Brief.Product != nil && len(r.Brief.Product.Photos) > 0 }
+func (r prompter) hasPhotos() bool { return r.Brief.Product != nil && len(r.Brief.Product.Photos) > 0 }
 
 // productRules are what a text model has to know of the slides or scenes that show photos of the product, and of the
 // prices that it may state.
-func (r *Record) productRules() (all []string) {
+func (r prompter) productRules() (all []string) {
 	if r.Brief.Product != nil {
 		var numbers []string
 		for _, s := range r.Shown {
@@ -165,7 +165,7 @@ func (r *Record) productRules() (all []string) {
 }
 
 // about returns what the texts of the item are about.
-func (r *Record) about() provider.About {
+func (r prompter) about() provider.About {
 	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name}
 	p := r.Brief.Product
 	if p == nil {
@@ -183,7 +183,7 @@ func (r *Record) about() provider.About {
 }
 
 // look returns the description of the look of the pictures for a model of pictures.
-func (r *Record) look() string {
+func (r prompter) look() string {
 	if r.Brief.Product == nil {
 		return r.Brief.Look
 	}
@@ -200,7 +200,7 @@ type shownPhoto struct {
 
 // place chooses which of the pictures or clips are photos of the product: every other one, beginning with the first, up
 // to the number of photos.
-func (r *Record) place(count int) {
+func (r Attempt) place(count int) {
 	r.Shown = nil
 	p := r.Brief.Product
 	if p == nil || r.Kind == MusicClip || r.Shape == "story clip" {
@@ -214,7 +214,7 @@ func (r *Record) place(count int) {
 // Present makes a planned item present a product, or no product if it is nil. It returns the
 // credits by which the item costs less than with LongestProduct: for its texts, and for the
 // pictures and clips that photos replace.
-func (r *Record) Present(p *Product) (saved int64) {
+func (r Attempt) Present(p *Product) (saved int64) {
 	r.Brief.Product = p
 	r.ProductID, r.PromotionID = p.IDs()
 	made := func(p part) bool { return p.Role == roleItem || p.Role == roleStill }
@@ -247,7 +247,7 @@ func LongestProduct() *Product {
 
 // photo returns the photo in the place of a picture or clip, by its number, or nil if a
 // model makes it.
-func (r *Record) photo(number int) *media.File {
+func (r prompter) photo(number int) *media.File {
 	for i := range r.Shown {
 		if r.Shown[i].Number == number {
 			return &r.Shown[i].File
@@ -257,7 +257,7 @@ func (r *Record) photo(number int) *media.File {
 }
 
 // offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
-func (r *Record) offer() *composition.Offer {
+func (r prompter) offer() *composition.Offer {
 	p, style := r.Brief.Product, r.Brief.Badge
 	if p == nil || style == nil {
 		return nil

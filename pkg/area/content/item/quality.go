@@ -35,7 +35,7 @@ type manner struct {
 // polish chooses the way in which the texts of a planned item are written. draft takes the planned model without a
 // second look, and best takes the best model with one. standard takes the best way whose price is in proportion to
 // that of the other parts. A model that the factory names writes in every quality.
-func (r *Record) polish(offer catalog.Offer, live bool) error {
+func (r Attempt) polish(offer catalog.Offer, live bool) error {
 	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleText || p.Role == roleScript })
 	if i < 0 || r.Parts[i].Reuse != nil || r.Quality == "" || r.Quality == QualityDraft {
 		return nil
@@ -79,7 +79,7 @@ func (r *Record) polish(offer catalog.Offer, live bool) error {
 }
 
 // priceAround returns the price of the item with a live key, without its texts.
-func (r *Record) priceAround(text int) (credits int64, err error) {
+func (r Attempt) priceAround(text int) (credits int64, err error) {
 	for n, p := range r.Parts {
 		if m, ok := catalog.Find(p.Model); ok && n != text && m.Price != nil {
 			price, err := m.PriceOf(r.foreseen(p))
@@ -93,7 +93,7 @@ func (r *Record) priceAround(text int) (credits int64, err error) {
 }
 
 // written returns the parts that write the texts in a way, and their price with a live key.
-func (r *Record) written(text part, way manner) (parts []part, credits int64, err error) {
+func (r Attempt) written(text part, way manner) (parts []part, credits int64, err error) {
 	text.Model, text.Provider, text.Endpoint = way.model.ID, way.model.Provider, way.endpoint
 	parts = []part{text}
 	if way.reviewed {
@@ -111,7 +111,7 @@ func (r *Record) written(text part, way manner) (parts []part, credits int64, er
 }
 
 // judge sets the request for a second look at a text.
-func (r *Record) judge(req *provider.Request, text provider.Text) {
+func (r prompter) judge(req *provider.Request, text provider.Text) {
 	written := r.ofWriter(req)
 	look := prompt.Judge(prompt.Review{Writing: written, Text: text})
 	req.System, req.User, req.PromptVersion = "", "", look.Version
@@ -150,7 +150,7 @@ func verdict(made []generate.Made) (prompt.Verdict, bool) {
 }
 
 // rewrite has the writer mend what the second look has found.
-func (r *Record) rewrite(req *provider.Request, made []generate.Made) {
+func (r prompter) rewrite(req *provider.Request, made []generate.Made) {
 	text := written(made)
 	v, _ := verdict(made)
 	answer, _ := json.Marshal(text) // it has texts only

@@ -54,8 +54,6 @@ type Record struct {
 	Copied bool `json:"copied,omitempty"`
 	// Draft is the caption as it was generated, once a person has changed it.
 	Draft string `json:"draft,omitempty"`
-	// memory is what the writer is told of the channel. It is read when the texts are written.
-	memory *memory
 	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
 	// were read for the current attempt.
 	Told []source.Article `json:"told,omitempty"`

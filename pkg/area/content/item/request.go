@@ -19,7 +19,7 @@ const plain = "No text, letters, logos or watermarks."
 
 // foreseen returns the request of a part as far as its price and the limits of its model depend on
 // it. Unknown parts have their greatest size.
-func (r *Record) foreseen(p part) provider.Request {
+func (r prompter) foreseen(p part) provider.Request {
 	if p.Role == roleAdapt {
 		return r.adaptForeseen()
 	}
@@ -66,7 +66,7 @@ func SignedBy(s *media.Signer) Signer {
 
 // request returns the request of the n-th part of the record. made holds the results of the
 // parts before it.
-func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
+func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
 	if n >= len(r.Parts) {
 		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)
 	}
@@ -109,7 +109,7 @@ func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider
 }
 
 // shows returns the prompt of a picture, clip or track of the item's own.
-func (r *Record) shows(p part, text provider.Text, sings bool) string {
+func (r prompter) shows(p part, text provider.Text, sings bool) string {
 	headline := sentence("Its headline, to set the scene only", text.Title)
 	switch {
 	case p.Kind == provider.KindMusic:
@@ -138,7 +138,7 @@ func (r *Record) shows(p part, text provider.Text, sings bool) string {
 
 // wanted describes a picture or clip, and the subject of its slide or scene. It reports whether the subject is the
 // writer's description of the picture.
-func (r *Record) wanted(p part, text provider.Text) (what, shows string, described bool) {
+func (r prompter) wanted(p part, text provider.Text) (what, shows string, described bool) {
 	what = "Picture for social media."
 	switch {
 	case r.Kind == Carousel && p.Number > 0:
@@ -173,7 +173,7 @@ func (r *Record) wanted(p part, text provider.Text) (what, shows string, describ
 }
 
 // startFrom has a clip start from the picture that was made for it.
-func (r *Record) startFrom(req *provider.Request, p part, made []generate.Made, sign Signer) (err error) {
+func (r prompter) startFrom(req *provider.Request, p part, made []generate.Made, sign Signer) (err error) {
 	n, still := r.madeBy(made, roleStill, p.Number)
 	if still == nil {
 		return fmt.Errorf("item: %s has no picture for its clip", r.ID)
@@ -195,7 +195,7 @@ func written(made []generate.Made) provider.Text {
 
 // madeBy returns the number of the part of a role, and of a slide or scene, and its file,
 // or nil if there is none yet.
-func (r *Record) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
+func (r prompter) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
 	for n, m := range made {
 		if n < len(r.Parts) && r.Parts[n].Role == want && r.Parts[n].Number == number && len(m.Files) > 0 {
 			return n, &m.Files[0]

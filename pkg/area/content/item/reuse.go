@@ -25,7 +25,7 @@ type result struct {
 
 // source returns what a part is made of, as far as a caller can correct it: the voice speaks the script, and a picture
 // or clip of a video shows what its scene describes. The text in other finished media is not part of their pictures.
-func (r *Record) source(of role, number int) string {
+func (r prompter) source(of role, number int) string {
 	text := ""
 	switch {
 	case of == roleVoice:
@@ -46,7 +46,7 @@ var types = map[provider.Kind]media.Type{provider.KindImage: media.Image, provid
 
 // reused returns the result of an earlier attempt for a step, or nil if the step must be taken: if there is no result,
 // if it was made of something else, or if the caller requests another one.
-func (r *Record) reused(st step, w Options) *generate.Made {
+func (r Attempt) reused(st step, w Options) *generate.Made {
 	if !w.Reuse || st.role == roleMusic && w.Music == MusicGenerated ||
 		st.role == roleCover && w.Cover == CoverGenerated {
 		return nil
@@ -69,7 +69,7 @@ func (r *Record) reused(st step, w Options) *generate.Made {
 }
 
 // CheckReuse refuses to reuse the parts of an item that has none, or whose texts were removed.
-func (r *Record) CheckReuse() error {
+func (r Attempt) CheckReuse() error {
 	switch {
 	case len(r.Results) == 0:
 		return errs.Invalid("/reuse", "needs the parts of an earlier attempt, and the item has none. Leave it out")
@@ -81,7 +81,7 @@ func (r *Record) CheckReuse() error {
 }
 
 // checkCovered refuses a corrected script that takes longer than the clips that are reused can be shown.
-func (r *Record) checkCovered(w Options) error {
+func (r Attempt) checkCovered(w Options) error {
 	if !w.Reuse || w.Script == "" && w.Scenes == nil {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (r *Record) checkCovered(w Options) error {
 func (r *Record) InMedia() bool { return r.Kind == Story || r.Kind == MusicClip }
 
 // results returns the results of the parts that were made, but for finished media.
-func (r *Record) results(made []generate.Made) (all []result) {
+func (r maker) results(made []generate.Made) (all []result) {
 	for n, m := range made {
 		p := r.Parts[n]
 		if p.Role == roleFinal || p.Role == roleRewrite || len(m.Files) == 0 && m.Text == nil {
@@ -128,7 +128,7 @@ const maxKept = 50
 
 // keep shows the completed parts of an attempt that did not succeed. If none has succeeded before, the item has their
 // texts, too, and the next attempt may reuse them.
-func (r *Record) keep(made []generate.Made) {
+func (r maker) keep(made []generate.Made) {
 	if len(r.results(made)) == 0 {
 		return
 	}

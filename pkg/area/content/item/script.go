@@ -35,7 +35,7 @@ func (o Options) checkScript(kind Kind) error {
 }
 
 // takeScript sets the script of the caller, and the length of a video that it determines.
-func (r *Record) takeScript(o Options) error {
+func (r Attempt) takeScript(o Options) error {
 	before := r.Scenes
 	switch {
 	case o.Script != "" && r.Kind == MusicClip:
@@ -99,7 +99,7 @@ func spokenSeconds(script string) int {
 }
 
 // scriptParam returns the member that has the caller's script.
-func (r *Record) scriptParam() string {
+func (r prompter) scriptParam() string {
 	if r.Given.Undivided || r.Kind == MusicClip {
 		return "/script"
 	}
@@ -117,7 +117,7 @@ func scriptOf(scenes []Scene) string {
 }
 
 // spoken returns the scenes as a text model writes them.
-func (r *Record) spoken() []provider.Scene {
+func (r prompter) spoken() []provider.Scene {
 	var all []provider.Scene
 	for _, s := range r.Scenes {
 		all = append(all, provider.Scene(s))
@@ -126,12 +126,12 @@ func (r *Record) spoken() []provider.Scene {
 }
 
 // complete reports whether the caller wrote all texts, so that no model writes any.
-func (r *Record) complete() bool {
+func (r Attempt) complete() bool {
 	return r.Given.Has(Script, Title, Caption, Hashtags)
 }
 
 // words returns the texts of the item: those that were made, and the script of the caller.
-func (r *Record) words(made []generate.Made) provider.Text {
+func (r prompter) words(made []generate.Made) provider.Text {
 	t := written(made)
 	if r.Given.Has(Script) && r.Kind == Video {
 		t.Scenes = r.spoken()
@@ -238,7 +238,7 @@ func wordEnds(script string) (ends []int) {
 
 // divideGiven divides the caller's script for a model of clips or pictures. It returns the length of the clip of each
 // scene, which is 0 for pictures.
-func (r *Record) divideGiven(lead step, m catalog.Model, reuse bool) (clips []int, err error) {
+func (r Attempt) divideGiven(lead step, m catalog.Model, reuse bool) (clips []int, err error) {
 	plays := lead.kind == provider.KindVideo
 	longest := anyLength
 	if plays {

@@ -144,7 +144,7 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 
 // told returns the articles that the writer may quote. Before they are read, they are as long as they can be, so that
 // the price is for the longest prompt.
-func (r *Record) told() []source.Article {
+func (r prompter) told() []source.Article {
 	if r.Read || len(r.Brief.Sources) == 0 {
 		return r.Told
 	}
@@ -154,7 +154,7 @@ func (r *Record) told() []source.Article {
 }
 
 // quoted returns the sources that a text names.
-func (r *Record) quoted(t provider.Text) []Quoted {
+func (r prompter) quoted(t provider.Text) []Quoted {
 	all := []Quoted{}
 	for i, a := range r.Told {
 		if !slices.Contains(t.Sources, i+1) {

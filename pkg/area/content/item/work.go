@@ -32,13 +32,13 @@ func (l Loader) Open(it store.Item) (generate.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{item: it, Record: r, signer: l.Sign, reader: l.Reader, repeats: l.Repeats}, nil
+	return &work{item: it, maker: AttemptAt(r).maker, signer: l.Sign, reader: l.Reader, repeats: l.Repeats}, nil
 }
 
 // work is the generation of a content item.
 type work struct {
 	item store.Item
-	*Record
+	maker
 	signer  Signer
 	reader  Reader
 	repeats bool
@@ -164,7 +164,7 @@ func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
 }
 
 // assemble fills the item with the results of its parts.
-func (r *Record) assemble(made []generate.Made, now time.Time) {
+func (r maker) assemble(made []generate.Made, now time.Time) {
 	r.write(made)
 	r.vary(made, now)
 	finished, parts := r.sort(made)
@@ -183,7 +183,7 @@ func (r *Record) assemble(made []generate.Made, now time.Time) {
 }
 
 // write sets the texts that were made. The texts of the caller stay.
-func (r *Record) write(made []generate.Made) {
+func (r maker) write(made []generate.Made) {
 	t := r.words(made)
 	r.Texts.take(t, r.Given)
 	if !r.Given.Has(Caption) {
@@ -205,7 +205,7 @@ func (r *Record) write(made []generate.Made) {
 }
 
 // sort returns the finished media, and the files of the other parts with their roles.
-func (r *Record) sort(made []generate.Made) (finished generate.Made, parts []media.File) {
+func (r maker) sort(made []generate.Made) (finished generate.Made, parts []media.File) {
 	for n, m := range made {
 		if r.Parts[n].Role == roleFinal {
 			finished = m
@@ -221,7 +221,7 @@ func (r *Record) sort(made []generate.Made) (finished generate.Made, parts []med
 }
 
 // showSlides sets the pictures of the slides: finished ones, in their order.
-func (r *Record) showSlides() {
+func (r maker) showSlides() {
 	n := 0
 	for i := range r.Files {
 		if r.Files[i].Role == media.Final && n < len(r.Slides) {

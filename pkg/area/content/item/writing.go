@@ -14,7 +14,7 @@ var tasks = map[string]prompt.Task{
 }
 
 // task returns the prompt of the item's texts. Items that know no shape have the usual one of their kind.
-func (r *Record) task() prompt.Task {
+func (r prompter) task() prompt.Task {
 	if t, ok := tasks[r.Shape]; ok {
 		return t
 	}
@@ -23,7 +23,7 @@ func (r *Record) task() prompt.Task {
 }
 
 // ask sets the request for the texts of the item.
-func (r *Record) ask(p part, req *provider.Request) {
+func (r prompter) ask(p part, req *provider.Request) {
 	req.ScriptSeconds, req.Scenes = p.Seconds, p.Scenes
 	switch r.Kind {
 	case Carousel:
@@ -46,7 +46,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 }
 
 // ofWriter returns what the writer of the item's texts is told.
-func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
+func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
 		Task: r.task(), Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
 		Rules: append(r.productRules(), r.retold()...), Origin: r.Origin, Slides: req.Slides, Pictures: req.Pictures,

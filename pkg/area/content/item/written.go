@@ -20,7 +20,7 @@ func WrittenStates() []string {
 
 // Written returns the request to the text model for the item, and the texts that the item
 // has now, with the changes of the caller. It returns false if the item has no texts.
-func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool) {
+func (r prompter) Written() (asked provider.Request, text provider.Text, ok bool) {
 	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleText || p.Role == roleScript })
 	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {
 		return asked, text, false
@@ -33,7 +33,6 @@ func (r *Record) Written() (asked provider.Request, text provider.Text, ok bool)
 	if text = *r.texts(); r.Given.Has(Script) {
 		text.Scenes = nil // they were not requested
 	}
-	alone := *r
-	alone.memory = &memory{} // what the writer was told of the channel then is not known any more
-	return alone.foreseen(r.Parts[i]), text, true
+	r.memory = &memory{} // what the writer was told of the channel then is not known any more
+	return r.foreseen(r.Parts[i]), text, true
 }
