@@ -40,7 +40,7 @@ func main() {
 // record returns a planned item of a small brand.
 func record(kind item.Kind, quality string) (*item.Record, error) {
 	short := item.FormatShort
-	r := &item.Record{Item: item.Item{Kind: kind, Prompt: "Our new trail running shoe, made of recycled nets",
+	r := &item.Record{Item: item.Item{Kind: kind, Content: item.Content{Prompt: "Our new trail running shoe, made of recycled nets"},
 		Language: "en", Attempt: 1, Quality: quality}}
 	switch kind {
 	case item.Video:

@@ -303,15 +303,17 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	r := &item.Record{
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
-			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Texts: item.Texts{Hashtags: []string{}},
-			Hooks: []string{}, FromParts: []int{}, Scenes: []item.Scene{}, Slides: []item.Slide{},
+			FactoryID: f.ID, Kind: b.Kind, Texts: item.Texts{Hashtags: []string{}},
+			Content: item.Content{Prompt: b.Prompt, Scenes: []item.Scene{}},
+			Hooks:   []string{}, FromParts: []int{}, Slides: []item.Slide{},
 			SocialAccountIDs: []string{}, Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
 			Sources: []item.Quoted{},
 			State:   item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),
 		},
-		Automatic: f.AutoPublish,
-		Sandbox:   b.Sandbox, Accepted: now, Slot: b.slot,
+		Pipeline: item.Pipeline{Sandbox: b.Sandbox, Accepted: now},
+		Outlets:  item.Outlets{Automatic: f.AutoPublish},
+		Slot:     b.slot,
 	}
 	b.into(r)
 	var err error

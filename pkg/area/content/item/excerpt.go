@@ -223,8 +223,8 @@ func (w *work) Inspect(n int, object json.RawMessage) (problems []string) {
 }
 
 // excerptPart returns the number of the part that chooses the scenes, or -1.
-func (r maker) excerptPart() int {
-	return slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleExcerpt })
+func (p *Pipeline) excerptPart() int {
+	return slices.IndexFunc(p.Parts, func(one part) bool { return one.Role == roleExcerpt })
 }
 
 // settle makes the item one of the chosen scenes, once they are chosen. If the answer of the model cannot be used, they

@@ -55,14 +55,8 @@ type Failure struct {
 	Retryable bool                 `json:"retryable" doc:"Whether regenerating the item may succeed"`
 }
 
-// Item is a content item as callers see it.
-type Item struct {
-	resource.Resource
-	FactoryID       string  `json:"factory_id" doc:"Factory of the item"`
-	Kind            Kind    `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
-	Source          string  `json:"source" enum:"generated,provided" doc:"Where its media and texts come from: models, or you"`
-	Fit             *string `json:"fit" enum:"none,pad,crop" doc:"How your pictures or your video were fitted to the shape of the kind. Null for generated items"`
-	AIGenerated     bool    `json:"ai_generated" doc:"Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your own media"`
+// Content is what an item says, shows and sounds like.
+type Content struct {
 	Format          *string `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
 	Prompt          string  `json:"prompt" doc:"What the content is about"`
 	Script          string  `json:"script" doc:"Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave it"`
@@ -74,6 +68,17 @@ type Item struct {
 	AspectRatio     *string `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1" example:"9:16"`
 	Seconds         *int    `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
 	Voice           *string `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
+}
+
+// Item is a content item as callers see it.
+type Item struct {
+	resource.Resource
+	FactoryID   string  `json:"factory_id" doc:"Factory of the item"`
+	Kind        Kind    `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Source      string  `json:"source" enum:"generated,provided" doc:"Where its media and texts come from: models, or you"`
+	Fit         *string `json:"fit" enum:"none,pad,crop" doc:"How your pictures or your video were fitted to the shape of the kind. Null for generated items"`
+	AIGenerated bool    `json:"ai_generated" doc:"Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your own media"`
+	Content
 	Texts
 	Quality           string             `json:"quality" doc:"Quality of the texts: draft, standard or best. Empty if the item is older than the member" example:"standard"`
 	Hooks             []string           `json:"hooks" nullable:"false" doc:"First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if you gave all texts"`

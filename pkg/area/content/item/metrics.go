@@ -51,14 +51,14 @@ func (c Counts) Reactions() (n int64) {
 const maxReadings = 120
 
 // NoteMetrics adds the metrics of a publication to its readings.
-func (r *Record) NoteMetrics(pub *Publication) {
-	if r.Postings == nil {
-		r.Postings = map[string]Posting{}
+func (o *Outlets) NoteMetrics(pub *Publication) {
+	if o.Postings == nil {
+		o.Postings = map[string]Posting{}
 	}
-	out := r.Postings[pub.ID]
+	out := o.Postings[pub.ID]
 	out.Readings = append(out.Readings, reading(*pub.Metrics))
 	out.Readings = out.Readings[max(0, len(out.Readings)-maxReadings):]
-	r.Postings[pub.ID] = out
+	o.Postings[pub.ID] = out
 }
 
 // reading is Metrics in the stored form: a list of the time in milliseconds and of the counts. It has a fourth of the
@@ -107,11 +107,11 @@ func history(all []reading) []Metrics {
 
 // MetricsAt returns the metrics of a publication at its first reading at or after an age, or its last metrics if there
 // is no such reading.
-func (r *Record) MetricsAt(pub *Publication, age time.Duration) *Metrics {
+func (o *Outlets) MetricsAt(pub *Publication, age time.Duration) *Metrics {
 	if pub.PublishedAt == nil {
 		return nil
 	}
-	for _, read := range r.Postings[pub.ID].Readings {
+	for _, read := range o.Postings[pub.ID].Readings {
 		if read.ReadAt.Sub(pub.PublishedAt.Time) >= age {
 			m := Metrics(read)
 			return &m

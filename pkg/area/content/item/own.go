@@ -67,7 +67,7 @@ func (r maker) own(as media.Role) []media.File {
 }
 
 // Finished reports whether nothing is left to be made of a new item.
-func (r *Record) Finished() bool { return len(r.Parts) == 0 }
+func (p *Pipeline) Finished() bool { return len(p.Parts) == 0 }
 
 // Finish ends a new item of which nothing is left to be made. It is generated at once.
 func (r Attempt) Finish(tx *store.Tx, now time.Time, o tenant.Owner) error {

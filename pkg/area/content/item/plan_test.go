@@ -30,7 +30,7 @@ func voiced() Factory {
 // recordOf returns a record as it is when an item is planned.
 func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Record {
 	t.Helper()
-	r := &Record{Item: Item{Kind: kind, Prompt: "A shoe for trails", Language: language, Attempt: 1}}
+	r := &Record{Item: Item{Kind: kind, Content: Content{Prompt: "A shoe for trails"}, Language: language, Attempt: 1}}
 	r.ID = "cnt_1"
 	if format != "" {
 		r.Format = &format

@@ -247,10 +247,10 @@ func LongestProduct() *Product {
 
 // photo returns the photo in the place of a picture or clip, by its number, or nil if a
 // model makes it.
-func (r prompter) photo(number int) *media.File {
-	for i := range r.Shown {
-		if r.Shown[i].Number == number {
-			return &r.Shown[i].File
+func (p *Pipeline) photo(number int) *media.File {
+	for i := range p.Shown {
+		if p.Shown[i].Number == number {
+			return &p.Shown[i].File
 		}
 	}
 	return nil

@@ -23,18 +23,26 @@ import (
 // Record is the stored document of an item.
 type Record struct {
 	Item
-	Files []media.File `json:"files,omitempty"`
-	// Kept are the files of completed parts of attempts after the one that Files are of, which did not succeed.
-	Kept []media.File `json:"kept,omitempty"`
-	// Results are the parts of the last attempt that succeeded, or else the completed ones of the last attempt that has
-	// any. An attempt that reuses parts takes them.
-	Results []result `json:"results,omitempty"`
+	Pipeline
+	Outlets
+	// Brief holds the settings that the factory had when the item was created.
+	Brief Brief `json:"brief"`
+	// Given are the texts of the caller. Generation never overwrites them.
+	Given Given `json:"given,omitzero"`
+	// Draft is the caption as it was generated, once a person has changed it.
+	Draft string `json:"draft,omitempty"`
+	// Headlined reports whether the picture of a post has words on it.
+	Headlined bool `json:"headlined,omitempty"`
+	// Slot is the item's place in a content plan, or nil.
+	Slot *prompt.Plan `json:"slot,omitempty"`
+	// Origin has the texts of the item that this one retells, or nil.
+	Origin *prompt.Origin `json:"origin,omitempty"`
+	Files  []media.File   `json:"files,omitempty"`
 	// Branded reports whether the finished files show the logo or the name of the brand.
 	Branded bool `json:"branded,omitempty"`
 	// Track is the caller's music, and OwnCover the caller's cover.
 	Track    *media.File `json:"track,omitempty"`
 	OwnCover *media.File `json:"own_cover,omitempty"`
-	Sandbox  *Rehearsal  `json:"sandbox,omitempty"`
 	// Own are the files of the media that the caller provides, and OwnIDs the ids of those media. VariantFiles are the
 	// files of the media of variants, by the ids of the media, and VariantPlatforms the platforms of the accounts that
 	// have variants.
@@ -42,43 +50,45 @@ type Record struct {
 	OwnIDs           []string              `json:"own_ids,omitempty"`
 	VariantFiles     map[string]media.File `json:"variant_files,omitempty"`
 	VariantPlatforms map[string]string     `json:"variant_platforms,omitempty"`
-	// Art describes what is seen, as the writer of its texts has written it.
-	Art Art `json:"art,omitzero"`
-	// Slot is the item's place in a content plan, or nil.
-	Slot *prompt.Plan `json:"slot,omitempty"`
-	// Origin has the texts of the item that this one retells, or nil.
-	Origin *prompt.Origin `json:"origin,omitempty"`
-	// Excerpt is the choice of its scenes, until it is made, or nil.
-	Excerpt *Excerpt `json:"excerpt,omitempty"`
-	// Copied reports whether the current attempt shows copies of its scenes or slides.
-	Copied bool `json:"copied,omitempty"`
-	// Draft is the caption as it was generated, once a person has changed it.
-	Draft string `json:"draft,omitempty"`
-	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
-	// were read for the current attempt.
-	Told []source.Article `json:"told,omitempty"`
-	Read bool             `json:"read,omitempty"`
-	// Adapt are the platforms for which the text model words the texts.
-	Adapt []string `json:"adapt,omitempty"`
-	// Headlined reports whether the picture of a post has words on it.
-	Headlined bool `json:"headlined,omitempty"`
-	// Given are the texts of the caller. Generation never overwrites them.
-	Given Given `json:"given,omitzero"`
-	// Brief holds the settings that the factory had when the item was created.
-	Brief Brief `json:"brief"`
-	// Accepted is the time at which the current attempt was accepted. Shape names its
-	// pipeline, Parts are its generations, Credits is its price, and Ticket its
-	// accepted work.
+	// History has the results of the item's attempts, oldest first.
+	History []Past `json:"history,omitempty"`
+}
+
+// Pipeline is the stored state of the current attempt at an item.
+type Pipeline struct {
+	// Accepted is the time at which the attempt was accepted. Shape names its pipeline, Parts are its generations,
+	// Credits is its price, and Ticket its accepted work.
 	Accepted time.Time       `json:"accepted"`
 	Shape    string          `json:"shape"`
 	Parts    []part          `json:"parts"`
 	Credits  int64           `json:"credits,omitempty"`
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
+	Sandbox  *Rehearsal      `json:"sandbox,omitempty"`
+	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
+	// were read for the attempt.
+	Told []source.Article `json:"told,omitempty"`
+	Read bool             `json:"read,omitempty"`
+	// Adapt are the platforms for which the text model words the texts.
+	Adapt []string `json:"adapt,omitempty"`
+	// Excerpt is the choice of its scenes, until it is made, or nil.
+	Excerpt *Excerpt `json:"excerpt,omitempty"`
+	// Copied reports whether the attempt shows copies of its scenes or slides.
+	Copied bool `json:"copied,omitempty"`
+	// Art describes what is seen, as the writer of its texts has written it.
+	Art Art `json:"art,omitzero"`
 	// Shown are the pictures that are photos of the product.
 	Shown []shownPhoto `json:"shown,omitempty"`
-	// Postings are the internal states of its publications, by their ids. Round counts how often
-	// it was scheduled: a timer of an earlier round is void. Rehearsed is the result of
-	// publishing that a test key requests.
+	// Results are the parts of the last attempt that succeeded, or else the completed ones of the last attempt that has
+	// any. An attempt that reuses parts takes them.
+	Results []result `json:"results,omitempty"`
+	// Kept are the files of completed parts of attempts after the one that Files are of, which did not succeed.
+	Kept []media.File `json:"kept,omitempty"`
+}
+
+// Outlets are the internal state of the publications of an item.
+type Outlets struct {
+	// Postings are the states of its publications, by their ids. Round counts how often it was scheduled: a timer of an
+	// earlier round is void. Rehearsed is the result of publishing that a test key requests.
 	Postings  map[string]Posting `json:"outlets,omitempty"`
 	Round     int                `json:"round,omitempty"`
 	Rehearsed *PublishRehearsal  `json:"rehearsed,omitempty"`
@@ -93,15 +103,13 @@ type Record struct {
 	// Authority is on whose behalf the item is published: who has last requested its content, its schedule or its
 	// publication, or has approved it. If it lacks content:publish the item is not published by itself.
 	Authority authority.Authority `json:"authority,omitzero"`
-	// History has the results of the item's attempts, oldest first.
-	History []Past `json:"history,omitempty"`
 }
 
 // PublishFor makes the caller the authority of the item's publication.
-func (r *Record) PublishFor(p *auth.Principal) { r.Authority = authority.Of(p, auth.ContentPublish) }
+func (o *Outlets) PublishFor(p *auth.Principal) { o.Authority = authority.Of(p, auth.ContentPublish) }
 
 // withheld reports whether the item is not published by itself, because who requested it may not publish.
-func (r *Record) withheld() bool { return !r.Authority.Had(auth.ContentPublish) }
+func (o *Outlets) withheld() bool { return !o.Authority.Had(auth.ContentPublish) }
 
 // GoesOut reports whether the item is to be published without a further call.
 func (r *Record) GoesOut() bool {

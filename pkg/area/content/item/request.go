@@ -195,9 +195,9 @@ func written(made []generate.Made) provider.Text {
 
 // madeBy returns the number of the part of a role, and of a slide or scene, and its file,
 // or nil if there is none yet.
-func (r prompter) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
+func (p *Pipeline) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
 	for n, m := range made {
-		if n < len(r.Parts) && r.Parts[n].Role == want && r.Parts[n].Number == number && len(m.Files) > 0 {
+		if n < len(p.Parts) && p.Parts[n].Role == want && p.Parts[n].Number == number && len(m.Files) > 0 {
 			return n, &m.Files[0]
 		}
 	}
