@@ -1,7 +1,6 @@
 package item
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,32 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
-
-// Composition implements generate.Composing: the finished media of the item.
-func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
-	if s := w.Sandbox; s != nil && s.Outcome == generate.OutcomeFailed {
-		// No provider has rehearsed the failure, since all other parts are reused.
-		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
-	}
-	if w.Provided() {
-		return w.ownComposition(), nil
-	}
-	w.settle(made)
-	shown := *w.Record
-	r := AttemptAt(&shown)
-	switch l := r.Brief.Logo; {
-	case w.look.Plain:
-		r.Brief.Brand, r.Brief.Badge = r.Brief.Brand.Plain(), nil
-	case l != nil && w.look.Place != "":
-		r.Brief.Brand = r.Brief.Brand.At(&l.File, w.look.Place)
-	}
-	c, err := r.composition(made)
-	if v, ok := c.(composition.Video); ok && w.look.Plain {
-		v.Intro, v.Outro = nil, nil // what was made for the time between them cannot fill theirs
-		c = v
-	}
-	return c, err
-}
 
 // composition returns the composition of the parts that were made.
 func (r maker) composition(made []generate.Made) (composition.Composition, error) {
@@ -122,9 +95,6 @@ func (r maker) pictures(made []generate.Made) (all []*media.File) {
 	return all
 }
 
-// anyLength is the time for which a picture can be shown.
-const anyLength = time.Hour
-
 // video describes a video of scenes.
 func (r maker) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
 	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
@@ -165,8 +135,47 @@ func (r maker) video(text provider.Text, made []generate.Made, seen []*media.Fil
 	return v, nil
 }
 
-func seconds(f media.File) time.Duration {
-	return time.Duration(f.DurationSeconds * float64(time.Second))
+// offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
+func (r prompter) offer() *composition.Offer {
+	p, style := r.Brief.Product, r.Brief.Badge
+	if p == nil || style == nil {
+		return nil
+	}
+	o := &composition.Offer{Shop: style.Shop, Action: style.Action}
+	if r.Brief.Prices != PricesNone {
+		price := p.Price
+		if p.Promotion != nil {
+			was := price
+			price, o.Was, o.Promotion = p.reduced(), &was, p.Promotion.Name
+		}
+		o.Price = &price
+	}
+	return o
+}
+
+// ownComposition returns the composition that fits the caller's pictures or video. A video keeps its length and sound.
+func (r maker) ownComposition() composition.Composition {
+	whole := *r.Fit == FitPad
+	if own := &r.Own[0]; r.Kind != Carousel && own.Type == media.Video {
+		v := composition.Video{Format: composition.Portrait, Language: r.Language}
+		if r.Format != nil && *r.Format == FormatLong {
+			v.Format = composition.Landscape
+		}
+		v.Scenes = []composition.Scene{{Clip: own, Length: seconds(*own), Whole: whole}}
+		return v
+	}
+	if r.Kind != Carousel {
+		use := composition.Post
+		if r.Kind == Story {
+			use = composition.Story
+		}
+		return composition.Picture{Use: use, File: &r.Own[0], Language: r.Language, Whole: whole}
+	}
+	c := composition.Carousel{Language: r.Language}
+	for i := range r.Own {
+		c.Slides = append(c.Slides, composition.Slide{File: &r.Own[i], Whole: whole})
+	}
+	return c
 }
 
 // Gave implements generate.Composing.

@@ -3,6 +3,7 @@
 package item
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -30,6 +31,70 @@ const (
 const (
 	FormatShort = "short" // 9:16
 	FormatLong  = "long"  // 16:9
+)
+
+// The sources of the media and texts of an item.
+const (
+	SourceGenerated = "generated"
+	SourceProvided  = "provided"
+)
+
+// The ways to fit the caller's pictures and videos to the shape of their kind.
+const (
+	FitNone = "none"
+	FitPad  = "pad"  // the whole picture, before a background
+	FitCrop = "crop" // the middle of the picture
+)
+
+// The bounds of a video that is fitted.
+const (
+	LeastFitted = time.Second
+	MostFitted  = 3 * time.Minute
+)
+
+// The qualities of texts. Items of media of the caller have none.
+const (
+	QualityDraft    = "draft"
+	QualityStandard = "standard"
+	QualityBest     = "best"
+)
+
+// Qualities are the names of all qualities, the cheapest first.
+var Qualities = []string{QualityDraft, QualityStandard, QualityBest}
+
+// QualityOf returns the quality of an item, by the choice of its caller and of its factory.
+func QualityOf(asked, usual string) string { return cmp.Or(asked, usual, QualityStandard) }
+
+// The kinds of pictures in a video.
+const (
+	VisualsClips  = "clips"
+	VisualsStills = "stills"
+)
+
+// The kinds of music under the voice of a video, besides the caller's own.
+const (
+	MusicNone      = "none"
+	MusicGenerated = "generated"
+)
+
+// CoverGenerated is the cover of a music clip that is not the caller's.
+const CoverGenerated = "generated"
+
+// State is the state of a content item.
+type State string
+
+// The states. An item moves from queued over generating to generated, and from
+// there over scheduled and publishing to published; it may fail in generating
+// and publishing, and be canceled before it is generated.
+const (
+	Queued     State = "queued"
+	Generating State = "generating"
+	Generated  State = "generated"
+	Scheduled  State = "scheduled"
+	Publishing State = "publishing"
+	Published  State = "published"
+	Failed     State = "failed"
+	Canceled   State = "canceled"
 )
 
 // Slide is one picture of a carousel.
@@ -68,6 +133,51 @@ type Content struct {
 	AspectRatio     *string `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1" example:"9:16"`
 	Seconds         *int    `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
 	Voice           *string `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
+}
+
+// MaxVariants bounds the variants of an item.
+const MaxVariants = 30
+
+// Variant is what differs from the item on a platform or a social account. A member that is nil is as that of the
+// item.
+type Variant struct {
+	Title    *string  `json:"title" doc:"Title there. Null: the item's"`
+	Caption  *string  `json:"caption" doc:"Text of the post there. Null: the item's"`
+	Hashtags []string `json:"hashtags" doc:"Hashtags there, without the #. Null: the item's"`
+	Media    []string `json:"media" doc:"Ids of your media that are published there, in order. Null: the item's"`
+	// Adapted reports whether the text model wrote the texts.
+	Adapted bool `json:"adapted" doc:"Whether the text model wrote its texts"`
+	// PromptVersion is kept for as long as the texts are those of the model.
+	PromptVersion string `json:"prompt_version" doc:"Version of the prompt that the text model wrote its texts with. Empty if it did not write them" example:"adapt.1"`
+}
+
+// The states of an approval.
+const (
+	ApprovalNone     = "none"
+	ApprovalPending  = "pending"
+	Approved         = "approved"
+	ChangesRequested = "changes_requested"
+)
+
+// ReviewLinkKind is the kind of a link to a page on which people without an account see items, or decide about them.
+const ReviewLinkKind = "review_link"
+
+// ApprovalRequired is the setting of factories whose content waits for its approval.
+const ApprovalRequired = "required"
+
+// Approval is whether the item may be published.
+type Approval struct {
+	State string         `json:"state" enum:"none,pending,approved,changes_requested" doc:"State. none: its factory required no approval when it was created" example:"approved"`
+	Note  *string        `json:"note" doc:"Note of the decision. Null: none"`
+	By    *string        `json:"by" doc:"Who decided: the id of an API key, of a person, or of a review link. Null until decided"`
+	At    *resource.Time `json:"at" doc:"Time of the decision. Null until decided"`
+}
+
+// Quoted is a source that the texts of an item quote.
+type Quoted struct {
+	Title       string         `json:"title" doc:"Title of the article"`
+	URL         string         `json:"url" doc:"Address of the article"`
+	PublishedAt *resource.Time `json:"published_at" doc:"Time at which it was published. Null if the source does not say it"`
 }
 
 // Item is a content item as callers see it.

@@ -47,20 +47,6 @@ func (c Counts) Reactions() (n int64) {
 	return n
 }
 
-// maxReadings bounds the readings of the metrics of a publication that are kept. The schedule has 92.
-const maxReadings = 120
-
-// NoteMetrics adds the metrics of a publication to its readings.
-func (o *Outlets) NoteMetrics(pub *Publication) {
-	if o.Postings == nil {
-		o.Postings = map[string]Posting{}
-	}
-	out := o.Postings[pub.ID]
-	out.Readings = append(out.Readings, reading(*pub.Metrics))
-	out.Readings = out.Readings[max(0, len(out.Readings)-maxReadings):]
-	o.Postings[pub.ID] = out
-}
-
 // reading is Metrics in the stored form: a list of the time in milliseconds and of the counts. It has a fourth of the
 // length of an object, and items have many readings.
 type reading Metrics
@@ -103,19 +89,4 @@ func history(all []reading) []Metrics {
 		out[i] = Metrics(r)
 	}
 	return out
-}
-
-// MetricsAt returns the metrics of a publication at its first reading at or after an age, or its last metrics if there
-// is no such reading.
-func (o *Outlets) MetricsAt(pub *Publication, age time.Duration) *Metrics {
-	if pub.PublishedAt == nil {
-		return nil
-	}
-	for _, read := range o.Postings[pub.ID].Readings {
-		if read.ReadAt.Sub(pub.PublishedAt.Time) >= age {
-			m := Metrics(read)
-			return &m
-		}
-	}
-	return pub.Metrics
 }

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -105,28 +106,16 @@ type Outlets struct {
 	Authority authority.Authority `json:"authority,omitzero"`
 }
 
-// PublishFor makes the caller the authority of the item's publication.
-func (o *Outlets) PublishFor(p *auth.Principal) { o.Authority = authority.Of(p, auth.ContentPublish) }
-
-// withheld reports whether the item is not published by itself, because who requested it may not publish.
-func (o *Outlets) withheld() bool { return !o.Authority.Had(auth.ContentPublish) }
-
-// GoesOut reports whether the item is to be published without a further call.
-func (r *Record) GoesOut() bool {
-	if r.State == Scheduled {
-		return true
-	}
-	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil && r.PublishAt != nil
-	return wanted && !r.withheld() && (r.Runs() || r.State == Generated && r.Ordered != nil)
+// Past is the result of an item at a time: the end of an attempt, or its
+// publication. Analytics count it.
+type Past struct {
+	At        resource.Time `json:"at"`
+	Made      int64         `json:"made,omitempty"`
+	Failed    int64         `json:"failed,omitempty"`
+	Published int64         `json:"published,omitempty"`
+	// Credits is the charge for the attempt.
+	Credits int64 `json:"credits,omitempty"`
 }
-
-// About returns the description of the item for the entries of its money.
-func (r *Record) About() ledger.About {
-	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
-}
-
-// Runs reports whether an attempt is queued or running.
-func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
 
 // Entry returns the record as an item of the table.
 func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
@@ -181,6 +170,42 @@ func PairDigest(name, value string) string {
 	return "." + base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
+// Index sets the values by which lists find the item of the record.
+func (r *Record) Index(it *store.Item) {
+	it.Filters, it.Due = r.Filters(), r.Calendar(it.Owner)
+}
+
+// Calendar returns the partition and place of the item among those of its owner that are planned or published, by
+// time. Both are empty if it is not among them.
+func (r *Record) Calendar(o tenant.Owner) store.Key {
+	at := r.PlannedAt()
+	if at.IsZero() {
+		return store.Key{}
+	}
+	return store.Key{PK: CalendarPartition(o), SK: SortableTime(at) + "#" + r.ID}
+}
+
+// CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or
+// published.
+func CalendarPartition(o tenant.Owner) string { return "calendar#" + o.String() }
+
+// PlannedAt returns the time at which the item is, or was, to be published, or zero if it is not planned.
+func (r *Record) PlannedAt() (at time.Time) {
+	if r.PublishAt != nil {
+		return r.PublishAt.Time
+	}
+	for _, pub := range r.Publications {
+		one := pub.CreatedAt.Time
+		if pub.PublishedAt != nil {
+			one = pub.PublishedAt.Time
+		}
+		if at.IsZero() || one.Before(at) {
+			at = one
+		}
+	}
+	return at
+}
+
 // View returns the item as its GET shows it, with signed media.
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Item
@@ -200,4 +225,86 @@ func Decode(it *store.Item) (*Record, error) {
 		return nil, err
 	}
 	return &r, nil
+}
+
+// About returns the description of the item for the entries of its money.
+func (r *Record) About() ledger.About {
+	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
+}
+
+// Runs reports whether an attempt is queued or running.
+func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
+
+// Provided reports whether the media and texts of the item are the caller's.
+func (r *Record) Provided() bool { return r.Source == SourceProvided }
+
+// Fitted reports whether the caller's pictures or video are composed to fit.
+func (r *Record) Fitted() bool { return r.Fit != nil && *r.Fit != FitNone }
+
+// MediaIDs returns the ids of the caller's media that the item shows, each once.
+func (r *Record) MediaIDs() []string {
+	ids := slices.Clone(r.OwnIDs)
+	for _, v := range r.Variants {
+		ids = append(ids, v.Media...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// origin returns the id of the item that this one retells, or an empty text.
+func (r *Record) origin() string {
+	if r.FromContentItemID == nil {
+		return ""
+	}
+	return *r.FromContentItemID
+}
+
+func (r *Record) givenSlide(i int) bool { return slices.Contains(r.Given.Slides, i) }
+
+// InMedia reports whether the title is part of the finished media.
+func (r *Record) InMedia() bool { return r.Kind == Story || r.Kind == MusicClip }
+
+// shown returns the files that the item shows.
+func (r *Record) shown() []media.File { return slices.Concat(r.Files, r.Kept) }
+
+// Notify adds an event of the item to the transaction. It shows the item as it is
+// after the transaction.
+func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
+	shown := r.Item
+	shown.Media, shown.Previews = []media.View{}, []Preview{}
+	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.shown())
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
+}
+
+// Finished reports whether nothing is left to be made of a new item.
+func (p *Pipeline) Finished() bool { return len(p.Parts) == 0 }
+
+// madeBy returns the number of the part of a role, and of a slide or scene, and its file,
+// or nil if there is none yet.
+func (p *Pipeline) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
+	for n, m := range made {
+		if n < len(p.Parts) && p.Parts[n].Role == want && p.Parts[n].Number == number && len(m.Files) > 0 {
+			return n, &m.Files[0]
+		}
+	}
+	return 0, nil
+}
+
+// photo returns the photo in the place of a picture or clip, by its number, or nil if a
+// model makes it.
+func (p *Pipeline) photo(number int) *media.File {
+	for i := range p.Shown {
+		if p.Shown[i].Number == number {
+			return &p.Shown[i].File
+		}
+	}
+	return nil
+}
+
+// excerptPart returns the number of the part that chooses the scenes, or -1.
+func (p *Pipeline) excerptPart() int {
+	return slices.IndexFunc(p.Parts, func(one part) bool { return one.Role == roleExcerpt })
 }
