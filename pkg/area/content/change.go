@@ -156,7 +156,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	if err := errs.All(err, s.fits(it.Owner.Mode, r)); err != nil {
 		return out, err
 	}
-	if err := s.moderate(ctx, it.Owner.Mode, textsOf(r).own(was)); err != nil {
+	if err := s.moderator.check(ctx, it.Owner.Mode, textsOf(r).own(was)); err != nil {
 		return out, err
 	}
 	if err := s.answers(ctx, r, was); err != nil {

@@ -97,7 +97,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := rehearsedError(p, r); err != nil {
 		return out, err
 	}
-	if err := s.moderate(ctx, p.Mode, in.Body.own()); err != nil {
+	if err := s.moderator.check(ctx, p.Mode, in.Body.own()); err != nil {
 		return out, err
 	}
 	s.claim(tx, refs.owner, r)
@@ -162,7 +162,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	if err := bad.err(); err != nil {
 		return out, err
 	}
-	if err := s.moderateAll(ctx, p.Mode, in.Body.Items); err != nil {
+	if err := s.moderator.checkAll(ctx, p.Mode, in.Body.Items); err != nil {
 		return out, err
 	}
 	if err := rehearsedError(p, records...); err != nil {

@@ -69,9 +69,9 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 			return err
 		}
 	}
-	w := &publishRequest{r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
+	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
 		param: "/publish_at", new: !r.Provided()}
-	targets, err := s.targets(ctx, w, refs.factories[b.FactoryID].SocialAccountIDs)
+	targets, err := w.targets(ctx, refs.factories[b.FactoryID].SocialAccountIDs)
 	if err != nil {
 		return err
 	}

@@ -133,11 +133,11 @@ func checkFitted(kind item.Kind, mediaID string, f media.File) error {
 // accounts are named is checked as if it were scheduled.
 func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []string, refs references,
 	r *item.Record) error {
-	w := &publishRequest{r: r, read: refs.accounts}
+	w := &publishRequest{Service: s, r: r, read: refs.accounts}
 	if len(accounts) == 0 {
 		return nil
 	}
-	if _, err := s.usual(ctx, w, accounts); err != nil {
+	if _, err := w.usual(ctx, accounts); err != nil {
 		return err
 	}
 	var why []errs.Detail

@@ -150,7 +150,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := s.plan(ctx, r, b, a, live); err != nil {
 		return out, err
 	}
-	if err := s.moderate(ctx, p.Mode, b.own()); err != nil {
+	if err := s.moderator.check(ctx, p.Mode, b.own()); err != nil {
 		return out, err
 	}
 	if err := r.Move(item.Queued); err != nil {
