@@ -131,9 +131,9 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 			return out, err
 		}
 	}
-	for _, name := range []item.Text{item.Title, item.Caption, item.Hashtags} {
-		if set, ok := sent[string(name)]; ok {
-			r.Given.Set(set, name)
+	for _, text := range bodyTexts {
+		if set, ok := sent[text.name]; ok {
+			r.Given.Set(set, item.Text(text.name))
 		}
 	}
 	if r.GeneratedAt != nil && set.Caption != "" && set.Caption != r.Caption {

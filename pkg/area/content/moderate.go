@@ -69,11 +69,11 @@ func (b *createBody) own() (all owns) {
 
 // own returns the texts that differ from others.
 func (t texts) own(was texts) (all owns) {
-	if t.Title != was.Title {
-		all.add("/title", t.Title)
-	}
-	if t.Caption != was.Caption {
-		all.add("/caption", t.Caption)
+	for _, text := range bodyTexts {
+		name := item.Text(text.name)
+		if now, before := t.Plain(name), was.Plain(name); now != nil && *now != *before {
+			all.add("/"+text.name, *now)
+		}
 	}
 	if !slices.Equal(t.Hashtags, was.Hashtags) {
 		all.add("/hashtags", t.Hashtags...)
