@@ -81,12 +81,3 @@ func (r *reading) UnmarshalJSON(data []byte) error {
 	*r = reading{Counts(m), resource.Instant(time.UnixMilli(*list[0]))}
 	return nil
 }
-
-// history returns readings as callers see them.
-func history(all []reading) []Metrics {
-	out := make([]Metrics, len(all))
-	for i, r := range all {
-		out[i] = Metrics(r)
-	}
-	return out
-}

@@ -3,10 +3,10 @@ package item
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // Words are the texts and files of a post, and the variants that they come from.
@@ -85,37 +85,8 @@ func (r *Record) publicationWhere(is func(Publication) bool) *Publication {
 	return nil
 }
 
-// PostOf returns a publication of the item as its own GET shows it.
-func (r *Record) PostOf(pub *Publication, limits platform.Capabilities) PublishedPost {
-	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes,
-		history(r.Postings[pub.ID].Readings)}
-}
-
-// maxReadings bounds the readings of the metrics of a publication that are kept. The schedule has 92.
-const maxReadings = 120
-
-// NoteMetrics adds the metrics of a publication to its readings.
-func (o *Outlets) NoteMetrics(pub *Publication) {
-	if o.Postings == nil {
-		o.Postings = map[string]Posting{}
-	}
-	out := o.Postings[pub.ID]
-	out.Readings = append(out.Readings, reading(*pub.Metrics))
-	out.Readings = out.Readings[max(0, len(out.Readings)-maxReadings):]
-	o.Postings[pub.ID] = out
-}
-
-// MetricsAt returns the metrics of a publication at its first reading at or after an age, or its last metrics if there
-// is no such reading.
-func (o *Outlets) MetricsAt(pub *Publication, age time.Duration) *Metrics {
-	if pub.PublishedAt == nil {
-		return nil
-	}
-	for _, read := range o.Postings[pub.ID].Readings {
-		if read.ReadAt.Sub(pub.PublishedAt.Time) >= age {
-			m := Metrics(read)
-			return &m
-		}
-	}
-	return pub.Metrics
+// PostOf returns a publication of the item as its own GET shows it. It is the item at its ReadingsKey.
+func (r *Record) PostOf(pub *Publication, limits platform.Capabilities, it store.Item) (PublishedPost, error) {
+	history, err := History(it)
+	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes, history}, err
 }

@@ -153,11 +153,12 @@ type Posting struct {
 	// Doubt is the sealed progress of a publication whose post may exist. The next attempt
 	// begins with it.
 	Doubt []byte `json:"doubt,omitempty"`
-	// Changes counts the changes of the published post, and Readings are its metrics at the times of their readings.
+	// Changes counts the changes of the published post.
 	Changes int `json:"changes,omitempty"`
 	// More is platform.Published.More of the published post.
-	More     string    `json:"more,omitempty"`
-	Readings []reading `json:"readings,omitempty"`
+	More string `json:"more,omitempty"`
+	// Settled are the metrics at the first reading after the age of that name, or nil.
+	Settled *reading `json:"settled,omitempty"`
 }
 
 // PublishRehearsal is the result of a publication that a test key requests.

@@ -205,7 +205,7 @@ func alter(ctx context.Context, adapter platform.Adapter, token platform.Account
 // end returns the outcome of a change that is done, or has failed.
 func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.Outcome {
 	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+		it, r, beside, err := w.read(ctx, s, item.ReadingsKey(p.Publication))
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,11 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 			if adapter, ok := w.Platforms.Of(s.Mode, pub.Platform); ok {
 				limits = adapter.Capabilities()
 			}
-			e, err := event.New(now, s.Owner, event.PublicationDeleted, r.PostOf(pub, limits), nil)
+			post, err := r.PostOf(pub, limits, beside[0])
+			if err != nil {
+				return err
+			}
+			e, err := event.New(now, s.Owner, event.PublicationDeleted, post, nil)
 			if err != nil {
 				return err
 			}

@@ -123,7 +123,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	o = w.next(p)
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+		it, r, beside, err := w.read(ctx, s, item.ReadingsKey(p.Publication))
 		if err != nil || r == nil {
 			return err
 		}
@@ -133,7 +133,9 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		}
 		now := w.Now()
 		pub.Metrics = item.Read(read, pub.Metrics, now)
-		r.NoteMetrics(pub)
+		if err := r.NoteMetrics(tx, s.Owner, pub, beside[0]); err != nil {
+			return err
+		}
 		pub.Touch(now)
 		r.Touch(now)
 		return write(tx, it, r)

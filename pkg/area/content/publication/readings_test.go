@@ -80,8 +80,22 @@ func (w *world) to(at time.Time, age time.Duration) []item.Metrics {
 	for range 3 {
 		w.deliver(w.due(publication.Read), 2)
 	}
+	return w.history()
+}
+
+// history returns the metrics of the publication over time.
+func (w *world) history() []item.Metrics {
+	w.t.Helper()
 	_, r := w.read()
-	return r.PostOf(&r.Publications[0], platform.Capabilities{}).MetricsHistory
+	found, err := w.db.GetAll(w.t.Context(), item.ReadingsKey(r.Publications[0].ID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all, err := item.History(found[0])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
 }
 
 // The metrics are read after 1, 6 and 24 hours, and then each day up to the 90th.
@@ -156,8 +170,7 @@ func TestReadingsAreBounded(t *testing.T) {
 				}
 			}
 			for _, w.item = range items {
-				_, r := w.read()
-				for _, m := range r.PostOf(&r.Publications[0], platform.Capabilities{}).MetricsHistory {
+				for _, m := range w.history() {
 					perDay[m.ReadAt.UTC().Format(time.DateOnly)]++
 				}
 			}
