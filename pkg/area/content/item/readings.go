@@ -7,8 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// ReadingsKind is the kind of the item with the metrics of a publication over time. It is separate because a content item
-// would be many times as long with those of all its publications, and each of its writes as dear.
+// ReadingsKind is the kind of the item with the metrics of a publication over time. With those of all its publications, a
+// content item would be up to ten times as long, and each of its writes would cost ten times as much.
 const ReadingsKind = "publication_readings"
 
 // ReadingsKey is the key of that item.

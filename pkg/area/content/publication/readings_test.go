@@ -139,6 +139,23 @@ func TestReadingsAfterAPause(t *testing.T) {
 	}
 }
 
+// The readings of an item that is deleted expire.
+func TestReadingsOfADeletedItem(t *testing.T) {
+	w := newWorld(t, "rutube")
+	w.last()
+	if all := w.to(w.posted(), time.Hour); len(all) != 1 {
+		t.Errorf("there are %+v", all)
+	}
+	_, r := w.read()
+	w.commit(func(tx *store.Tx) error {
+		publication.Forget(tx, w.clock.Now(), owner, r)
+		return nil
+	})
+	if all := w.history(); len(all) != 0 {
+		t.Errorf("there are %+v", all)
+	}
+}
+
 // Readings beyond the bounds of a platform are left out: those of a number, and those of a part of its budget, which
 // they share with publications.
 func TestReadingsAreBounded(t *testing.T) {
