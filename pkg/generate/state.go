@@ -11,7 +11,7 @@ type state string
 const (
 	planned   state = ""          // nothing has begun
 	prepared  state = "prepared"  // what its text draws on is read, or the text is to be written again
-	looked    state = "looked"    // the function generate has read what a composition depends on: compose may not read it
+	looked    state = "looked"    // generate has read what a composition depends on: compose may not read it
 	submitted state = "submitted" // its provider makes it
 	ready     state = "ready"     // its provider has made it
 	held      state = "held"      // its text waits to be moderated

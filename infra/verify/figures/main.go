@@ -26,7 +26,7 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 119_500, 100_000, (*sources).lines},
+	{"lines of pkg outside tests and test support", 119_600, 100_000, (*sources).lines},
 	{"lines of test support in pkg", 4_700, 0, (*sources).support},
 	{"packages of pkg", 226, 150, (*sources).packages},
 	{"programs in functions", 34, 7, (*sources).programs},
@@ -37,7 +37,7 @@ var figures = []figure{
 	{"places that make a generate.Worker", 9, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4_600, 4_600, (*sources).webhook},
 	{"lines of pkg/httpapi/humafix", 1_335, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 1_111, 0, (*sources).wide},
+	{"lines of more than 120 columns, struct tags included", 1_110, 0, (*sources).wide},
 	{"comments of at most six words", 1_735, 0, (*sources).brief},
 }
 

@@ -69,8 +69,8 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 			return err
 		}
 	}
-	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
-		param: "/publish_at", new: !r.Provided()}
+	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts,
+		options: b.Options, param: "/publish_at", new: !r.Provided()}
 	targets, err := w.targets(ctx, refs.factories[b.FactoryID].SocialAccountIDs)
 	if err != nil {
 		return err

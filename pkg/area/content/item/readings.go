@@ -7,8 +7,8 @@ import (
 	"github.com/content-automation/api/pkg/store"
 )
 
-// ReadingsKind is the kind of the item with the metrics of a publication over time. With those of all its publications, a
-// content item would be up to ten times as long, and each of its writes would cost ten times as much.
+// ReadingsKind is the kind of the item with the metrics of a publication over time. With those of all its publications,
+// a content item would be up to ten times as long, and each of its writes would cost ten times as much.
 const ReadingsKind = "publication_readings"
 
 // ReadingsKey is the key of that item.

@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// advanceAtOnce is the number of items whose metrics one step of Advance reads. Each takes a write, and one more for each
-// of its publications.
+// advanceAtOnce is the number of items whose metrics one step of Advance reads. Each takes a write, and one more for
+// each of its publications.
 const advanceAtOnce = 5
 
 // advancing is the payload of an Advance task.
