@@ -73,7 +73,7 @@ const reportTimeout = 900 * time.Millisecond
 func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err error) {
 	part := &a.Parts[a.n]
 	switch {
-	case !part.Looked:
+	case !part.is(looked):
 		return w.look(ctx, a)
 	case w.Composer == nil:
 		return o, nil // the next step is on the queue of the function that composes
@@ -132,8 +132,8 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 		return o, errs.New(errs.UnsupportedMedia, "The composition has no file.")
 	}
 	made.Branded = composition.Branded(what)
-	part.Made, part.Done = made, true
-	return o, nil
+	part.Made = made
+	return o, part.move(done)
 }
 
 // look reads the resources that a composition depends on. If all other parts are reused, the work begins with it.
@@ -150,7 +150,10 @@ func (w *Worker) look(ctx context.Context, a *attempt) (o task.Outcome, err erro
 		return w.end(a), nil
 	}
 	part := &a.Parts[a.n]
-	if part.Looked = true; a.n == a.first() {
+	if err := part.move(looked); err != nil {
+		return o, err
+	}
+	if a.n == a.first() {
 		o.Join = w.shows(a, work, true)
 	}
 	if looking, ok := work.(Looking); ok {

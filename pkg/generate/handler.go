@@ -57,11 +57,11 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	switch p := a.Parts[a.n]; {
 	case p.Kind == provider.KindCompose:
 		o, err = w.compose(ctx, &a)
-	case p.Held:
+	case p.is(held):
 		o, err = w.moderate(ctx, &a)
-	case p.Ready:
+	case p.is(ready):
 		o, err = w.store(ctx, &a)
-	case p.Handle != "":
+	case p.is(submitted):
 		o, err = w.poll(ctx, &a)
 	default:
 		o, err = w.submit(ctx, &a)
@@ -158,7 +158,7 @@ func (w handler) Fail(ctx context.Context, s *task.Step, cause error) (o task.Ou
 		switch {
 		case unanswered(cause):
 			lost += a.Parts[n].Credits
-		case refused(cause) && a.Parts[n].Handle != "" && !a.Parts[n].Ready:
+		case refused(cause) && a.Parts[n].is(submitted):
 			lost -= a.Parts[n].Credits + a.Parts[n].Extra // providers do not bill generations that they refuse
 		}
 	}

@@ -50,11 +50,10 @@ func (w *Worker) moderate(ctx context.Context, a *attempt) (o task.Outcome, err 
 	case flagged && !part.flagged(provider.FailureOf(provider.FailedFlagged)):
 		return o, provider.FailureOf(provider.FailedFlagged)
 	case flagged:
-		part.Made, part.Held = Made{}, false
+		part.Made = Made{}
 		return o, nil
 	}
-	part.Held, part.Done = false, true
-	return o, nil
+	return o, part.move(done)
 }
 
 // unmoderated returns the error of a moderation without a result. No error of the moderator is about the text, so each

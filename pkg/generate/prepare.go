@@ -21,17 +21,16 @@ type Preparing interface {
 func (w *Worker) prepare(ctx context.Context, a *attempt, work Work, o *task.Outcome) (done bool, err error) {
 	part := &a.Parts[a.n]
 	preparing, ok := work.(Preparing)
-	if !ok || part.Kind != provider.KindText || part.Prepared {
+	if !ok || part.Kind != provider.KindText || part.is(prepared) {
 		return false, nil
 	}
 	change, err := preparing.Prepare(ctx, w.DB, w.Now())
 	if err != nil || change == nil {
 		return false, err
 	}
-	part.Prepared = true
 	o.Join = w.join(a.Step, a.Attempt, func(_ *store.Tx, work Work) error {
 		change(work)
 		return nil
 	})
-	return true, nil
+	return true, part.move(prepared)
 }

@@ -70,7 +70,8 @@ func spares(work Work, n int, err error) bool {
 
 // repair has the part submitted again.
 func (p *part) repair(why, answer string, problems ...string) {
-	p.Repair, p.Handle, p.Ready = &provider.Repair{Answer: answer, Problems: problems}, "", false
+	p.Repair, p.Handle = &provider.Repair{Answer: answer, Problems: problems}, ""
+	_ = p.move(prepared) // a part that has an answer can be asked for another
 	metric.Count("RepairedTexts", "reason", why)
 }
 

@@ -34,8 +34,7 @@ type run struct {
 // part is a part with its progress.
 type part struct {
 	Part
-	// Reused reports whether the result is one of an earlier attempt.
-	Reused bool            `json:"reused,omitempty"`
+	State  state           `json:"state,omitempty"`
 	Handle provider.Handle `json:"handle,omitempty"`
 	// Bills reports whether the provider is paid for a generation once it has accepted it: it cannot be stopped.
 	Bills bool `json:"bills,omitempty"`
@@ -50,21 +49,12 @@ type part struct {
 	Refused bool             `json:"refused,omitempty"`
 	// Slot is the time of the submission, if the limit of its provider or model has put it off.
 	Slot time.Time `json:"slot,omitzero"`
-	// Prepared reports whether the work was prepared for the part.
-	Prepared bool `json:"prepared,omitempty"`
-	// Looked reports whether the function generate has read the resources that a composition depends on: the function
-	// compose may not read them. Look is the result.
-	Looked bool `json:"looked,omitempty"`
+	// Look is what a composition depends on besides its parts.
 	composition.Look
 	// Crashes counts the functions that have died while they composed the part.
-	Crashes  int `json:"crashes,omitempty"`
-	Progress int `json:"progress,omitempty"`
-	// Ready reports whether the provider has finished the part, Held whether its text waits to be moderated, and Done
-	// whether it is stored.
-	Ready bool `json:"ready,omitempty"`
-	Held  bool `json:"held,omitempty"`
-	Done  bool `json:"done,omitempty"`
-	Made  Made `json:"made,omitzero"`
+	Crashes  int  `json:"crashes,omitempty"`
+	Progress int  `json:"progress,omitempty"`
+	Made     Made `json:"made,omitzero"`
 }
 
 // SandboxLife is the time for which generated resources of a sandbox are kept.
@@ -100,7 +90,7 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 	for _, p := range o.Parts {
 		one := part{Part: p}
 		if p.Reuse != nil {
-			one.Reused, one.Done, one.Made = true, true, *p.Reuse
+			one.State, one.Made = reused, *p.Reuse
 		}
 		r.Parts = append(r.Parts, one)
 	}
@@ -122,21 +112,21 @@ func begin(tx *store.Tx, now time.Time, o Order) error {
 
 // current returns the number of the first part that is not done, or len(Parts) if all are done.
 func (r *run) current() int {
-	for n, p := range r.Parts {
-		if !p.Done {
-			return n
-		}
+	if n := slices.IndexFunc(r.Parts, func(p part) bool { return !p.ended() }); n >= 0 {
+		return n
 	}
 	return len(r.Parts)
 }
 
 // first returns the number of the first part that is not reused.
-func (r *run) first() int { return slices.IndexFunc(r.Parts, func(p part) bool { return !p.Reused }) }
+func (r *run) first() int {
+	return slices.IndexFunc(r.Parts, func(p part) bool { return !p.is(reused) })
+}
 
 // queue returns the queue of the next step. It is empty, for the queue of the step before, if only the end is left, or
 // if the resources of a composition must be read first.
 func (r *run) queue() topology.Queue {
-	if n := r.current(); n < len(r.Parts) && (r.Parts[n].Kind != provider.KindCompose || r.Parts[n].Looked) {
+	if n := r.current(); n < len(r.Parts) && (r.Parts[n].Kind != provider.KindCompose || r.Parts[n].is(looked)) {
 		return kinds[r.Parts[n].Kind].queue
 	}
 	return ""
@@ -155,7 +145,7 @@ func (r *run) made() []Made {
 func (r *run) percent() int {
 	var whole, done time.Duration
 	for n, p := range r.Parts {
-		if p.Reused {
+		if p.is(reused) {
 			continue
 		}
 		usual := kinds[p.Kind].usual
@@ -182,7 +172,7 @@ func (r *run) stage(code provider.FailureCode) Stage {
 // completed returns the price of the parts that the provider has finished, or is paid for in any case.
 func (r *run) completed() (credits int64) {
 	for _, p := range r.Parts {
-		if p.Done || p.Ready || p.Held || p.Handle != "" && p.Bills {
+		if p.ended() || p.is(ready, held) || p.is(submitted) && p.Bills {
 			credits += p.Credits
 		}
 	}
@@ -199,7 +189,7 @@ func (r *run) kept() []Made {
 	}
 	all := make([]Made, len(r.Parts))
 	for n, p := range r.Parts {
-		if p.Done {
+		if p.ended() {
 			all[n] = p.Made
 		}
 	}
@@ -222,7 +212,7 @@ func (r *run) paid(submitting bool) (credits int64) {
 			continue
 		}
 		credits += int64(p.Lost) * p.Credits
-		if p.Done || p.Ready || p.Held || p.Handle != "" || submitting && n == r.current() {
+		if p.ended() || p.is(submitted, ready, held) || submitting && n == r.current() {
 			credits += p.Credits + p.Extra
 		}
 	}

@@ -54,8 +54,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return w.end(a), nil
 	}
 	if reviewing, ok := work.(Reviewing); ok && reviewing.Skips(a.n, a.made()) {
-		a.Parts[a.n].Done = true
-		return o, nil
+		return o, a.Parts[a.n].move(done)
 	}
 	if a.Parts[a.n].Copy != nil {
 		o.Join = w.shows(a, work, a.n == a.first())
@@ -100,8 +99,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		return o, nil
 	}
 	if spares(work, a.n, err) {
-		a.Parts[a.n].Done = true
-		return o, nil
+		return o, a.Parts[a.n].move(done)
 	}
 	if err != nil {
 		if ctx.Err() == nil && limited.Err() != nil && !all.ClientToken {
@@ -113,8 +111,7 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 	if sub.Result != nil {
 		ok, err := w.check(ctx, a, work, *sub.Result)
 		if err != nil && spares(work, a.n, err) {
-			a.Parts[a.n].Done = true
-			return o, nil
+			return o, a.Parts[a.n].move(done)
 		}
 		if !ok {
 			return o, err
@@ -122,6 +119,8 @@ func (w *Worker) submit(ctx context.Context, a *attempt) (o task.Outcome, err er
 		if err := w.storeFiles(ctx, a, *sub.Result); err != nil {
 			return o, err
 		}
+	} else if err := a.Parts[a.n].move(submitted); err != nil {
+		return o, err
 	}
 	first := a.n == a.first()
 	a.Parts[a.n].Handle, a.Parts[a.n].Bills = sub.Handle, all.Unstoppable
@@ -196,7 +195,10 @@ func (w *Worker) poll(ctx context.Context, a *attempt) (o task.Outcome, err erro
 	}
 	switch {
 	case status.State == provider.Succeeded:
-		part.Ready, part.Progress = true, 100
+		part.Progress = 100
+		if err := part.move(ready); err != nil {
+			return o, err
+		}
 	case status.State.Final():
 		if status.Failure != nil {
 			if part.flagged(status.Failure) {
@@ -264,10 +266,10 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 		return err
 	}
 	part.Made = made
-	if part.Held = w.moderates(a, made); !part.Held {
-		part.Done = true
+	if w.moderates(a, made) {
+		return part.move(held)
 	}
-	return nil
+	return part.move(done)
 }
 
 // copyFile stores a copy of the file of another resource as the result of a part.
@@ -286,8 +288,8 @@ func (w *Worker) copyFile(ctx context.Context, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	part.Made, part.Done = Made{Files: []media.File{f}}, true
-	return nil
+	part.Made = Made{Files: []media.File{f}}
+	return part.move(done)
 }
 
 // measure notes the cost of a part beyond its price, from its result. The sizes of pictures do not matter: the adapters
@@ -331,7 +333,7 @@ func accepted(kind provider.Kind, f media.File) error {
 // stop asks the provider of the current part to stop. A failure costs the service, not the customer, so it is tried
 // once.
 func (w *Worker) stop(ctx context.Context, a *attempt) {
-	if a.n = a.current(); a.n == len(a.Parts) || a.Parts[a.n].Handle == "" || a.Parts[a.n].Ready {
+	if a.n = a.current(); a.n == len(a.Parts) || !a.Parts[a.n].is(submitted) {
 		return
 	}
 	p, err := w.provider(a)
@@ -357,6 +359,6 @@ func (w *Worker) removeResults(ctx context.Context, a *attempt) {
 // hasResults reports whether a part of the attempt may have stored files.
 func (a *attempt) hasResults() bool {
 	return slices.ContainsFunc(a.Parts, func(p part) bool {
-		return kinds[p.Kind].file != "" && (p.Ready || len(p.Made.Files) > 0)
+		return kinds[p.Kind].file != "" && (p.is(ready) || len(p.Made.Files) > 0)
 	})
 }

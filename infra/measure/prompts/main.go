@@ -28,7 +28,7 @@ func main() {
 			}
 			credits = append(credits, r.Credits)
 			r.State, r.Title, r.Caption = item.Generated, "Title", "Caption"
-			asked, _, _ := r.Written()
+			asked, _, _ := item.AttemptAt(r).Written()
 			system, user = provider.TextPrompt(asked)
 			tokens = provider.TextTokens(asked)
 		}
@@ -40,7 +40,7 @@ func main() {
 // record returns a planned item of a small brand.
 func record(kind item.Kind, quality string) (*item.Record, error) {
 	short := item.FormatShort
-	r := &item.Record{Item: item.Item{Kind: kind, Prompt: "Our new trail running shoe, made of recycled nets",
+	r := &item.Record{Item: item.Item{Kind: kind, Content: item.Content{Prompt: "Our new trail running shoe, made of recycled nets"},
 		Language: "en", Attempt: 1, Quality: quality}}
 	switch kind {
 	case item.Video:
@@ -54,5 +54,5 @@ func record(kind item.Kind, quality string) (*item.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r, r.Plan(offer, item.Options{}, true)
+	return r, item.AttemptAt(r).Plan(offer, item.Options{}, true)
 }

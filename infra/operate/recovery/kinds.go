@@ -109,6 +109,7 @@ var kinds = map[string]kind{
 	"profile_uses":       {},
 	"invitation":         {},
 	"publication_slot":   {},
+	item.ReadingsKind:    {own: true},
 	"publish_slot":       {},
 	testclock.Kind:       {},
 	"secret":             {},

@@ -129,7 +129,7 @@ func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID stri
 		made := resource.Instant(at)
 		r := &item.Record{Item: item.Item{
 			Resource: resource.New(id.New(id.ContentItem, at), at, nil), FactoryID: factoryID, Kind: item.Post,
-			State: item.Generated, Caption: "A shoe", GeneratedAt: &made,
+			State: item.Generated, Texts: item.Texts{Caption: "A shoe"}, GeneratedAt: &made,
 		}}
 		if change != nil {
 			change(i, r)

@@ -33,7 +33,7 @@ func TestTheModelLearnsFromTheBestAndTheWorstTexts(t *testing.T) {
 		var names []string
 		for _, p := range all {
 			names = append(names, p.Title)
-			if p.Views != 1000 || p.Likes == 0 || p.Rate == 0 || !strings.Contains(p.Caption, hostile) {
+			if p.Views != 1000 || p.Likes == 0 || p.Rate == 0 || !strings.Contains(p.Opening, hostile) {
 				t.Errorf("the model is told %+v", p)
 			}
 		}

@@ -26,8 +26,6 @@ const (
 	readFor = 8 * time.Second
 	// minShown is the number of views below which a post says nothing about engagement.
 	minShown = 100
-	// settled is the age at which the figures of posts are compared: a younger post has had less time.
-	settled = oneDay
 )
 
 // engagement is the metric that relates the reactions to a post to how often it was shown.
@@ -84,10 +82,10 @@ func (c *posts) add(r *item.Record) {
 			continue
 		}
 		// The clock of a sandbox moves without the times of its posts.
-		if c.mode == tenant.Live && c.now.Sub(pub.PublishedAt.Time) < settled {
+		if c.mode == tenant.Live && c.now.Sub(pub.PublishedAt.Time) < item.Settled {
 			continue
 		}
-		if m := r.MetricsAt(pub, settled); m != nil {
+		if m := r.SettledMetrics(pub); m != nil {
 			c.all = append(c.all, post{pub.ID, pub.Platform, platform.Kind(r.Kind), pub.PublishedAt.Time, m.Counts})
 		}
 	}

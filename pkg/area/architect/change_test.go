@@ -74,7 +74,7 @@ func TestAChangeOfAContentItemIsDrafted(t *testing.T) {
 	now := w.clock.Now()
 	made := resource.Instant(now)
 	r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil), FactoryID: f.ID,
-		Kind: item.Post, State: item.Generated, Title: "Shoes", Caption: "A shoe", GeneratedAt: &made}}
+		Kind: item.Post, State: item.Generated, Texts: item.Texts{Title: "Shoes", Caption: "A shoe"}, GeneratedAt: &made}}
 	it, err := r.Entry(live.Principal.Owner)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 )
 
 type createBody struct {
+	Texts
 	FactoryID       string            `json:"factory_id" doc:"Factory that makes the item. It sets the voice" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	Kind            item.Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
 	Format          string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
@@ -23,11 +24,6 @@ type createBody struct {
 	From            string            `json:"from_content_item_id,omitempty" maxLength:"64" doc:"Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and language are the defaults" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	Parts           []fromPart        `json:"from_parts,omitempty" minItems:"1" maxItems:"40" uniqueItems:"true" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a short video, or a story that is a clip, of a longer video, the service chooses the scenes"`
 	Reuse           bool              `json:"reuse,omitempty" doc:"Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same language, the words of its scenes stay as they are"`
-	Title           string            `json:"title,omitempty" format:"line-not-blank" maxLength:"200" doc:"Absent: generated"`
-	Headline        string            `json:"headline,omitempty" format:"line-not-blank" maxLength:"100" doc:"Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only" example:"From the sea to the trail"`
-	ShowHeadline    *bool             `json:"show_headline,omitempty" doc:"Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the factory is true. For kind post only"`
-	Caption         string            `json:"caption,omitempty" format:"not-blank" maxLength:"5000" doc:"Absent: generated"`
-	Hashtags        []Hashtag         `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"false" doc:"Hashtags, without the #. Absent: generated"`
 	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
 	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
 	Quality         string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most a tenth of the other parts, often by a better model, and for videos with a second look that may have them written again. best: the best model, always with a second look. The price includes the second look. A text model of the factory writes in each quality. Absent: the factory's"`
@@ -35,9 +31,6 @@ type createBody struct {
 	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
 	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
 	Cover           string            `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" doc:"Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only" example:"generated"`
-	Script          string            `json:"script,omitempty" format:"not-blank" maxLength:"4000" doc:"What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the lyrics, for a model that requires them. Absent: generated" example:"We pulled these nets out of the sea. Now they carry you up the hill."`
-	Scenes          []sceneBody       `json:"scenes,omitempty" minItems:"1" maxItems:"40" nullable:"false" doc:"The script in scenes of your own, instead of script. For kind video only"`
-	Slides          []slideBody       `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Slides of a carousel. Absent: five, with generated headings. For kind carousel only"`
 	ProductID       string            `json:"product_id,omitempty" maxLength:"64" doc:"Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures" example:"prd_01h455vb4pex5vsknk084sn02q"`
 	PromotionID     string            `json:"promotion_id,omitempty" maxLength:"64" doc:"Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
 	Media           []string          `json:"media,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false" doc:"Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text alone"`
@@ -68,7 +61,7 @@ func (fromPart) Schema(huma.Registry) *huma.Schema {
 // choices returns the options of generation, without the file of the caller's music.
 func (b *createBody) choices() item.Options {
 	return item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
-		Cover: b.Cover, Script: b.Script, Scenes: scenesOf(b.Scenes)}
+		Cover: b.Cover, Script: said(b.Script), Scenes: scenesOf(b.Scenes)}
 }
 
 type sceneBody struct {
@@ -87,20 +80,6 @@ func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
 type slideBody struct {
 	Text string  `json:"text,omitempty" format:"line-not-blank" maxLength:"200" doc:"Heading of the slide. Absent: generated"`
 	Body *string `json:"body,omitempty" format:"line" maxLength:"200" doc:"Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of your own"`
-}
-
-// checkHeadline refuses a headline that does not fit the kind.
-func checkHeadline(kind item.Kind, words string, show *bool) error {
-	switch {
-	case kind == item.Post && words != "" && show != nil && !*show:
-		return errs.Invalid("/headline", "is not drawn if show_headline is false. Leave one of the two out")
-	case kind == item.Post:
-	case words != "":
-		return errs.Invalid("/headline", "is for kind post only")
-	case show != nil:
-		return errs.Invalid("/show_headline", "is for kind post only")
-	}
-	return nil
 }
 
 // body returns the text below the heading.
@@ -126,9 +105,7 @@ func (b *createBody) Rules() error {
 	if b.Format != "" && b.Kind != item.Video {
 		found = append(found, errs.Invalid("/format", "is for kind video only"))
 	}
-	if b.Slides != nil && b.Kind != item.Carousel {
-		found = append(found, errs.Invalid("/slides", "are for kind carousel only"))
-	}
+	found = append(found, b.Texts.check(b.Kind)...)
 	if b.From == "" {
 		const needs = "needs from_content_item_id, the content item to retell"
 		if b.Parts != nil {
@@ -143,7 +120,6 @@ func (b *createBody) Rules() error {
 			found = append(found, errs.Invalid(fmt.Sprintf("/slides/%d/body", i), "needs text, the heading above it"))
 		}
 	}
-	found = append(found, checkHeadline(b.Kind, b.Headline, b.ShowHeadline))
 	if b.PublishAt == nil {
 		if b.Accounts != nil {
 			found = append(found, errs.Invalid("/social_account_ids", "needs publish_at, the time to publish it"))

@@ -97,16 +97,16 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := rehearsedError(p, r); err != nil {
 		return out, err
 	}
-	if err := s.moderate(ctx, p.Mode, in.Body.own()); err != nil {
+	if err := s.moderator.check(ctx, p.Mode, in.Body.own()); err != nil {
 		return out, err
 	}
 	s.claim(tx, refs.owner, r)
 	if r.Finished() {
-		if err := r.Finish(tx, now, refs.owner); err != nil {
+		if err := item.AttemptAt(r).Finish(tx, now, refs.owner); err != nil {
 			return out, err
 		}
 	} else {
-		order := r.Order(refs.owner)
+		order := item.AttemptAt(r).Order(refs.owner)
 		r.Usual = order.Usual()
 		if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
 			refs.balance); err != nil {
@@ -154,7 +154,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		}
 		records = append(records, r)
 		if !r.Finished() {
-			order := r.Order(refs.owner)
+			order := item.AttemptAt(r).Order(refs.owner)
 			r.Usual = order.Usual()
 			works = append(works, order)
 		}
@@ -162,7 +162,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	if err := bad.err(); err != nil {
 		return out, err
 	}
-	if err := s.moderateAll(ctx, p.Mode, in.Body.Items); err != nil {
+	if err := s.moderator.checkAll(ctx, p.Mode, in.Body.Items); err != nil {
 		return out, err
 	}
 	if err := rehearsedError(p, records...); err != nil {
@@ -181,7 +181,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	for _, r := range records {
 		s.claim(tx, refs.owner, r)
 		if r.Finished() {
-			if err := r.Finish(tx, now, refs.owner); err != nil {
+			if err := item.AttemptAt(r).Finish(tx, now, refs.owner); err != nil {
 				return out, err
 			}
 		} else {
@@ -273,7 +273,7 @@ func rehearsedError(p *auth.Principal, records ...*item.Record) error {
 		if r.Sandbox == nil {
 			continue
 		}
-		credits += r.LivePrice()
+		credits += item.AttemptAt(r).LivePrice()
 		if generate.RehearsedError(r.Sandbox.Outcome, 0, p) != nil && outcome == "" {
 			outcome = r.Sandbox.Outcome
 		}
@@ -303,20 +303,19 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	r := &item.Record{
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
-			FactoryID: f.ID, Kind: b.Kind, Prompt: b.Prompt, Title: b.Title, Caption: b.Caption, Hashtags: []string{},
-			Hooks: []string{}, FromParts: []int{}, Scenes: []item.Scene{}, Slides: []item.Slide{},
+			FactoryID: f.ID, Kind: b.Kind, Texts: item.Texts{Hashtags: []string{}},
+			Content: item.Content{Prompt: b.Prompt, Scenes: []item.Scene{}},
+			Hooks:   []string{}, FromParts: []int{}, Slides: []item.Slide{},
 			SocialAccountIDs: []string{}, Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
 			Sources: []item.Quoted{},
 			State:   item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),
 		},
-		Automatic: f.AutoPublish,
-		Given:     item.Given{Title: b.Title != "", Caption: b.Caption != "", Hashtags: len(b.Hashtags) > 0},
-		Sandbox:   b.Sandbox, Accepted: now, Slot: b.slot,
+		Pipeline: item.Pipeline{Sandbox: b.Sandbox, Accepted: now},
+		Outlets:  item.Outlets{Automatic: f.AutoPublish},
+		Slot:     b.slot,
 	}
-	for _, h := range b.Hashtags {
-		r.Hashtags = append(r.Hashtags, string(h))
-	}
+	b.into(r)
 	var err error
 	if r.Language, err = factory.Language(b.Language, f.Language); err != nil {
 		return nil, err
@@ -331,7 +330,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		if err := a.provide(&b, r); err != nil {
 			return nil, err
 		}
-		return r, r.PlanAdapt(s.offer, mode == tenant.Live)
+		return r, item.AttemptAt(r).PlanAdapt(s.offer, mode == tenant.Live)
 	}
 	switch b.Kind {
 	case item.Video:
@@ -348,7 +347,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	}
 	if b.Kind == item.Post {
 		r.Headlined = r.Brief.Headlined
-		r.Head(b.Headline, b.ShowHeadline)
+		r.Head(said(b.Headline), b.ShowHeadline)
 	}
 	r.Quality = item.QualityOf(b.Quality, f.Quality)
 	if r.Brief.Product, err = a.product(b, now); err != nil {
@@ -360,7 +359,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, err
 	}
 	if !b.Reuse {
-		return r, r.Plan(s.offer, w, mode == tenant.Live)
+		return r, item.AttemptAt(r).Plan(s.offer, w, mode == tenant.Live)
 	}
 	return r, a.planCopies(&b, r, w, s.offer, mode == tenant.Live)
 }

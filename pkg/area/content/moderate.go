@@ -24,9 +24,12 @@ const (
 	moderatedBytes  = 10_000
 )
 
+// moderator moderates the texts of live keys. It moderates none if it has no provider.
+type moderator struct{ provider.Moderator }
+
 // Moderated has the own texts of live keys moderated. Without a moderator, none are.
 func (s *Service) Moderated(m provider.Moderator) *Service {
-	s.moderator = m
+	s.moderator = moderator{m}
 	return s
 }
 
@@ -39,16 +42,6 @@ type owns []own
 func (o *owns) add(param string, texts ...string) {
 	if text := strings.TrimSpace(strings.Join(texts, " ")); text != "" {
 		*o = append(*o, own{param, text})
-	}
-}
-
-// parts adds the texts of scenes and slides.
-func (o *owns) parts(scenes []sceneBody, slides []slideBody) {
-	for i, s := range scenes {
-		o.add(fmt.Sprintf("/scenes/%d", i), s.Text, s.OnScreen)
-	}
-	for i, s := range slides {
-		o.add(fmt.Sprintf("/slides/%d", i), s.Text, s.body())
 	}
 }
 
@@ -66,14 +59,7 @@ func (o *owns) variant(key string, v item.Variant) {
 
 // own returns the texts of a new item that are published.
 func (b *createBody) own() (all owns) {
-	all.add("/title", b.Title)
-	all.add("/headline", b.Headline)
-	all.add("/caption", b.Caption)
-	for _, h := range b.Hashtags {
-		all.add("/hashtags", string(h))
-	}
-	all.add("/script", b.Script)
-	all.parts(b.Scenes, b.Slides)
+	all = b.Texts.own()
 	given := b.Variants.items()
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		all.variant(key, given[key])
@@ -81,22 +67,13 @@ func (b *createBody) own() (all owns) {
 	return all
 }
 
-// own returns the texts that an attempt corrects.
-func (b *regenerateBody) own() (all owns) {
-	all.add("/title", b.Title)
-	all.add("/headline", b.Headline)
-	all.add("/script", b.Script)
-	all.parts(b.Scenes, b.Slides)
-	return all
-}
-
 // own returns the texts that differ from others.
 func (t texts) own(was texts) (all owns) {
-	if t.Title != was.Title {
-		all.add("/title", t.Title)
-	}
-	if t.Caption != was.Caption {
-		all.add("/caption", t.Caption)
+	for _, text := range bodyTexts {
+		name := item.Text(text.name)
+		if now, before := t.Plain(name), was.Plain(name); now != nil && *now != *before {
+			all.add("/"+text.name, *now)
+		}
 	}
 	if !slices.Equal(t.Hashtags, was.Hashtags) {
 		all.add("/hashtags", t.Hashtags...)
@@ -121,12 +98,12 @@ func same(a, b *string) bool { return a == nil || b != nil && *a == *b }
 
 // ModerateCaption refuses a caption that the moderation stops, as creating an item does.
 func (s *Service) ModerateCaption(ctx context.Context, mode tenant.Mode, caption string) error {
-	return s.moderate(ctx, mode, owns{{"/caption", caption}})
+	return s.moderator.check(ctx, mode, owns{{"/caption", caption}})
 }
 
-// moderate refuses texts that the moderation stops, before anything is stored or reserved. The refusal names them.
-func (s *Service) moderate(ctx context.Context, mode tenant.Mode, all owns) error {
-	if s.moderator == nil || mode != tenant.Live || len(all) == 0 {
+// check refuses texts that the moderation stops, before anything is stored or reserved. The refusal names them.
+func (m moderator) check(ctx context.Context, mode tenant.Mode, all owns) error {
+	if m.Moderator == nil || mode != tenant.Live || len(all) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, moderateWithin)
@@ -139,7 +116,7 @@ func (s *Service) moderate(ctx context.Context, mode tenant.Mode, all owns) erro
 		}
 		parts[len(parts)-1] = append(parts[len(parts)-1], o)
 	}
-	stopped, err := s.flagged(ctx, parts)
+	stopped, err := m.flagged(ctx, parts)
 	if err != nil || len(stopped) == 0 {
 		return err
 	}
@@ -150,7 +127,7 @@ func (s *Service) moderate(ctx context.Context, mode tenant.Mode, all owns) erro
 			alone[i] = owns{o}
 		}
 		why := "was stopped by the moderation of texts. Change it"
-		if named, err := s.flagged(ctx, alone); err != nil {
+		if named, err := m.flagged(ctx, alone); err != nil {
 			return err
 		} else if len(named) > 0 {
 			alone = named
@@ -164,19 +141,19 @@ func (s *Service) moderate(ctx context.Context, mode tenant.Mode, all owns) erro
 	return errs.InvalidFields(found...)
 }
 
-// moderateAll is moderate for the items of a batch.
-func (s *Service) moderateAll(ctx context.Context, mode tenant.Mode, bodies []createBody) error {
+// checkAll is check for the items of a batch.
+func (m moderator) checkAll(ctx context.Context, mode tenant.Mode, bodies []createBody) error {
 	var all owns
 	for i := range bodies {
 		for _, o := range bodies[i].own() {
 			all = append(all, own{fmt.Sprintf("/items/%d%s", i, o.param), o.text})
 		}
 	}
-	return s.moderate(ctx, mode, all)
+	return m.check(ctx, mode, all)
 }
 
 // flagged returns the parts that the moderation stops.
-func (s *Service) flagged(ctx context.Context, parts []owns) (stopped []owns, err error) {
+func (m moderator) flagged(ctx context.Context, parts []owns) (stopped []owns, err error) {
 	flags := make([]bool, len(parts))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(moderatedAtOnce)
@@ -186,7 +163,7 @@ func (s *Service) flagged(ctx context.Context, parts []owns) (stopped []owns, er
 			for i, o := range part {
 				texts[i] = o.text
 			}
-			flags[i], err = s.moderator.Moderate(ctx, strings.Join(texts, "\n"))
+			flags[i], err = m.Moderate(ctx, strings.Join(texts, "\n"))
 			return err
 		})
 	}

@@ -53,15 +53,16 @@ func TestCreateEachKind(t *testing.T) {
 		}
 		want := item.Item{
 			Resource:  resource.New(got.ID, made, nil),
-			FactoryID: w.factory, Kind: kind, Format: c.format, Prompt: "Ein neuer Laufschuh", Hashtags: []string{},
+			FactoryID: w.factory, Kind: kind,
+			Content: item.Content{Format: c.format, Prompt: "Ein neuer Laufschuh", Scenes: []item.Scene{},
+				AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays},
+			Texts: item.Texts{Hashtags: []string{}},
 			Hooks: []string{}, FromParts: []int{}, Quality: item.QualityStandard,
 			Language: "de",
 			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
-			Scenes:           []item.Scene{},
 			SocialAccountIDs: []string{}, Sources: []item.Quoted{}, OmittedAccounts: []item.OmittedAccount{},
 			Publications: []item.Publication{},
-			AspectRatio:  c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays,
-			State: item.Queued, Attempt: 1, CancelCost: to(int64(0)), Source: "generated", AIGenerated: true,
+			State:        item.Queued, Attempt: 1, CancelCost: to(int64(0)), Source: "generated", AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: item.Approval{State: "none"},
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}

@@ -69,9 +69,9 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 			return err
 		}
 	}
-	w := &publishRequest{r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts, options: b.Options,
-		param: "/publish_at", new: !r.Provided()}
-	targets, err := s.targets(ctx, w, refs.factories[b.FactoryID].SocialAccountIDs)
+	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts,
+		options: b.Options, param: "/publish_at", new: !r.Provided()}
+	targets, err := w.targets(ctx, refs.factories[b.FactoryID].SocialAccountIDs)
 	if err != nil {
 		return err
 	}
@@ -125,8 +125,8 @@ func foreseen(r *item.Record) *item.Record {
 // known leaves out what cannot be known of a new item: its files, and the texts that are generated.
 func known(r *item.Record, found []errs.Detail) []errs.Detail {
 	return slices.DeleteFunc(found, func(d errs.Detail) bool {
-		return strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !r.Given.Title ||
-			d.Param == "/caption" && !r.Given.Caption
+		return strings.HasPrefix(d.Param, "/media") || d.Param == "/title" && !r.Given.Has(item.Title) ||
+			d.Param == "/caption" && !r.Given.Has(item.Caption)
 	})
 }
 

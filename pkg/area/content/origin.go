@@ -81,11 +81,11 @@ func (a *references) retell(b *createBody, r *item.Record) error {
 		return e
 	}
 	numbers := b.numbers()
-	if numbers == nil && r.Excerpts(from, b.choices(), b.Reuse) {
-		numbers = from.Excerptible(b.Reuse)
+	if numbers == nil && item.AttemptAt(r).Excerpts(from, b.choices(), b.Reuse) {
+		numbers = item.AttemptAt(from).Excerptible(b.Reuse)
 		r.Excerpt = &item.Excerpt{Numbers: numbers}
 	}
-	return r.Retell(from, numbers)
+	return item.AttemptAt(r).Retell(from, numbers)
 }
 
 // numbers returns the numbers of the parts to retell, or nil for all.
@@ -127,16 +127,16 @@ func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, o
 		return err
 	}
 	if r.Excerpt != nil {
-		return r.PlanCopies(offer, w, live)
+		return item.AttemptAt(r).PlanCopies(offer, w, live)
 	}
-	return ofParts(b, r.PlanCopies(offer, w, live))
+	return ofParts(b, item.AttemptAt(r).PlanCopies(offer, w, live))
 }
 
 // ofParts returns an error of a length or script that follows from the parts to use again, as one of the member that
 // names them.
 func ofParts(b *createBody, err error) error {
 	var e *errs.Error
-	if !errors.As(err, &e) || b.Scenes != nil || b.Script != "" {
+	if !errors.As(err, &e) || b.Scenes != nil || said(b.Script) != "" {
 		return err
 	}
 	param := "/reuse"

@@ -45,6 +45,7 @@ func (b *createBody) ownRules() error {
 		refuse("/ai_generated", b.AIGenerated, provided)
 		return errs.All(found...)
 	}
+	const leaveOut = "is for generated content. Leave it out with source provided"
 	for _, m := range []struct {
 		param string
 		sent  bool
@@ -52,11 +53,12 @@ func (b *createBody) ownRules() error {
 		{"/from_content_item_id", b.From != ""}, {"/prompt", b.Prompt != ""}, {"/model", b.Model != ""},
 		{"/duration_seconds", b.DurationSeconds != nil},
 		{"/visuals", b.Visuals != ""}, {"/music", b.Music != ""}, {"/cover", b.Cover != ""},
-		{"/script", b.Script != ""}, {"/headline", b.Headline != ""}, {"/show_headline", b.ShowHeadline != nil},
-		{"/scenes", b.Scenes != nil}, {"/slides", b.Slides != nil},
 		{"/product_id", b.ProductID != ""}, {"/format", b.Format != ""},
 	} {
-		refuse(m.param, m.sent, "is for generated content. Leave it out with source provided")
+		refuse(m.param, m.sent, leaveOut)
+	}
+	for text := range b.sent() {
+		refuse("/"+text.name, text.made, leaveOut)
 	}
 	refuse("/sandbox", b.Sandbox != nil, "is for generated content: your own media are ready at once")
 	kind, known := ownMedia[b.Kind]
@@ -66,7 +68,7 @@ func (b *createBody) ownRules() error {
 	case n < kind.least || n > kind.most:
 		refuse("/media", true, "must be %s for the kind %s; there are %d", kind.takes, b.Kind, n)
 	case n == 0:
-		refuse("/caption", b.Caption == "", "is required, as the post has no media")
+		refuse("/caption", said(b.Caption) == "", "is required, as the post has no media")
 		refuse("/fit", b.Fit != "" && b.Fit != item.FitNone, "needs media")
 	}
 	return errs.All(found...)
@@ -110,7 +112,7 @@ func (a *references) provide(b *createBody, r *item.Record) error {
 		}
 		r.Format = &format
 	}
-	r.Provide(files)
+	item.AttemptAt(r).Provide(files)
 	return nil
 }
 
@@ -131,11 +133,11 @@ func checkFitted(kind item.Kind, mediaID string, f media.File) error {
 // accounts are named is checked as if it were scheduled.
 func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []string, refs references,
 	r *item.Record) error {
-	w := &publishRequest{r: r, read: refs.accounts}
+	w := &publishRequest{Service: s, r: r, read: refs.accounts}
 	if len(accounts) == 0 {
 		return nil
 	}
-	if _, err := s.usual(ctx, w, accounts); err != nil {
+	if _, err := w.usual(ctx, accounts); err != nil {
 		return err
 	}
 	var why []errs.Detail

@@ -45,7 +45,7 @@ func TestOwnPostsAreGeneratedAtOnceAndPublished(t *testing.T) {
 	w.work()
 	got := w.get(it.ID)
 	if got.State != item.Published || got.Publications[0].Posted == nil ||
-		got.Publications[0].Posted.Caption != "Made by hand" {
+		got.Publications[0].Posted.Text != "Made by hand" {
 		t.Errorf("%+v", got)
 	}
 }

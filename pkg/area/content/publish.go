@@ -123,7 +123,7 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 		return out, err
 	}
 	w.options, w.param = b.Options, "/publish_at"
-	targets, err := s.targets(ctx, w, w.r.SocialAccountIDs)
+	targets, err := w.targets(ctx, w.r.SocialAccountIDs)
 	if err != nil {
 		return out, err
 	}
@@ -257,7 +257,7 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 			With(errs.StateContext{State: string(w.r.State), Allowed: []string{string(item.Delete)}})
 	}
 	w.options, w.param = b.Options, "/social_account_ids"
-	targets, err := s.targets(ctx, w, usual)
+	targets, err := w.targets(ctx, usual)
 	if err != nil {
 		return out, err
 	}

@@ -171,7 +171,7 @@ func TestPostsAreChangedAndDeleted(t *testing.T) {
 	w.Call(http.MethodDelete, at(0), nil).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	w.work()
 	w.Call(http.MethodGet, at(0), nil).Into(t, 200, &pub)
-	if pub.Change.State != "done" || pub.Posted.Caption != "Second" || pub.State != "published" {
+	if pub.Change.State != "done" || pub.Posted.Text != "Second" || pub.State != "published" {
 		t.Errorf("%+v", pub)
 	}
 	w.Call(http.MethodPatch, at(1), object{"caption": "Second"}).Refused(t, http.StatusConflict, errs.InvalidState, "")

@@ -21,6 +21,7 @@ import (
 )
 
 type regenerateBody struct {
+	Texts
 	Prompt          *string         `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
 	Model           string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"`
 	Quality         string          `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts, as of a new item. Absent: unchanged"`
@@ -28,12 +29,6 @@ type regenerateBody struct {
 	Visuals         string          `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video. Absent: unchanged"`
 	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video; generated makes new music. Absent: unchanged" example:"none"`
 	Cover           string          `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media" doc:"Cover of a music clip; generated makes a new one. Absent: unchanged" example:"generated"`
-	Script          string          `json:"script,omitempty" format:"not-blank" maxLength:"4000" doc:"What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with reuse, otherwise generated" example:"We pulled these nets out of the sea. Now they carry you up the hill."`
-	Scenes          []sceneBody     `json:"scenes,omitempty" minItems:"1" maxItems:"40" nullable:"false" doc:"The script in scenes, instead of script; with reuse as many as the item has"`
-	Title           string          `json:"title,omitempty" format:"line-not-blank" maxLength:"200" doc:"Absent: unchanged if it is yours or with reuse, otherwise generated"`
-	Headline        string          `json:"headline,omitempty" format:"line-not-blank" maxLength:"100" doc:"Words that are drawn on the picture of a post. Absent: unchanged if they are yours or with reuse, otherwise generated if they are shown"`
-	ShowHeadline    *bool           `json:"show_headline,omitempty" doc:"Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent"`
-	Slides          []slideBody     `json:"slides,omitempty" minItems:"2" maxItems:"10" nullable:"false" doc:"Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or body keeps the other one with reuse"`
 	Reuse           bool            `json:"reuse,omitempty" default:"false" doc:"Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an attempt"`
 	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
 }
@@ -70,28 +65,23 @@ func (b *regenerateBody) empty() bool {
 
 // correct sets the texts of an item that the body corrects.
 func (b *regenerateBody) correct(r *item.Record) error {
-	if b.Title != "" {
-		r.Title, r.Given.Title = b.Title, true
+	if found := b.Texts.check(r.Kind); len(found) > 0 {
+		return found[0]
 	}
+	b.into(r)
 	if b.Slides != nil && len(b.Slides) != len(r.Slides) {
-		if r.Kind != item.Carousel {
-			return errs.Invalid("/slides", "are for kind carousel only")
-		}
 		return errs.Invalid("/slides", "must be %d, as the item has", len(r.Slides))
 	}
 	if err := b.correctSlides(r); err != nil {
 		return err
 	}
-	if err := checkHeadline(r.Kind, b.Headline, b.ShowHeadline); err != nil {
-		return err
-	}
-	if r.Head(b.Headline, b.ShowHeadline); !b.Reuse {
+	if r.Head(said(b.Headline), b.ShowHeadline); !b.Reuse {
 		return nil
 	}
 	if r.Headlined && r.Headline == "" {
 		return errs.Invalid("/headline", "is required: the item has none, and with reuse no model writes it")
 	}
-	return r.CheckReuse()
+	return item.AttemptAt(r).CheckReuse()
 }
 
 // correctSlides sets the texts of the slides that the body corrects. With reuse, the other text of a slide stays.
@@ -160,7 +150,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := s.plan(ctx, r, b, a, live); err != nil {
 		return out, err
 	}
-	if err := s.moderate(ctx, p.Mode, b.own()); err != nil {
+	if err := s.moderator.check(ctx, p.Mode, b.own()); err != nil {
 		return out, err
 	}
 	if err := r.Move(item.Queued); err != nil {
@@ -178,7 +168,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if live {
 		balance = ledger.FundsOf(others[:funds])
 	}
-	order := r.Order(it.Owner)
+	order := item.AttemptAt(r).Order(it.Owner)
 	r.Usual = order.Usual()
 	if r.Ticket, err = generate.Accept(tx, now, order, ledger.PayerOf(now, p),
 		balance); err != nil {
@@ -203,7 +193,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 		if !b.empty() {
 			return errs.Invalid("", "takes no members for a content item of your own media, but sandbox")
 		}
-		return r.CheckAgain()
+		return item.AttemptAt(r).CheckAgain()
 	}
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
@@ -218,7 +208,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 		}
 	}
 	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
-		Cover: b.Cover, Script: b.Script, Scenes: scenesOf(b.Scenes), Reuse: b.Reuse}
+		Cover: b.Cover, Script: said(b.Script), Scenes: scenesOf(b.Scenes), Reuse: b.Reuse}
 	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
 		w.Model = cmp.Or(b.Model, r.Model)
 	}
@@ -237,5 +227,5 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	if err := a.files(&w); err != nil {
 		return err
 	}
-	return r.Plan(s.offer, w, live)
+	return item.AttemptAt(r).Plan(s.offer, w, live)
 }

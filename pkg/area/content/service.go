@@ -6,7 +6,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -27,7 +26,7 @@ type Service struct {
 	offer     catalog.Offer
 	platforms publication.Platforms
 	now       func() time.Time
-	moderator provider.Moderator // of live keys, or nil
+	moderator moderator
 }
 
 // FactoryFinder finds the factories of items.

@@ -21,6 +21,7 @@ import (
 
 // publishRequest is a request to publish an item.
 type publishRequest struct {
+	*Service
 	r       *item.Record
 	it      store.Item
 	owner   tenant.Owner          // of the item
@@ -34,7 +35,7 @@ type publishRequest struct {
 // publishRequest reads the item and the accounts of the call in one round trip.
 func (s *Service) publishRequest(ctx context.Context, itemID string, match httpapi.IfMatch,
 	accounts []string) (*publishRequest, error) {
-	w := &publishRequest{asked: accounts, read: map[string]store.Item{}}
+	w := &publishRequest{Service: s, asked: accounts, read: map[string]store.Item{}}
 	var known []string
 	var keys []store.Key
 	for _, accountID := range accounts {
@@ -82,11 +83,10 @@ func (w *publishRequest) take(targets []publication.Target, rehearsal *item.Publ
 // targets returns the accounts of a request, and rejects an item that their platforms do not take. If
 // the call names no accounts, they are the usual accounts, or else those of the factory: those that
 // cannot publish it are left out, unless none is left.
-func (s *Service) targets(ctx context.Context, w *publishRequest,
-	usual []string) (all []publication.Target, err error) {
+func (w *publishRequest) targets(ctx context.Context, usual []string) (all []publication.Target, err error) {
 	ids := w.asked
 	if len(ids) == 0 {
-		if ids, err = s.usual(ctx, w, usual); err != nil {
+		if ids, err = w.usual(ctx, usual); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Service) targets(ctx context.Context, w *publishRequest,
 		if err != nil {
 			return nil, err
 		}
-		adapter, ok := s.platforms.Of(p.Mode, acct.Platform)
+		adapter, ok := w.platforms.Of(p.Mode, acct.Platform)
 		if !ok {
 			return nil, fmt.Errorf("content: no platform %q", acct.Platform)
 		}
@@ -160,9 +160,9 @@ func (s *Service) targets(ctx context.Context, w *publishRequest,
 }
 
 // usual reads and returns the accounts for a call that names none.
-func (s *Service) usual(ctx context.Context, w *publishRequest, ids []string) ([]string, error) {
+func (w *publishRequest) usual(ctx context.Context, ids []string) ([]string, error) {
 	if len(ids) == 0 {
-		factories, _, err := s.factories.FindAll(ctx, []string{w.r.FactoryID})
+		factories, _, err := w.factories.FindAll(ctx, []string{w.r.FactoryID})
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +181,7 @@ func (s *Service) usual(ctx context.Context, w *publishRequest, ids []string) ([
 	if len(keys) == 0 {
 		return ids, nil
 	}
-	items, err := s.db.GetAll(ctx, keys...)
+	items, err := w.db.GetAll(ctx, keys...)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,14 @@ func problems(code string, err error) (all []Problem, _ error) {
 }
 
 // Validate finds every problem that an item would have on each account. It changes nothing.
-func (s *Service) Validate(ctx context.Context, in Proposed) (v Validation, err error) {
+func (s *Service) Validate(ctx context.Context, in Proposed) (Validation, error) {
+	return validator{s}.validate(ctx, in)
+}
+
+// validator finds the problems of publications.
+type validator struct{ *Service }
+
+func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err error) {
 	v.Problems, v.Accounts = []Problem{}, []Checked{}
 	p := auth.FromContext(ctx)
 	for i, accountID := range in.Accounts {
@@ -130,7 +137,7 @@ func (s *Service) Validate(ctx context.Context, in Proposed) (v Validation, err 
 }
 
 // proposed returns the item to check, the accounts of its factory, and whether it is new.
-func (s *Service) proposed(ctx context.Context, p *auth.Principal, in Proposed) (r *item.Record, attached []string,
+func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed) (r *item.Record, attached []string,
 	fresh bool, err error) {
 	if in.Body == nil {
 		if r, _, err = s.find(ctx, in.ItemID); err != nil {
@@ -156,7 +163,7 @@ func (s *Service) proposed(ctx context.Context, p *auth.Principal, in Proposed) 
 }
 
 // checkAccounts checks each account by itself.
-func (s *Service) checkAccounts(ctx context.Context, p *auth.Principal, r *item.Record, accounts []string, in Proposed,
+func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item.Record, accounts []string, in Proposed,
 	at time.Time, fresh bool) ([]Checked, error) {
 	all, keys := []Checked{}, []store.Key{}
 	day := at.UTC().Format(time.DateOnly)
@@ -199,7 +206,7 @@ func (s *Service) checkAccounts(ctx context.Context, p *auth.Principal, r *item.
 }
 
 // checkAccount adds the problems of an item on one account.
-func (s *Service) checkAccount(ctx context.Context, c *Checked, r *item.Record, acct *account.Record, param string,
+func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record, acct *account.Record, param string,
 	options PlatformOptions, at time.Time, fresh bool) error {
 	c.Platform = &acct.Platform
 	limits, ok := s.Capabilities(auth.FromContext(ctx).Mode, acct.Platform)

@@ -27,10 +27,8 @@ import (
 
 // variantBody is what differs on a platform or an account.
 type variantBody struct {
-	Title    *string   `json:"title,omitempty" format:"line-not-blank" maxLength:"200" nullable:"true" doc:"Title there. Null: the item's"`
-	Caption  *string   `json:"caption,omitempty" format:"not-blank" maxLength:"5000" nullable:"true" doc:"Text there. Null: the item's"`
-	Hashtags []Hashtag `json:"hashtags,omitempty" maxItems:"30" uniqueItems:"true" nullable:"true" doc:"Hashtags there, without the #. Null: the item's"`
-	Media    []string  `json:"media,omitempty" minItems:"1" maxItems:"10" uniqueItems:"true" nullable:"true" doc:"Ids of your media that are published there, in order. Null: the item's"`
+	Texts
+	Media []string `json:"media,omitempty" minItems:"1" maxItems:"10" uniqueItems:"true" nullable:"true" doc:"Ids of your media that are published there, in order. Null: the item's"`
 }
 
 // variants are the variants of a body, by the ids of platforms and social accounts.
@@ -54,11 +52,8 @@ func (v variants) items() map[string]item.Variant {
 	all := map[string]item.Variant{}
 	for key, b := range v {
 		one := item.Variant{Title: b.Title, Caption: b.Caption, Media: b.Media}
-		for _, h := range b.Hashtags {
-			one.Hashtags = append(one.Hashtags, string(h))
-		}
-		if b.Hashtags != nil && one.Hashtags == nil {
-			one.Hashtags = []string{}
+		if b.Hashtags != nil {
+			one.Hashtags = plainTags(b.Hashtags)
 		}
 		all[key] = one
 	}

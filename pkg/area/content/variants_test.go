@@ -52,7 +52,7 @@ func TestVariantsArePublishedWhereTheyBelong(t *testing.T) {
 	got := w.get(it.ID)
 	want := map[string]string{telegram: "For Telegram 👟\n\n#all", other: "For the other", vk: "For all\n\n#all"}
 	for _, pub := range got.Publications {
-		if pub.State != item.PublicationPublished || pub.Posted.Caption != want[pub.SocialAccountID] {
+		if pub.State != item.PublicationPublished || pub.Posted.Text != want[pub.SocialAccountID] {
 			t.Errorf("%s: %+v", pub.Platform, pub.Posted)
 		}
 		file := "med_1_1"

@@ -92,7 +92,7 @@ func newWorld(t *testing.T, platform string) *world {
 	acct := account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil),
 		Platform: platform, State: account.Connected, FactoryIDs: []string{}}}
 	post := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil),
-		Kind: item.Post, State: item.Published, Language: "en", Caption: "A shoe made of recycled nets",
+		Kind: item.Post, State: item.Published, Language: "en", Texts: item.Texts{Caption: "A shoe made of recycled nets"},
 		FactoryID: id.New(id.Factory, now)}}
 	w.record = comment.Record{Remote: "7", Comment: comment.Comment{
 		Resource: resource.New(id.New(id.Comment, now), now, nil), PublicationID: id.New(id.Publication, now),

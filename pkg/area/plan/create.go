@@ -124,7 +124,7 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		if err != nil {
 			return ofFactory(err)
 		}
-		live[t.Name] = r.LivePrice()
+		live[t.Name] = item.AttemptAt(r).LivePrice()
 		r.Prompt, r.Slot = "", nil
 		d.recipe.Items[t.Name] = r
 	}

@@ -27,7 +27,7 @@ func TestAWorkerThatDiesDuringAnEdit(t *testing.T) {
 			w.fuse.Light(n, after)
 			w.work()
 			died = w.fuse.Douse() || died
-			if pub = w.get(pub.ID); pub.Change.State != item.ChangeDone || pub.Posted.Caption != text ||
+			if pub = w.get(pub.ID); pub.Change.State != item.ChangeDone || pub.Posted.Text != text ||
 				!slices.Equal(w.texts(), []string{text}) {
 				t.Fatalf("after a death at the step %d: %+v, posts %v", n, pub.Change, w.posts)
 			}
@@ -84,7 +84,7 @@ func TestChangesThatFail(t *testing.T) {
 	}
 	w.work()
 	if got := w.get(pub.ID); got.Change.State != item.ChangeFailed || got.Change.Failure == nil ||
-		got.Change.Failure.Code != string(platform.CodeContentRefused) || got.Posted.Caption != "Words" || w.calls != 1 {
+		got.Change.Failure.Code != string(platform.CodeContentRefused) || got.Posted.Text != "Words" || w.calls != 1 {
 		t.Errorf("refused: %+v after %d calls", got.Change, w.calls)
 	}
 	w.refused = platform.Lost(nil)
@@ -99,13 +99,13 @@ func TestChangesThatFail(t *testing.T) {
 	w.clock.Add(time.Hour)
 	w.work()
 	if got := w.get(pub.ID); got.Change.State != item.ChangeFailed || got.Change.Failure == nil ||
-		got.Change.Failure.Code != string(platform.CodeOutcomeUnknown) || got.Posted.Caption != "Words" {
+		got.Change.Failure.Code != string(platform.CodeOutcomeUnknown) || got.Posted.Text != "Words" {
 		t.Errorf("without an answer: %+v", got.Change)
 	}
 	w.refused = nil
 	w.Call(http.MethodPatch, publications+pub.ID, object{"caption": "Last"}).Into(t, http.StatusOK, &pub)
 	w.work()
-	if got := w.get(pub.ID); got.Change.State != item.ChangeDone || got.Posted.Caption != "Last" {
+	if got := w.get(pub.ID); got.Change.State != item.ChangeDone || got.Posted.Text != "Last" {
 		t.Errorf("afterwards: %+v", got.Change)
 	}
 }

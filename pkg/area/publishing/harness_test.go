@@ -216,7 +216,7 @@ func (w *world) published(accountID string) item.PublishedPost {
 	if pub.State != item.PublicationPublished {
 		w.t.Fatalf("%+v", pub)
 	}
-	w.posts[*pub.PlatformPostID] = pub.Posted.Caption
+	w.posts[*pub.PlatformPostID] = pub.Posted.Text
 	return pub
 }
 

@@ -261,66 +261,80 @@ func (e Entry) metric(name string) *int64 {
 	return *m.All()[slices.Index(platform.Names[:], name)]
 }
 
-// find reads the item of a publication. The id of a publication has the time at which its item was created.
-func (s *Service) find(ctx context.Context, publicationID string) (*item.Record, store.Item, error) {
+// find reads the item of a publication, and its metrics over time. The id of a publication has the time at which its
+// item was created.
+func (s *Service) find(ctx context.Context, publicationID string) (r *item.Record, it, history store.Item, err error) {
 	missing := errs.Missing("publication", publicationID)
 	p := auth.FromContext(ctx)
 	at, ok := id.Time(publicationID)
 	if !ok || !id.Valid(id.Publication, publicationID) {
-		return nil, store.Item{}, missing
+		return nil, it, history, missing
 	}
 	q := store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(p.Owner, item.ItemKind), Limit: 100,
 		From: id.First(id.ContentItem, at), To: id.First(id.ContentItem, at.Add(time.Millisecond))}
 	for {
 		page, err := s.db.List(ctx, q)
 		if err != nil {
-			return nil, store.Item{}, err
+			return nil, it, history, err
 		}
-		keys := make([]store.Key, len(page.Items))
-		for i, it := range page.Items {
-			keys[i] = it.Key
+		var keys []store.Key
+		for _, it := range page.Items {
+			keys = append(keys, it.Key)
+		}
+		for _, it := range page.Items { // only what was measured has a history
+			r, err := item.Decode(&it)
+			if err != nil {
+				return nil, it, history, err
+			}
+			if pub := r.Publication(publicationID); pub != nil && pub.Metrics != nil {
+				keys = append(keys, item.ReadingsKey(publicationID))
+			}
 		}
 		items, err := s.db.GetAll(ctx, keys...) // the index may lag
 		if err != nil {
-			return nil, store.Item{}, err
+			return nil, it, history, err
 		}
-		for _, it := range items {
+		if len(items) > len(page.Items) {
+			history = items[len(page.Items)]
+		}
+		for _, it := range items[:len(page.Items)] {
 			if it.Kind != item.ItemKind || !p.Sees(it.Owner) {
 				continue
 			}
 			r, err := item.Decode(&it)
 			if err != nil {
-				return nil, it, err
+				return nil, it, history, err
 			}
 			if r.Publication(publicationID) != nil {
-				return r, it, nil
+				return r, it, history, nil
 			}
 		}
 		if page.Next == nil {
-			return nil, store.Item{}, missing
+			return nil, it, history, missing
 		}
 		q.After = page.Next
 	}
 }
 
 func (s *Service) get(ctx context.Context, in *PublicationPath) (item.PublishedPost, error) {
-	r, _, err := s.find(ctx, in.ID)
+	r, _, history, err := s.find(ctx, in.ID)
 	if err != nil {
 		return item.PublishedPost{}, err
 	}
-	return s.show(ctx, r, r.Publication(in.ID)), nil
+	return s.show(ctx, r, r.Publication(in.ID), history)
 }
 
 // show returns a publication as callers see it.
-func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publication) item.PublishedPost {
+func (s *Service) show(ctx context.Context, r *item.Record, pub *item.Publication,
+	history store.Item) (item.PublishedPost, error) {
 	limits, _ := s.content.Capabilities(auth.FromContext(ctx).Mode, pub.Platform)
-	return r.PostOf(pub, limits)
+	return r.PostOf(pub, limits, history)
 }
 
 // change starts a change of a published post.
 func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string, match httpapi.IfMatch, kind string,
 	caption *string) (out item.PublishedPost, err error) {
-	r, it, err := s.find(ctx, publicationID)
+	r, it, history, err := s.find(ctx, publicationID)
 	if err != nil {
 		return out, err
 	}
@@ -342,5 +356,5 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, publicationID string
 	}
 	r.Index(&it)
 	tx.Replace(it)
-	return s.show(ctx, r, pub), nil
+	return s.show(ctx, r, pub, history)
 }

@@ -250,7 +250,7 @@ func (s *Service) post(ctx context.Context, p *page, r *item.Record, pub item.Pu
 	limits platform.Capabilities, label string) (out pagePost, err error) {
 	preview := publication.Preview(r, &pub, limits)
 	words := r.Words(pub.Platform, pub.SocialAccountID)
-	out = pagePost{Label: label, Title: preview.Title, Caption: preview.Caption, Rest: preview.Rest,
+	out = pagePost{Label: label, Title: preview.Title, Caption: preview.Text, Rest: preview.Rest,
 		Hashtags: preview.Hashtags}
 	views, err := s.signer.Views(ctx, words.Files)
 	if err != nil {

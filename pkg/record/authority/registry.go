@@ -49,7 +49,7 @@ var Kinds = []Kind{
 		Acts: "lets people in with the roles of their groups; its set-up link lets the customer's IT set the provider",
 		Ends: "a group gives no stronger role than who mapped it had; the set-up link is not valid any more; no owner " +
 			"comes by a provider that no owner has confirmed"},
-	{Name: "publication", Document: "pkg/area/content/item.Record", Item: "content_item",
+	{Name: "publication", Document: "pkg/area/content/item.Outlets", Item: "content_item",
 		Acts:  "is published at its time, after it is generated or after it is approved",
 		Needs: []auth.Scope{auth.ContentPublish},
 		Content: []string{"title", "caption", "hashtags", "variants", "slides", "script", "prompt", "social_account_ids",

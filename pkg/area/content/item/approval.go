@@ -13,34 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// The states of an approval.
-const (
-	ApprovalNone     = "none"
-	ApprovalPending  = "pending"
-	Approved         = "approved"
-	ChangesRequested = "changes_requested"
-)
-
-// ReviewLinkKind is the kind of a link to a page on which people without an account see items, or decide about them.
-const ReviewLinkKind = "review_link"
-
-// ApprovalRequired is the setting of factories whose content waits for its approval.
-const ApprovalRequired = "required"
-
-// The actions of an approval.
-const (
-	Approve        Action = "approve"
-	RequestChanges Action = "request_changes"
-)
-
-// Approval is whether the item may be published.
-type Approval struct {
-	State string         `json:"state" enum:"none,pending,approved,changes_requested" doc:"State. none: its factory required no approval when it was created" example:"approved"`
-	Note  *string        `json:"note" doc:"Note of the decision. Null: none"`
-	By    *string        `json:"by" doc:"Who decided: the id of an API key, of a person, or of a review link. Null until decided"`
-	At    *resource.Time `json:"at" doc:"Time of the decision. Null until decided"`
-}
-
 // Blocked reports whether an item waits for its approval, given the setting of its factory.
 func (r *Record) Blocked(setting string) bool {
 	return setting == ApprovalRequired && r.Approval.State != Approved

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -26,8 +25,7 @@ const (
 // Brief describes an item's factory to the models. It is stored with the item: a later
 // change of the factory does not change an accepted item.
 type Brief struct {
-	// Type is the type of the factory. It is empty in items that are older than this
-	// member.
+	// Type is the type of the factory.
 	Type string `json:"type,omitempty"`
 	Name string `json:"name,omitempty"` // of the factory
 	// Voice is for text models.
@@ -213,36 +211,15 @@ func NewBrief(f Factory) (Brief, error) {
 	}, nil
 }
 
-// sentence returns a sentence with the value of something, or "" if the value is blank.
-func sentence(what, value string) string {
-	if value = strings.TrimSpace(value); value == "" {
-		return ""
-	}
-	return what + ": " + strings.TrimRight(value, ".") + "."
-}
-
-// words returns a setting as text.
-func words(setting any) string {
-	switch v := setting.(type) {
-	case nil:
-		return ""
-	case bool:
-		if v {
-			return "yes"
+// sourcesOf returns the sources with an address in settings, and leaves their addresses in the settings as the names of
+// sources.
+func sourcesOf(settings map[string]any) (all []source.Source) {
+	listed, _ := settings["sources"].([]any)
+	for i, one := range listed {
+		if object, ok := one.(map[string]any); ok {
+			s := source.Source{URL: words(object["url"]), Kind: source.Kind(words(object["kind"]))}
+			all, listed[i] = append(all, s), s.URL
 		}
-		return "no"
-	case []any:
-		all := make([]string, len(v))
-		for i, one := range v {
-			all[i] = words(one)
-		}
-		return strings.Join(all, ", ")
-	default:
-		return fmt.Sprint(v)
 	}
-}
-
-// sentences joins the sentences that are not empty.
-func sentences(separator string, all ...string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" }), separator)
+	return all
 }

@@ -1,6 +1,8 @@
 package item
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -67,4 +69,29 @@ func (r *Record) WatchComments(tx *store.Tx, now time.Time, o tenant.Owner, pub 
 func ReadingOf(o tenant.Owner, itemID, publicationID string) task.Message {
 	return task.Message{ID: task.ID(ReadComments, publicationID, 1), Kind: ReadComments, Queue: topology.Publish,
 		Subject: itemID, Owner: o}
+}
+
+// PostKind is the kind of the item at PostKey.
+const PostKind = "platform_post"
+
+// PostKey is the key of the item that names the publication of a post of a platform, so that webhooks of the platform
+// find it.
+func PostKey(platform, remoteAccount, postID string) store.Key {
+	return store.IDKey("post#" + platform + "#" + remoteAccount + "#" + postID)
+}
+
+// Announced is the document of the item at PostKey.
+type Announced struct {
+	Item        string `json:"item"`
+	Publication string `json:"publication"`
+	Account     string `json:"account"` // of the service
+}
+
+// Entry returns the item at a key. It expires when the comments on the post are read no more.
+func (a Announced) Entry(now time.Time, o tenant.Owner, key store.Key) (store.Item, error) {
+	doc, err := json.Marshal(a)
+	if err != nil {
+		return store.Item{}, fmt.Errorf("item: %w", err)
+	}
+	return store.Item{Key: key, Kind: PostKind, Owner: o, Doc: doc, ExpireAt: now.Add(readFor)}, nil
 }

@@ -1,7 +1,6 @@
 package item
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,38 +14,13 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// Composition implements generate.Composing: the finished media of the item.
-func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
-	if s := w.Sandbox; s != nil && s.Outcome == generate.OutcomeFailed {
-		// No provider has rehearsed the failure, since all other parts are reused.
-		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
-	}
-	if w.Provided() {
-		return w.ownComposition(), nil
-	}
-	w.settle(made)
-	r := *w.Record
-	switch l := r.Brief.Logo; {
-	case w.look.Plain:
-		r.Brief.Brand, r.Brief.Badge = r.Brief.Brand.Plain(), nil
-	case l != nil && w.look.Place != "":
-		r.Brief.Brand = r.Brief.Brand.At(&l.File, w.look.Place)
-	}
-	c, err := r.composition(made)
-	if v, ok := c.(composition.Video); ok && w.look.Plain {
-		v.Intro, v.Outro = nil, nil // what was made for the time between them cannot fill theirs
-		c = v
-	}
-	return c, err
-}
-
 // composition returns the composition of the parts that were made.
-func (r *Record) composition(made []generate.Made) (composition.Composition, error) {
+func (r maker) composition(made []generate.Made) (composition.Composition, error) {
 	text := r.words(made)
 	if err := r.checkWritten(text); err != nil {
 		return nil, err
 	}
-	if !r.Given.Title {
+	if !r.Given.Has(Title) {
 		r.Title = text.Title
 	}
 	pictures := r.pictures(made)
@@ -58,7 +32,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		return r.video(text, made, pictures)
 	case "story clip":
 		scene := composition.Scene{Clip: pictures[0], Length: r.between(), OnScreen: r.Title}
-		if !r.Given.Title {
+		if !r.Given.Has(Title) {
 			scene.OnScreen = script.Screen.Clip(r.Title)
 		}
 		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Language: r.Language,
@@ -91,7 +65,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		}, nil
 	}
 	headline := r.Headline
-	if !r.Given.Headline {
+	if !r.Given.Has(Headline) {
 		headline = text.Headline
 	}
 	return composition.Picture{Use: composition.Post, File: pictures[0], Text: headline, Language: r.Language,
@@ -100,7 +74,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 
 // pictures returns the pictures and clips of the item in their order: those that were made,
 // and photos of the product.
-func (r *Record) pictures(made []generate.Made) (all []*media.File) {
+func (r maker) pictures(made []generate.Made) (all []*media.File) {
 	show := func() {
 		for f := r.photo(len(all) + 1); f != nil; f = r.photo(len(all) + 1) {
 			all = append(all, f)
@@ -121,11 +95,8 @@ func (r *Record) pictures(made []generate.Made) (all []*media.File) {
 	return all
 }
 
-// anyLength is the time for which a picture can be shown.
-const anyLength = time.Hour
-
 // video describes a video of scenes.
-func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
+func (r maker) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
 	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
 		CaptionStyle: r.Brief.CaptionStyle,
 		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
@@ -137,7 +108,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
 	}
 	v.Narration = voice
-	if !r.Given.Script { // which determines the length itself
+	if !r.Given.Has(Script) { // which determines the length itself
 		v.Length = r.between()
 	}
 	for _, m := range made[n].Marks {
@@ -164,12 +135,51 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	return v, nil
 }
 
-func seconds(f media.File) time.Duration {
-	return time.Duration(f.DurationSeconds * float64(time.Second))
+// offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
+func (r prompter) offer() *composition.Offer {
+	p, style := r.Brief.Product, r.Brief.Badge
+	if p == nil || style == nil {
+		return nil
+	}
+	o := &composition.Offer{Shop: style.Shop, Action: style.Action}
+	if r.Brief.Prices != PricesNone {
+		price := p.Price
+		if p.Promotion != nil {
+			was := price
+			price, o.Was, o.Promotion = p.reduced(), &was, p.Promotion.Name
+		}
+		o.Price = &price
+	}
+	return o
+}
+
+// ownComposition returns the composition that fits the caller's pictures or video. A video keeps its length and sound.
+func (r maker) ownComposition() composition.Composition {
+	whole := *r.Fit == FitPad
+	if own := &r.Own[0]; r.Kind != Carousel && own.Type == media.Video {
+		v := composition.Video{Format: composition.Portrait, Language: r.Language}
+		if r.Format != nil && *r.Format == FormatLong {
+			v.Format = composition.Landscape
+		}
+		v.Scenes = []composition.Scene{{Clip: own, Length: seconds(*own), Whole: whole}}
+		return v
+	}
+	if r.Kind != Carousel {
+		use := composition.Post
+		if r.Kind == Story {
+			use = composition.Story
+		}
+		return composition.Picture{Use: use, File: &r.Own[0], Language: r.Language, Whole: whole}
+	}
+	c := composition.Carousel{Language: r.Language}
+	for i := range r.Own {
+		c.Slides = append(c.Slides, composition.Slide{File: &r.Own[i], Whole: whole})
+	}
+	return c
 }
 
 // Gave implements generate.Composing.
-func (r *Record) Gave(e *provider.Error) bool {
+func (r maker) Gave(e *provider.Error) bool {
 	var n int
 	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) ||
 		e.Code == string(provider.FailedInput)
@@ -183,11 +193,11 @@ func (r *Record) Gave(e *provider.Error) bool {
 	case strings.HasPrefix(part, "/brand/"), part == "/intro", part == "/outro":
 		return true
 	case part == "/path" && text && r.Kind == Post:
-		return r.Given.Headline
+		return r.Given.Has(Headline)
 	case part == "/title", part == "/path" && text:
-		return r.Given.Title
+		return r.Given.Has(Title)
 	case scan(part, "/scenes/%d/on_screen", &n):
-		return r.Given.Script && r.Kind == Video || r.Given.Title && r.Kind == Story
+		return r.Given.Has(Script) && r.Kind == Video || r.Given.Has(Title) && r.Kind == Story
 	case scan(part, "/slides/%d/body", &n):
 		return r.givenSlide(n)
 	case part == "/path":
@@ -208,7 +218,7 @@ func scan(pointer, format string, n *int) bool {
 }
 
 // brought reports whether the file of a key is one that the caller has brought in.
-func (r *Record) brought(key string) bool {
+func (r maker) brought(key string) bool {
 	is := func(f *media.File) bool { return f != nil && f.Key == key }
 	if is(r.Track) || is(r.OwnCover) || is(r.Brief.Intro) || is(r.Brief.Outro) ||
 		r.Brief.Logo != nil && is(&r.Brief.Logo.File) ||

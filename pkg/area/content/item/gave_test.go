@@ -13,11 +13,11 @@ func TestWhatTheCallerGave(t *testing.T) {
 	const silent, long, unreadable, font = provider.FailedInputSilent, provider.FailedTextTooLong,
 		provider.FailedInputUnreadable, provider.FailedScript
 	own, generated := "med_1", MusicGenerated
-	video := &Record{Item: Item{Kind: Video, Music: &own}, Track: &media.File{Key: "media/track"}}
-	made := &Record{Item: Item{Kind: Video, Music: &generated}, Track: &media.File{Key: "media/earlier"}}
-	titled, untitled := &Record{Given: Given{Title: true}}, &Record{}
+	video := &Record{Item: Item{Kind: Video, Content: Content{Music: &own}}, Track: &media.File{Key: "media/track"}}
+	made := &Record{Item: Item{Kind: Video, Content: Content{Music: &generated}}, Track: &media.File{Key: "media/earlier"}}
+	titled, untitled := &Record{Given: Given{Texts: []Text{Title}}}, &Record{}
 	slides := &Record{Item: Item{Slides: []Slide{{}, {}, {}}}, Given: Given{Slides: []int{1}},
-		Shown: []shownPhoto{{3, media.File{Key: "media/photo"}}}}
+		Pipeline: Pipeline{Shown: []shownPhoto{{3, media.File{Key: "media/photo"}}}}}
 	brand := &Record{Brief: Brief{Brand: &composition.Brand{Logo: &media.File{Key: "media/logo"}}}}
 	for _, c := range []struct {
 		of   *Record
@@ -36,7 +36,7 @@ func TestWhatTheCallerGave(t *testing.T) {
 		{brand, unreadable, "/brand/logo", true}, {brand, long, "/brand/name", true},
 		{brand, unreadable, "media/logo", true}, {brand, provider.FailedComposition, "", false},
 	} {
-		if got := c.of.Gave(&provider.Error{Code: string(c.code), Part: c.part}); got != c.want {
+		if got := AttemptAt(c.of).Gave(&provider.Error{Code: string(c.code), Part: c.part}); got != c.want {
 			t.Errorf("%s of %s: %v", c.code, c.part, got)
 		}
 	}

@@ -3,21 +3,11 @@ package item
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/area/content/tally"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
-
-// Past is the result of an item at a time: the end of an attempt, or its
-// publication. Analytics count it.
-type Past struct {
-	At        resource.Time `json:"at"`
-	Made      int64         `json:"made,omitempty"`
-	Failed    int64         `json:"failed,omitempty"`
-	Published int64         `json:"published,omitempty"`
-	// Credits is the charge for the attempt.
-	Credits int64 `json:"credits,omitempty"`
-}
 
 // mostPast bounds the history of an item.
 const mostPast = 16
@@ -63,4 +53,31 @@ func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
 	it.Listed, it.Filters = store.Key{}, map[string]string{"state": StateEnded}
 	it.ExpireAt = now.Add(keepEnd)
 	return it, err
+}
+
+// Counts returns the counts of the item in its content plan, in its present state.
+func (r *Record) Counts() tally.Counts {
+	c := tally.Counts{Cost: r.CostCredits}
+	if r.Runs() {
+		c.Reserved = r.Credits
+	}
+	switch r.State {
+	case Generated, Scheduled, Publishing:
+		c.Generated = 1
+	case Published:
+		c.Generated, c.Published = 1, 1
+	case Failed:
+		c.Failed = 1
+	case Canceled:
+		c.Canceled = 1
+	}
+	return c
+}
+
+// Count adds the change of the item's counts since before to the transaction, if the item is part
+// of a content plan.
+func (r *Record) Count(tx *store.Tx, now time.Time, before tally.Counts) {
+	if r.ContentPlanID != nil {
+		tally.Add(tx, now, r.FactoryID, *r.ContentPlanID, r.Counts().Minus(before))
+	}
 }

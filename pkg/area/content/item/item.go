@@ -3,6 +3,7 @@
 package item
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -32,6 +33,70 @@ const (
 	FormatLong  = "long"  // 16:9
 )
 
+// The sources of the media and texts of an item.
+const (
+	SourceGenerated = "generated"
+	SourceProvided  = "provided"
+)
+
+// The ways to fit the caller's pictures and videos to the shape of their kind.
+const (
+	FitNone = "none"
+	FitPad  = "pad"  // the whole picture, before a background
+	FitCrop = "crop" // the middle of the picture
+)
+
+// The bounds of a video that is fitted.
+const (
+	LeastFitted = time.Second
+	MostFitted  = 3 * time.Minute
+)
+
+// The qualities of texts. Items of media of the caller have none.
+const (
+	QualityDraft    = "draft"
+	QualityStandard = "standard"
+	QualityBest     = "best"
+)
+
+// Qualities are the names of all qualities, the cheapest first.
+var Qualities = []string{QualityDraft, QualityStandard, QualityBest}
+
+// QualityOf returns the quality of an item, by the choice of its caller and of its factory.
+func QualityOf(asked, usual string) string { return cmp.Or(asked, usual, QualityStandard) }
+
+// The kinds of pictures in a video.
+const (
+	VisualsClips  = "clips"
+	VisualsStills = "stills"
+)
+
+// The kinds of music under the voice of a video, besides the caller's own.
+const (
+	MusicNone      = "none"
+	MusicGenerated = "generated"
+)
+
+// CoverGenerated is the cover of a music clip that is not the caller's.
+const CoverGenerated = "generated"
+
+// State is the state of a content item.
+type State string
+
+// The states. An item moves from queued over generating to generated, and from
+// there over scheduled and publishing to published; it may fail in generating
+// and publishing, and be canceled before it is generated.
+const (
+	Queued     State = "queued"
+	Generating State = "generating"
+	Generated  State = "generated"
+	Scheduled  State = "scheduled"
+	Publishing State = "publishing"
+	Published  State = "published"
+	Failed     State = "failed"
+	Canceled   State = "canceled"
+)
+
 // Slide is one picture of a carousel.
 type Slide struct {
 	Text    string  `json:"text" maxLength:"200" doc:"Heading of the slide"`
@@ -55,29 +120,76 @@ type Failure struct {
 	Retryable bool                 `json:"retryable" doc:"Whether regenerating the item may succeed"`
 }
 
+// Content is what an item says, shows and sounds like.
+type Content struct {
+	Format          *string `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
+	Prompt          string  `json:"prompt" doc:"What the content is about"`
+	Script          string  `json:"script" doc:"Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave it"`
+	Scenes          []Scene `json:"scenes" nullable:"false" doc:"The script in scenes, of videos. Empty until generated, unless you gave it"`
+	DurationSeconds *int    `json:"duration_seconds" doc:"Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their narration, so they differ from it by a little. Null for others" example:"20"`
+	Visuals         *string `json:"visuals" enum:"clips,stills" doc:"What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds"`
+	Music           *string `json:"music" doc:"What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds" example:"none"`
+	Cover           *string `json:"cover" doc:"Cover of a music clip: generated, or the id of your media. Null for other kinds" example:"generated"`
+	AspectRatio     *string `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1" example:"9:16"`
+	Seconds         *int    `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
+	Voice           *string `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
+}
+
+// MaxVariants bounds the variants of an item.
+const MaxVariants = 30
+
+// Variant is what differs from the item on a platform or a social account. A member that is nil is as that of the
+// item.
+type Variant struct {
+	Title    *string  `json:"title" doc:"Title there. Null: the item's"`
+	Caption  *string  `json:"caption" doc:"Text of the post there. Null: the item's"`
+	Hashtags []string `json:"hashtags" doc:"Hashtags there, without the #. Null: the item's"`
+	Media    []string `json:"media" doc:"Ids of your media that are published there, in order. Null: the item's"`
+	// Adapted reports whether the text model wrote the texts.
+	Adapted bool `json:"adapted" doc:"Whether the text model wrote its texts"`
+	// PromptVersion is kept for as long as the texts are those of the model.
+	PromptVersion string `json:"prompt_version" doc:"Version of the prompt that the text model wrote its texts with. Empty if it did not write them" example:"adapt.1"`
+}
+
+// The states of an approval.
+const (
+	ApprovalNone     = "none"
+	ApprovalPending  = "pending"
+	Approved         = "approved"
+	ChangesRequested = "changes_requested"
+)
+
+// ReviewLinkKind is the kind of a link to a page on which people without an account see items, or decide about them.
+const ReviewLinkKind = "review_link"
+
+// ApprovalRequired is the setting of factories whose content waits for its approval.
+const ApprovalRequired = "required"
+
+// Approval is whether the item may be published.
+type Approval struct {
+	State string         `json:"state" enum:"none,pending,approved,changes_requested" doc:"State. none: its factory required no approval when it was created" example:"approved"`
+	Note  *string        `json:"note" doc:"Note of the decision. Null: none"`
+	By    *string        `json:"by" doc:"Who decided: the id of an API key, of a person, or of a review link. Null until decided"`
+	At    *resource.Time `json:"at" doc:"Time of the decision. Null until decided"`
+}
+
+// Quoted is a source that the texts of an item quote.
+type Quoted struct {
+	Title       string         `json:"title" doc:"Title of the article"`
+	URL         string         `json:"url" doc:"Address of the article"`
+	PublishedAt *resource.Time `json:"published_at" doc:"Time at which it was published. Null if the source does not say it"`
+}
+
 // Item is a content item as callers see it.
 type Item struct {
 	resource.Resource
-	FactoryID         string             `json:"factory_id" doc:"Factory of the item"`
-	Kind              Kind               `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
-	Source            string             `json:"source" enum:"generated,provided" doc:"Where its media and texts come from: models, or you"`
-	Fit               *string            `json:"fit" enum:"none,pad,crop" doc:"How your pictures or your video were fitted to the shape of the kind. Null for generated items"`
-	AIGenerated       bool               `json:"ai_generated" doc:"Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your own media"`
-	Format            *string            `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
-	Prompt            string             `json:"prompt" doc:"What the content is about"`
-	Script            string             `json:"script" doc:"Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave it"`
-	Scenes            []Scene            `json:"scenes" nullable:"false" doc:"The script in scenes, of videos. Empty until generated, unless you gave it"`
-	DurationSeconds   *int               `json:"duration_seconds" doc:"Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their narration, so they differ from it by a little. Null for others" example:"20"`
-	Visuals           *string            `json:"visuals" enum:"clips,stills" doc:"What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds"`
-	Music             *string            `json:"music" doc:"What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds" example:"none"`
-	Cover             *string            `json:"cover" doc:"Cover of a music clip: generated, or the id of your media. Null for other kinds" example:"generated"`
-	AspectRatio       *string            `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1" example:"9:16"`
-	Seconds           *int               `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
-	Voice             *string            `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
-	Title             string             `json:"title" doc:"Title, in one line. Empty until generated"`
-	Headline          string             `json:"headline" doc:"Words that are drawn on the picture of a post. Empty until generated, and if none were wanted"`
-	Caption           string             `json:"caption" doc:"Text of the post. Empty until generated"`
-	Hashtags          []string           `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+	FactoryID   string  `json:"factory_id" doc:"Factory of the item"`
+	Kind        Kind    `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
+	Source      string  `json:"source" enum:"generated,provided" doc:"Where its media and texts come from: models, or you"`
+	Fit         *string `json:"fit" enum:"none,pad,crop" doc:"How your pictures or your video were fitted to the shape of the kind. Null for generated items"`
+	AIGenerated bool    `json:"ai_generated" doc:"Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your own media"`
+	Content
+	Texts
 	Quality           string             `json:"quality" doc:"Quality of the texts: draft, standard or best. Empty if the item is older than the member" example:"standard"`
 	Hooks             []string           `json:"hooks" nullable:"false" doc:"First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if you gave all texts"`
 	PromptVersion     string             `json:"prompt_version" doc:"Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts" example:"post.1"`

@@ -47,20 +47,6 @@ func (c Counts) Reactions() (n int64) {
 	return n
 }
 
-// maxReadings bounds the readings of the metrics of a publication that are kept. The schedule has 92.
-const maxReadings = 120
-
-// NoteMetrics adds the metrics of a publication to its readings.
-func (r *Record) NoteMetrics(pub *Publication) {
-	if r.Postings == nil {
-		r.Postings = map[string]Posting{}
-	}
-	out := r.Postings[pub.ID]
-	out.Readings = append(out.Readings, reading(*pub.Metrics))
-	out.Readings = out.Readings[max(0, len(out.Readings)-maxReadings):]
-	r.Postings[pub.ID] = out
-}
-
 // reading is Metrics in the stored form: a list of the time in milliseconds and of the counts. It has a fourth of the
 // length of an object, and items have many readings.
 type reading Metrics
@@ -79,11 +65,8 @@ func (r reading) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Readings that were stored before the list have the form of Metrics.
+// UnmarshalJSON implements json.Unmarshaler.
 func (r *reading) UnmarshalJSON(data []byte) error {
-	if len(data) > 0 && data[0] == '{' {
-		return json.Unmarshal(data, (*Metrics)(r))
-	}
 	var list []*int64
 	if err := json.Unmarshal(data, &list); err != nil {
 		return err
@@ -97,28 +80,4 @@ func (r *reading) UnmarshalJSON(data []byte) error {
 	}
 	*r = reading{Counts(m), resource.Instant(time.UnixMilli(*list[0]))}
 	return nil
-}
-
-// history returns readings as callers see them.
-func history(all []reading) []Metrics {
-	out := make([]Metrics, len(all))
-	for i, r := range all {
-		out[i] = Metrics(r)
-	}
-	return out
-}
-
-// MetricsAt returns the metrics of a publication at its first reading at or after an age, or its last metrics if there
-// is no such reading.
-func (r *Record) MetricsAt(pub *Publication, age time.Duration) *Metrics {
-	if pub.PublishedAt == nil {
-		return nil
-	}
-	for _, read := range r.Postings[pub.ID].Readings {
-		if read.ReadAt.Sub(pub.PublishedAt.Time) >= age {
-			m := Metrics(read)
-			return &m
-		}
-	}
-	return pub.Metrics
 }

@@ -2,17 +2,83 @@ package item
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
+// step is one generation of a pipeline.
+type step struct {
+	role role
+	kind provider.Kind
+	// ratios are the aspect ratios that a picture or clip may have, the best one first.
+	ratios []string
+	// seconds is the wanted length of a clip or track; the model makes the next length that
+	// it supports.
+	seconds int
+	// number is the number of the slide or scene, from 1.
+	number int
+}
+
+// cmpRatio returns the ratio of a part, or the ratio of the picture that it starts from.
+func cmpRatio(p part, lead step) string {
+	if p.Ratio == "" {
+		return lead.ratios[0]
+	}
+	return p.Ratio
+}
+
+// partOf returns the part for a step with a model.
+func (r Attempt) partOf(st step, m catalog.Model) part {
+	p := part{Part: generate.Part{Kind: st.kind, Model: m.ID, Provider: m.Provider}, Role: st.role, Seconds: st.seconds,
+		Number: st.number}
+	for _, ratio := range slices.Backward(st.ratios) {
+		if p.Ratio == "" || slices.Contains(m.Capabilities.AspectRatios, ratio) {
+			p.Ratio = ratio
+		}
+	}
+	switch st.kind {
+	case provider.KindText:
+		p.Number, p.Scenes = 0, st.number
+	case provider.KindVoice:
+		p.Voice = m.DefaultVoice(r.Language)
+	case provider.KindImage:
+		p.Seconds, p.FromPhoto = 0, m.Capabilities.FromImage && r.hasPhotos()
+	case provider.KindVideo:
+		p.FromStill = slices.Contains(m.Capabilities.Requires, catalog.InputImage)
+		if p.FromStill && len(m.Capabilities.AspectRatios) == 0 {
+			p.Ratio = "" // the picture decides
+		}
+		p.Seconds = m.Length(st.seconds)
+	case provider.KindMusic:
+		p.Seconds = m.Length(st.seconds)
+	}
+	return p
+}
+
+// add adds a part with its price.
+func (r Attempt) add(p part, m catalog.Model, live bool) (err error) {
+	if p.Role == roleVoice {
+		r.Voice = some(p.Voice) // a reused one keeps its voice
+	}
+	if live {
+		if p.Credits, err = m.PriceOf(r.foreseen(p)); err != nil {
+			return fmt.Errorf("item: price of %s: %w", m.ID, err)
+		}
+	}
+	r.Parts = append(r.Parts, p)
+	r.Credits += p.Credits
+	return nil
+}
+
 // chooseLead returns the item's own model. If parts are reused, it may be one that is no longer offered, with the error
 // for parts that it would have to make.
-func (r *Record) chooseLead(offer catalog.Offer, lead step, w Options, live bool) (catalog.Model, error) {
+func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool) (catalog.Model, error) {
 	usual := r.Brief.Models[string(lead.kind)]
 	chosen, err := offer.Choose(string(lead.kind), w.Model, usual, live)
 	if err != nil {
@@ -23,15 +89,15 @@ func (r *Record) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 		return m, ofFactory(err, w.Model == "" && usual != "")
 	}
 	m, _ := catalog.Find(chosen) // it was chosen from there
-	if lyrics := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics); r.Kind == MusicClip && r.Given.Script &&
-		!lyrics {
+	sings := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics)
+	if r.Kind == MusicClip && r.Given.Has(Script) && !sings {
 		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as model")
 	}
 	return m, nil
 }
 
 // choose adds a part that is not made by the item's model.
-func (r *Record) choose(offer catalog.Offer, st step, live bool) error {
+func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 	usual, failure := offer.Default(st.kind, live)
 	candidates := []catalog.Model{usual}
 	id, endpoint := r.Brief.model(st.kind)
@@ -91,4 +157,93 @@ func ofFactory(err error, named bool) error {
 	full := *e
 	full.Message += " It is the factory's: send model with the call, or change models of the factory."
 	return &full
+}
+
+// textShare is the part of the price of an item that its texts may have in the quality standard: one in so many. They
+// may have the cheapest price in any case.
+const textShare = 10
+
+// manner is a way to write texts: by a model, with a second look or without.
+type manner struct {
+	model    catalog.Model
+	endpoint string
+	reviewed bool
+}
+
+// polish chooses the way in which the texts of a planned item are written. draft takes the planned model without a
+// second look, and best takes the best model with one. standard takes the best way whose price is in proportion to
+// that of the other parts. A model that the factory names writes in every quality.
+func (r Attempt) polish(offer catalog.Offer, live bool) error {
+	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleText || p.Role == roleScript })
+	if i < 0 || r.Parts[i].Reuse != nil || r.Quality == "" || r.Quality == QualityDraft {
+		return nil
+	}
+	text := r.Parts[i]
+	planned, _ := catalog.Find(text.Model)
+	ways := []manner{{planned, text.Endpoint, true}}
+	if own, _ := r.Brief.model(provider.KindText); own == "" {
+		ways = nil
+		for _, m := range offer.Writers(r.Quality, live) {
+			ways = append(ways, manner{model: m, reviewed: true})
+			if r.Quality == QualityStandard {
+				ways = append(ways, manner{model: m})
+			}
+		}
+		ways = append(ways, manner{planned, "", true})
+	}
+	price, err := r.priceAround(i)
+	if err != nil {
+		return err
+	}
+	for _, way := range ways {
+		parts, credits, err := r.written(text, way)
+		if err != nil {
+			return err
+		}
+		if r.Quality == QualityStandard && credits > price/textShare {
+			continue
+		}
+		if !live {
+			for n := range parts {
+				parts[n].Credits = 0
+			}
+			credits = 0
+		}
+		r.Credits += credits - text.Credits
+		r.Parts = slices.Concat(r.Parts[:i], parts, r.Parts[i+1:])
+		return nil
+	}
+	return nil // the planned way is the cheapest one
+}
+
+// priceAround returns the price of the item with a live key, without its texts.
+func (r Attempt) priceAround(text int) (credits int64, err error) {
+	for n, p := range r.Parts {
+		if m, ok := catalog.Find(p.Model); ok && n != text && m.Price != nil {
+			price, err := m.PriceOf(r.foreseen(p))
+			if err != nil {
+				return 0, err
+			}
+			credits += price
+		}
+	}
+	return credits, nil
+}
+
+// written returns the parts that write the texts in a way, and their price with a live key.
+func (r Attempt) written(text part, way manner) (parts []part, credits int64, err error) {
+	text.Model, text.Provider, text.Endpoint = way.model.ID, way.model.Provider, way.endpoint
+	parts = []part{text}
+	if way.reviewed {
+		review, rewrite := text, text
+		review.Role, review.Endpoint, rewrite.Role = roleReview, "", roleRewrite
+		parts = append(parts, review, rewrite)
+	}
+	for n := range parts {
+		if parts[n].Credits, err = way.model.PriceOf(r.foreseen(parts[n])); err != nil {
+			return nil, 0, err
+		}
+		credits += parts[n].Credits
+	}
+	return parts, credits, nil
 }

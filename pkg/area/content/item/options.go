@@ -12,21 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
-// The kinds of pictures in a video.
-const (
-	VisualsClips  = "clips"
-	VisualsStills = "stills"
-)
-
-// The kinds of music under the voice of a video, besides the caller's own.
-const (
-	MusicNone      = "none"
-	MusicGenerated = "generated"
-)
-
-// CoverGenerated is the cover of a music clip that is not the caller's.
-const CoverGenerated = "generated"
-
 // Options are the choices of a caller for an attempt. A zero value keeps the earlier
 // choice, or stands for the default.
 type Options struct {
@@ -49,6 +34,14 @@ type Options struct {
 	Copies *Copies
 }
 
+// lengths are the bounds of the duration, and its default, in seconds.
+var lengths = map[string]struct{ least, most, usual int }{
+	"short video": {10, 60, 20},
+	"long video":  {30, 180, 60},
+	"music clip":  {15, 60, 30},
+	"story clip":  {5, 15, 5},
+}
+
 // shapeOf returns the name of the pipeline of a kind. A story is a clip if its model makes
 // videos, and otherwise a card.
 func shapeOf(kind Kind, format, model string) string {
@@ -63,14 +56,6 @@ func shapeOf(kind Kind, format, model string) string {
 		}
 	}
 	return string(kind)
-}
-
-// lengths are the bounds of the duration, and its default, in seconds.
-var lengths = map[string]struct{ least, most, usual int }{
-	"short video": {10, 60, 20},
-	"long video":  {30, 180, 60},
-	"music clip":  {15, 60, 30},
-	"story clip":  {5, 15, 5},
 }
 
 // Check refuses options that do not fit the kind. A video has a format.
@@ -101,44 +86,23 @@ func (o Options) Check(kind Kind, format string) error {
 	return errs.All(append(found, o.checkScript(kind))...)
 }
 
-// take sets the options, and defaults for those that have no value yet.
-func (r *Record) take(o Options) error {
-	format := ""
-	if r.Format != nil {
-		format = *r.Format
+// checkScript refuses a script that does not fit the kind.
+func (o Options) checkScript(kind Kind) error {
+	var found []error
+	if o.Script != "" && kind != Video && kind != MusicClip {
+		found = append(found, errs.Invalid("/script", "is for the kinds video and music_clip only"))
 	}
-	if err := o.Check(r.Kind, format); err != nil {
-		return err
-	}
-	r.Shape = shapeOf(r.Kind, format, o.Model)
-	if err := r.takeScript(o); err != nil {
-		return err
-	}
-	_, plays := lengths[r.Shape]
 	switch {
-	case !plays:
-		r.DurationSeconds = nil
-	case o.DurationSeconds != nil:
-		r.DurationSeconds = o.DurationSeconds
-	case r.DurationSeconds == nil:
-		usual := r.usualLength()
-		r.DurationSeconds = &usual
+	case o.Scenes == nil:
+	case kind != Video:
+		found = append(found, errs.Invalid("/scenes", "are for kind video only"))
+	case o.Script != "":
+		found = append(found, errs.Invalid("/scenes", "are the script in scenes: leave one of the two out"))
 	}
-	if err := r.checkBumpers(); err != nil {
-		return err
+	if o.DurationSeconds != nil && kind == Video && (o.Script != "" || o.Scenes != nil) {
+		found = append(found, errs.Invalid("/duration_seconds", "follows from the script. Leave it out"))
 	}
-	if r.Kind == Video {
-		set(&r.Visuals, o.Visuals, VisualsClips)
-		if set(&r.Music, o.Music, MusicNone); o.Music != "" {
-			r.Track = o.Track
-		}
-	}
-	if r.Kind == MusicClip {
-		if set(&r.Cover, o.Cover, CoverGenerated); o.Cover != "" {
-			r.OwnCover = o.OwnCover
-		}
-	}
-	return r.CheckTexts()
+	return errs.All(found...)
 }
 
 // set sets a member to the caller's value, or to its default if it has none.
@@ -151,6 +115,73 @@ func set(member **string, asked, usual string) {
 	}
 }
 
+// Copies are the visible and audible parts of another item, of which copies are used.
+type Copies struct {
+	parts map[copied]media.File
+	// Seconds is the length of a video of them.
+	Seconds int
+}
+
+// numbered reports whether there are copies of scenes or slides.
+func (c *Copies) numbered() bool {
+	if c == nil {
+		return false
+	}
+	for of := range c.parts {
+		if of.number > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+type copied struct {
+	role   role
+	number int
+}
+
+// CopiesOf returns the parts of an item for one of the same kind that shows its scenes or slides of some numbers; nil
+// stands for all. It returns validation_failed if the item has no such parts.
+func CopiesOf(from *Record, numbers []int) (*Copies, error) {
+	c := &Copies{parts: map[copied]media.File{}}
+	all := numbers == nil
+	for _, done := range from.Results {
+		number := done.Number
+		if number > 0 && !all {
+			number = slices.Index(numbers, number) + 1
+		}
+		switch {
+		case done.Role == roleMusic && !all, done.Number > 0 && number == 0:
+			continue
+		case done.Role != roleItem && done.Role != roleCover && done.Role != roleMusic:
+			continue
+		}
+		for _, f := range from.shown() {
+			if f.ID != done.FileID {
+				continue
+			}
+			c.parts[copied{done.Role, number}] = f
+			if done.Role == roleItem && f.Type == media.Video {
+				c.Seconds += int(f.DurationSeconds)
+			}
+		}
+	}
+	if c.Seconds == 0 && from.DurationSeconds != nil { // pictures are shown as long as is needed
+		if c.Seconds = *from.DurationSeconds; !all {
+			c.Seconds = c.Seconds * len(numbers) / max(len(from.Scenes), 1)
+		}
+	}
+	if len(c.parts) == 0 {
+		return nil, errs.Invalid("/reuse", "finds no pictures, clips or music of %s that were generated. Leave it out",
+			from.ID)
+	}
+	return c, nil
+}
+
+// types are the types of the files of parts that can be reused.
+var types = map[provider.Kind]media.Type{provider.KindImage: media.Image, provider.KindVideo: media.Video,
+	provider.KindVoice: media.Audio, provider.KindMusic: media.Audio}
+
 // seen are the shapes whose finished media show texts.
 var seen = []string{"carousel", "story", "story clip", "short video", "long video", "music clip"}
 
@@ -161,9 +192,11 @@ func (r *Record) seen() bool { return slices.Contains(seen, r.Shape) || r.Headli
 func (r *Record) Head(words string, show *bool) {
 	switch {
 	case words != "":
-		r.Headline, r.Headlined, r.Given.Headline = strings.Join(strings.Fields(words), " "), true, true
+		r.Headline, r.Headlined = strings.Join(strings.Fields(words), " "), true
+		r.Given.Set(true, Headline)
 	case show != nil && !*show:
-		r.Headline, r.Headlined, r.Given.Headline = "", false, false
+		r.Headline, r.Headlined = "", false
+		r.Given.Set(false, Headline)
 	case show != nil:
 		r.Headlined = true
 	}
@@ -190,7 +223,7 @@ func (r *Record) CheckTexts() error {
 		}
 	}
 	switch {
-	case !r.Given.Title:
+	case !r.Given.Has(Title):
 	case r.Shape == "story":
 		check("/title", "", r.Title, script.Story)
 	case r.Shape == "story clip":
@@ -198,15 +231,15 @@ func (r *Record) CheckTexts() error {
 	case r.Kind == MusicClip:
 		check("/title", "", r.Title, script.Track)
 	}
-	if r.Given.Headline {
+	if r.Given.Has(Headline) {
 		check("/headline", "", r.Headline, script.Slide)
 	}
 	for i, s := range r.Scenes {
-		if r.Given.Script && s.OnScreen != "" {
+		if r.Given.Has(Script) && s.OnScreen != "" {
 			check(fmt.Sprintf("/scenes/%d/on_screen", i), "", s.OnScreen, script.Screen)
 		}
 	}
-	if r.Given.Script && r.Kind == Video && !script.Covers(r.Script) {
+	if r.Given.Has(Script) && r.Kind == Video && !script.Covers(r.Script) {
 		param := "/scenes"
 		if r.Given.Undivided {
 			param = "/script"
@@ -225,23 +258,4 @@ func (r *Record) CheckTexts() error {
 		check("/factory_id", "names a factory whose brand_name ", b.Name, place)
 	}
 	return errs.All(found...)
-}
-
-// checkWritten refuses texts that a model has written and that finished media could not
-// show, before anything is made of them.
-func (r *Record) checkWritten(t provider.Text) error {
-	texts := []string{t.Script(), t.Headline}
-	if !r.Given.Title && r.InMedia() {
-		texts = append(texts, t.Title)
-	}
-	for _, s := range t.Scenes {
-		texts = append(texts, s.OnScreen)
-	}
-	for _, s := range t.Slides {
-		texts = append(texts, s.Heading, s.Body)
-	}
-	if r.seen() && slices.ContainsFunc(texts, func(s string) bool { return !script.Covers(s) }) {
-		return provider.FailureOf(provider.FailedScript)
-	}
-	return nil
 }

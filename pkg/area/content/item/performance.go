@@ -12,7 +12,7 @@ type Performance struct {
 	ID      string `json:"content_item_id"`
 	Kind    Kind   `json:"kind"`
 	Title   string `json:"title"`
-	Caption string `json:"caption"` // its beginning
+	Opening string `json:"caption"`
 	Pillar  string `json:"pillar,omitempty"`
 	// Views and the counts of reactions are those of all its posts together.
 	Views    int64 `json:"views"`
@@ -69,7 +69,7 @@ func Lessons(all []*Record) []*Record {
 }
 
 func (r *Record) performance() Performance {
-	p := Performance{ID: r.ID, Kind: r.Kind, Title: r.Title, Caption: provider.Clip(r.Caption, maxQuoted)}
+	p := Performance{ID: r.ID, Kind: r.Kind, Title: r.Title, Opening: provider.Clip(r.Caption, maxQuoted)}
 	if r.Slot != nil {
 		p.Pillar = r.Slot.Pillar
 	}

@@ -10,7 +10,7 @@ import (
 func channel(n int) (all []*Record) {
 	for i := range n {
 		views, likes := int64(1000), int64(1000-i)
-		r := &Record{Item: Item{Kind: Post, Caption: strings.Repeat("c", 500), State: Published,
+		r := &Record{Item: Item{Kind: Post, Texts: Texts{Caption: strings.Repeat("c", 500)}, State: Published,
 			Publications: []Publication{{Metrics: &Metrics{Counts: Counts{Views: &views, Likes: &likes}}}}}}
 		r.ID = fmt.Sprint(i)
 		all = append(all, r)
@@ -35,7 +35,7 @@ func TestExtremesAreTheBestAndTheWorst(t *testing.T) {
 		}
 	}
 	best, _ := Extremes(channel(1), 5)
-	if p := best[0]; p.Views != 1000 || p.Likes != 1000 || p.Rate != 1000 || len(p.Caption) != maxQuoted {
+	if p := best[0]; p.Views != 1000 || p.Likes != 1000 || p.Rate != 1000 || len(p.Opening) != maxQuoted {
 		t.Errorf("%+v", p)
 	}
 }

@@ -30,7 +30,7 @@ func voiced() Factory {
 // recordOf returns a record as it is when an item is planned.
 func recordOf(t *testing.T, kind Kind, format, language string, f Factory) *Record {
 	t.Helper()
-	r := &Record{Item: Item{Kind: kind, Prompt: "A shoe for trails", Language: language, Attempt: 1}}
+	r := &Record{Item: Item{Kind: kind, Content: Content{Prompt: "A shoe for trails"}, Language: language, Attempt: 1}}
 	r.ID = "cnt_1"
 	if format != "" {
 		r.Format = &format
@@ -137,7 +137,7 @@ func shownAll(parts []part) string {
 func TestWhatEachKindIsMadeOf(t *testing.T) {
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		if err := r.Plan(all, c.options, true); err != nil {
+		if err := AttemptAt(r).Plan(all, c.options, true); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -148,8 +148,9 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 			}
 			// Each part has its price, rounded by itself; and its model can make it.
 			m, _ := catalog.Find(p.Model)
-			price, err := m.PriceOf(r.foreseen(p))
-			if err != nil || p.Provider != m.Provider || m.Kind != p.Kind || m.Check(r.foreseen(p), "") != nil {
+			req := AttemptAt(r).foreseen(p)
+			price, err := m.PriceOf(req)
+			if err != nil || p.Provider != m.Provider || m.Kind != p.Kind || m.Check(req, "") != nil {
 				t.Errorf("%s: %+v, %v", name, p, err)
 			}
 			credits += price
@@ -165,7 +166,7 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 			t.Errorf("%s is made by %s", name, r.Model)
 		}
 		before := shownAll(r.Parts)
-		if err := r.Plan(all, Options{Model: r.Model}, false); err != nil || r.Credits != 0 ||
+		if err := AttemptAt(r).Plan(all, Options{Model: r.Model}, false); err != nil || r.Credits != 0 ||
 			shownAll(r.Parts) != before {
 			t.Errorf("%s again in the sandbox: %d, %v, %s", name, r.Credits, err, shownAll(r.Parts))
 		}
@@ -192,13 +193,13 @@ func TestWhatIsAskedForCostsWhatWasForeseen(t *testing.T) {
 	for name, c := range plans {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
 		r.Prompt = strings.Repeat("Длинный запрос ", 266)
-		if err := r.Plan(all, c.options, true); err != nil {
+		if err := AttemptAt(r).Plan(all, c.options, true); err != nil {
 			t.Fatal(err)
 		}
 		var made []generate.Made
 		var total int64
 		for n, p := range r.Parts[:len(r.Parts)-1] {
-			req, err := r.request(n, made, func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
+			req, err := AttemptAt(r).request(n, made, func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -258,7 +259,7 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 			catalog.NewOffer("bedrock,fal,polly", "us-west-2"), "", ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
-		err := r.Plan(c.offer, Options{Model: c.model}, true)
+		err := AttemptAt(r).Plan(c.offer, Options{Model: c.model}, true)
 		if name == "nobody who speaks here" {
 			if err != nil || r.Parts[1].Model != "minimax-speech-2-turbo" {
 				t.Errorf("%s: %+v, %v", name, r.Parts, err)
@@ -285,7 +286,7 @@ func TestARefusalOfTheFactorysModelTellsThatItIsTheFactorys(t *testing.T) {
 		"a preview":         {MusicClip, "", true},
 		"one of the caller": {Post, "flux-pro-1.1-ultra", false},
 	} {
-		err := recordOf(t, c.kind, "", "en", f).Plan(all, Options{Model: c.model}, true)
+		err := AttemptAt(recordOf(t, c.kind, "", "en", f)).Plan(all, Options{Model: c.model}, true)
 		if e := errs.As(err); err == nil || e.Code != errs.UnsupportedModel || e.Param != "/model" ||
 			strings.Contains(e.Message, "It is the factory's") != c.tells {
 			t.Errorf("%s: %v", name, err)
@@ -298,7 +299,7 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	f.Models = map[string]string{"text": "claude-haiku-4.5", "voice": "polly-neural", "image": "flux-dev",
 		"video": "kling-2.6-pro"}
 	r := recordOf(t, Video, FormatShort, "en", f)
-	if err := r.Plan(all, Options{}, true); err != nil {
+	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
 	var models []string
@@ -312,7 +313,7 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	// Those that cannot be used, or cannot do it, are passed over.
 	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
 	r = recordOf(t, Video, FormatShort, "de", f)
-	if err := r.Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), Options{}, true); err != nil ||
+	if err := AttemptAt(r).Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), Options{}, true); err != nil ||
 		r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
 		t.Errorf("%+v, %v", r.Parts, err)
 	}
@@ -320,10 +321,10 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 
 func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	r := recordOf(t, Carousel, "", "en", voiced())
-	if err := r.Plan(all, Options{}, true); err != nil {
+	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	text, err := r.request(0, nil, nil)
+	text, err := AttemptAt(r).request(0, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +340,7 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	made := []generate.Made{{Text: &provider.Text{Title: "Nets", Slides: []provider.Slide{{Heading: "One"},
 		{Heading: "not this"}, {Heading: "Three"}}}}}
 	for n, want := range []string{"One", "Two", "Three"} {
-		picture, err := r.request(n+1, made, nil)
+		picture, err := AttemptAt(r).request(n+1, made, nil)
 		if err != nil || !strings.Contains(picture.Prompt, want) ||
 			!strings.Contains(picture.Prompt, "A shoe for trails") ||
 			!strings.Contains(picture.Prompt, "#ff6600, #003366") || strings.Contains(picture.Prompt, "not this") {
@@ -349,10 +350,10 @@ func TestPromptsAreMadeOfTheFactorysSettings(t *testing.T) {
 	f := Factory{Type: "musician", Name: "The Examples",
 		Settings: []byte(`{"artist_name":"The Examples","genres":["indie pop","folk"],"mood":"calm"}`)}
 	r = recordOf(t, MusicClip, "", "en", f)
-	if err := r.Plan(all, Options{}, true); err != nil {
+	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	track, err := r.request(2, made, nil)
+	track, err := AttemptAt(r).request(2, made, nil)
 	if err != nil || track.Prompt != "Instrumental music, no vocals. Subject: A shoe for trails. Genres: indie pop, "+
 		"folk. Mood: calm." || track.Seconds != 30 {
 		t.Errorf("%+v, %v", track, err)

@@ -15,8 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
-	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -134,142 +132,31 @@ func (p *Product) prices() []money.Price {
 	return all
 }
 
-// hasPhotos reports whether there is a photo of the item's product.
-func (r *Record) hasPhotos() bool { return r.Brief.Product != nil && len(r.Brief.Product.Photos) > 0 }
-
-// productRules are what a text model has to know of the slides or scenes that show photos of the product, and of the
-// prices that it may state.
-func (r *Record) productRules() (all []string) {
-	if r.Brief.Product != nil {
-		var numbers []string
-		for _, s := range r.Shown {
-			if len(r.Slides) > 1 || r.Kind == Video {
-				numbers = append(numbers, strconv.Itoa(s.Number))
+// stated returns what a product and its promotion state, in words.
+func (p *Product) stated() []string {
+	all := []string{p.Name, p.Description, p.URL}
+	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
+		value := p.Attributes[name]
+		all = append(all, name+": "+value)
+		if _, err := strconv.ParseFloat(strings.ReplaceAll(value, ",", "."), 64); err == nil {
+			// The name may have the unit, as in weight_g and Drop (mm).
+			parts := func(r rune) bool { return strings.ContainsRune("_ ()[],", r) }
+			for _, unit := range strings.FieldsFunc(name, parts) {
+				all = append(all, value+" "+unit)
 			}
 		}
-		switch {
-		case len(numbers) > 0:
-			all = append(all, fmt.Sprintf("Photos of the product are seen in the slides or scenes %s: speak of the "+
-				"product there.", strings.Join(numbers, ", ")))
-		case len(r.Shown) > 0:
-			all = append(all, "The picture is a photo of the product that exists: describe the product, and invent no scene.")
-		}
 	}
-	switch r.Brief.Prices {
-	case PricesKnown:
-		all = append(all, "State no prices and amounts of money but those that the message has, and in the same currency.")
-	case PricesNone:
-		all = append(all, "State no prices and no amounts of money.")
+	if i := p.Promotion; i != nil {
+		all = append(all, i.Name, i.Message, i.StartsAt.Format(time.DateOnly), i.EndsAt.Format(time.DateOnly))
+		if now, was := p.reduced(), p.Price; was.Amount > 0 && (was.Amount-now.Amount)*100%was.Amount == 0 {
+			all = append(all, fmt.Sprintf("%d %%", (was.Amount-now.Amount)*100/was.Amount))
+		}
 	}
 	return all
-}
-
-// about returns what the texts of the item are about.
-func (r *Record) about() provider.About {
-	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name}
-	p := r.Brief.Product
-	if p == nil {
-		return a
-	}
-	a.Product, a.Description = p.Name, p.Description
-	if r.Brief.Prices == PricesNone {
-		return a
-	}
-	a.Price = p.Price.String()
-	if p.Promotion != nil {
-		a.Price, a.Was, a.Until = p.reduced().String(), a.Price, p.Promotion.EndsAt.Format(time.DateOnly)
-	}
-	return a
-}
-
-// look returns the description of the look of the pictures for a model of pictures.
-func (r *Record) look() string {
-	if r.Brief.Product == nil {
-		return r.Brief.Look
-	}
-	return sentences(" ", r.Brief.Product.look(), r.Brief.Look)
-}
-
-// shownPhoto is a photo of the product in the place of a picture or clip that a model
-// would make.
-type shownPhoto struct {
-	// Number is the number of the slide or scene, from 1. It is 1 if there is only one.
-	Number int        `json:"number"`
-	File   media.File `json:"file"`
-}
-
-// place chooses which of the pictures or clips are photos of the product: every other one, beginning with the first, up
-// to the number of photos.
-func (r *Record) place(count int) {
-	r.Shown = nil
-	p := r.Brief.Product
-	if p == nil || r.Kind == MusicClip || r.Shape == "story clip" {
-		return
-	}
-	for n := 1; n <= count && len(r.Shown) < len(p.Photos); n += 2 {
-		r.Shown = append(r.Shown, shownPhoto{n, p.Photos[len(r.Shown)]})
-	}
-}
-
-// Present makes a planned item present a product, or no product if it is nil. It returns the
-// credits by which the item costs less than with LongestProduct: for its texts, and for the
-// pictures and clips that photos replace.
-func (r *Record) Present(p *Product) (saved int64) {
-	r.Brief.Product = p
-	r.ProductID, r.PromotionID = p.IDs()
-	made := func(p part) bool { return p.Role == roleItem || p.Role == roleStill }
-	count := max(len(r.Slides), 1, r.Parts[0].Scenes)
-	r.place(count)
-	parts := r.Parts
-	r.Parts = nil
-	for _, one := range parts {
-		if made(one) && r.photo(max(one.Number, 1)) != nil {
-			saved += one.Credits
-			continue
-		}
-		if m, ok := catalog.Find(one.Model); ok && one.Kind == provider.KindText && one.Credits > 0 {
-			if credits, err := m.PriceOf(r.foreseen(one)); err == nil && credits < one.Credits {
-				saved += one.Credits - credits
-				one.Credits = credits
-			}
-		}
-		r.Parts = append(r.Parts, one)
-	}
-	r.Credits -= saved
-	return saved
 }
 
 // LongestProduct returns a product that takes the longest text to present.
 func LongestProduct() *Product {
 	return &Product{Name: strings.Repeat("語", maxPitch), Description: strings.Repeat("𠀀", maxPitch),
 		Price: money.Price{Amount: 1_000_000_000_000, Currency: "EUR"}}
-}
-
-// photo returns the photo in the place of a picture or clip, by its number, or nil if a
-// model makes it.
-func (r *Record) photo(number int) *media.File {
-	for i := range r.Shown {
-		if r.Shown[i].Number == number {
-			return &r.Shown[i].File
-		}
-	}
-	return nil
-}
-
-// offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
-func (r *Record) offer() *composition.Offer {
-	p, style := r.Brief.Product, r.Brief.Badge
-	if p == nil || style == nil {
-		return nil
-	}
-	o := &composition.Offer{Shop: style.Shop, Action: style.Action}
-	if r.Brief.Prices != PricesNone {
-		price := p.Price
-		if p.Promotion != nil {
-			was := price
-			price, o.Was, o.Promotion = p.reduced(), &was, p.Promotion.Name
-		}
-		o.Price = &price
-	}
-	return o
 }

@@ -2,51 +2,14 @@ package item
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
-	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
-	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
-
-// AutoPublish is the kind of the task that publishes an item automatically after it is generated.
-// Package publication has its handler.
-const AutoPublish task.Kind = "publish.auto"
-
-// autoPublish adds that task to the transaction if the item is to be published automatically.
-func (r *Record) autoPublish(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	// The factory of a plan may have turned automatic publishing on since.
-	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil
-	if !wanted || r.withheld() {
-		return nil
-	}
-	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID, r.Attempt))
-}
-
-// PublishPlanned adds the task to the transaction for an item of a content plan that is generated and whose time is
-// ahead. The argument once distinguishes the task from earlier ones.
-func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, once string) error {
-	if r.ContentPlanID == nil || r.State != Generated || r.withheld() || r.PublishAt == nil || !r.PublishAt.After(now) {
-		return nil
-	}
-	return r.startAutoPublish(tx, now, o, task.ID(AutoPublish, r.ID+"#"+once, r.Attempt))
-}
-
-func (r *Record) startAutoPublish(tx *store.Tx, now time.Time, o tenant.Owner, taskID string) error {
-	return task.Create(tx, now, task.Task{Message: task.Message{
-		ID: taskID, Kind: AutoPublish, Queue: topology.Publish, Subject: r.ID, Owner: o,
-	}}, struct{}{})
-}
 
 // The states of a publication.
 const (
@@ -93,6 +56,11 @@ type Publication struct {
 	Options         *PublishOptions      `json:"options" doc:"Options of its platform. Null: none"`
 }
 
+// Taken reports whether its account has taken the post.
+func (p *Publication) Taken() bool {
+	return p.State == PublicationPublished || p.State == PublicationDeleted
+}
+
 // The kinds and states of changes of a published post.
 const (
 	ChangeEdit    = "edit"
@@ -106,7 +74,7 @@ const (
 type PublicationChange struct {
 	Kind    string              `json:"kind" enum:"edit,delete" doc:"Kind of the change"`
 	State   string              `json:"state" enum:"pending,done,failed" doc:"State of the change. The platform gets it in the background"`
-	Caption *string             `json:"caption" doc:"New text, of an edit. Null for a deletion"`
+	Text    *string             `json:"caption" doc:"New text, of an edit. Null for a deletion"`
 	Failure *PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
 	At      resource.Time       `json:"at" doc:"Time at which it was requested"`
 }
@@ -118,17 +86,6 @@ type PublishedPost struct {
 	Editable       bool      `json:"editable" doc:"Whether its platform can change the text of the post"`
 	Deletable      bool      `json:"deletable" doc:"Whether its platform can delete the post"`
 	MetricsHistory []Metrics `json:"metrics_history" nullable:"false" doc:"Metrics at each reading, the earliest first"`
-}
-
-// PostOf returns a publication of the item as its own GET shows it.
-func (r *Record) PostOf(pub *Publication, limits platform.Capabilities) PublishedPost {
-	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes,
-		history(r.Postings[pub.ID].Readings)}
-}
-
-// Taken reports whether its account has taken the post.
-func (p *Publication) Taken() bool {
-	return p.State == PublicationPublished || p.State == PublicationDeleted
 }
 
 // PublicationWarning is a requested part that a post lacks.
@@ -196,11 +153,12 @@ type Posting struct {
 	// Doubt is the sealed progress of a publication whose post may exist. The next attempt
 	// begins with it.
 	Doubt []byte `json:"doubt,omitempty"`
-	// Changes counts the changes of the published post, and Readings are its metrics at the times of their readings.
+	// Changes counts the changes of the published post.
 	Changes int `json:"changes,omitempty"`
 	// More is platform.Published.More of the published post.
-	More     string    `json:"more,omitempty"`
-	Readings []reading `json:"readings,omitempty"`
+	More string `json:"more,omitempty"`
+	// Settled are the metrics at the first reading after the age of that name, or nil.
+	Settled *reading `json:"settled,omitempty"`
 }
 
 // PublishRehearsal is the result of a publication that a test key requests.
@@ -210,129 +168,22 @@ type PublishRehearsal struct {
 	DelaySeconds int           `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds that the platform processes the post"`
 }
 
-// Publication returns the publication of an id, or nil if there is none.
-func (r *Record) Publication(id string) *Publication {
-	return r.publicationWhere(func(p Publication) bool { return p.ID == id })
+// Preview is what is published, or will be, on a platform or a social account, as the platform counts it.
+type Preview struct {
+	Platform        string   `json:"platform" doc:"Platform"`
+	SocialAccountID *string  `json:"social_account_id" doc:"Social account. Null: any account of the platform"`
+	Title           string   `json:"title" doc:"Title. Empty where the platform has none"`
+	Text            string   `json:"caption" doc:"Text, with the hashtags where they belong to it"`
+	Rest            string   `json:"rest" doc:"End of a long text, which is published as a message of its own. Empty: none"`
+	Hashtags        []string `json:"hashtags" nullable:"false" doc:"Hashtags that the platform has beside the text"`
+	MediaIDs        []string `json:"media_ids" nullable:"false" doc:"Ids of the files, in order"`
+	Counts          []Count  `json:"counts" nullable:"false" doc:"Lengths as the platform counts them"`
 }
 
-// PublicationTo returns the publication to a social account, or nil if there is none.
-func (r *Record) PublicationTo(accountID string) *Publication {
-	return r.publicationWhere(func(p Publication) bool { return p.SocialAccountID == accountID })
-}
-
-func (r *Record) publicationWhere(is func(Publication) bool) *Publication {
-	if i := slices.IndexFunc(r.Publications, is); i >= 0 {
-		return &r.Publications[i]
-	}
-	return nil
-}
-
-// Begin notes that publishing has begun.
-func (r *Record) Begin(tx *store.Tx, now time.Time) error {
-	before := r.Counts()
-	if err := r.Move(Publishing); err != nil {
-		return err
-	}
-	r.Failure = nil
-	r.Touch(now)
-	r.Count(tx, now, before)
-	return nil
-}
-
-// EndPublishing ends the publishing of an item when none of its publications is under way. The item
-// is published if at least one of them is published.
-func (r *Record) EndPublishing(tx *store.Tx, o tenant.Owner, now time.Time) error {
-	r.Touch(now)
-	var first *Publication
-	for i, p := range r.Publications {
-		switch {
-		case p.State == PublicationPending || p.State == PublicationPublishing:
-			return nil
-		case p.PublishedAt != nil && (first == nil || p.PublishedAt.Before(first.PublishedAt.Time)):
-			first = &r.Publications[i]
-		}
-	}
-	before := r.Counts()
-	defer func() { r.Count(tx, now, before) }()
-	if first != nil {
-		if r.PublishedAt == nil {
-			at := *first.PublishedAt
-			r.PublishedAt = &at
-		}
-		return errors.Join(r.Move(Published), r.Notify(tx, o, event.ContentPublished))
-	}
-	if err := r.Move(Failed); err != nil {
-		return err
-	}
-	r.Failure = r.publishFailure()
-	return r.Notify(tx, o, event.ContentFailed)
-}
-
-// publishFailure returns the failure of an item that no account has taken, which is the failure of
-// the first publication.
-func (r *Record) publishFailure() *Failure {
-	f := &Failure{Stage: "publish", Code: provider.FailureCode(FailedTimeout),
-		Message: "It was published to no account."}
-	for i, p := range slices.Backward(r.Publications) {
-		if p.Failure != nil {
-			f.Code, f.Message = provider.FailureCode(p.Failure.Code), "It was published to no account. "+p.Platform+
-				": "+p.Failure.Message
-			f.Retryable = f.Retryable || r.Publications[i].Failure.Retryable
-		}
-	}
-	return f
-}
-
-// Posted returns the files that are published, in order, and the poster, if there is one.
-func (r *Record) Posted() (files []media.File, poster *media.File) {
-	for _, role := range []media.Role{media.Final, media.Slide} {
-		for i, f := range r.Files {
-			if f.Role == role && (f.Type == media.Image || f.Type == media.Video) {
-				files = append(files, f)
-			}
-			if f.Role == media.Poster {
-				poster = &r.Files[i]
-			}
-		}
-		if len(files) > 0 || r.Kind != Carousel {
-			break
-		}
-	}
-	return files, poster
-}
-
-// Calendar returns the partition and place of the item among those of its owner that are planned or published, by
-// time. Both are empty if it is not among them.
-func (r *Record) Calendar(o tenant.Owner) store.Key {
-	at := r.PlannedAt()
-	if at.IsZero() {
-		return store.Key{}
-	}
-	return store.Key{PK: CalendarPartition(o), SK: SortableTime(at) + "#" + r.ID}
-}
-
-// CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or
-// published.
-func CalendarPartition(o tenant.Owner) string { return "calendar#" + o.String() }
-
-// PlannedAt returns the time at which the item is, or was, to be published, or zero if it is not planned.
-func (r *Record) PlannedAt() (at time.Time) {
-	if r.PublishAt != nil {
-		return r.PublishAt.Time
-	}
-	for _, pub := range r.Publications {
-		one := pub.CreatedAt.Time
-		if pub.PublishedAt != nil {
-			one = pub.PublishedAt.Time
-		}
-		if at.IsZero() || one.Before(at) {
-			at = one
-		}
-	}
-	return at
-}
-
-// Index sets the values by which lists find the item of the record.
-func (r *Record) Index(it *store.Item) {
-	it.Filters, it.Due = r.Filters(), r.Calendar(it.Owner)
+// Count is the length of a part of a post.
+type Count struct {
+	Of    string `json:"of" enum:"title,caption,rest,hashtags,media" doc:"Part of the post"`
+	Count int    `json:"count" doc:"Length, or number"`
+	Max   int    `json:"max" doc:"The most that the platform takes"`
+	Unit  string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters,hashtags,media" doc:"Unit of the platform"`
 }

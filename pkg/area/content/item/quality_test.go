@@ -49,7 +49,7 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 		if c.models != nil {
 			r.Brief.Models = c.models
 		}
-		if err := r.Plan(c.offer, Options{}, true); err != nil {
+		if err := AttemptAt(r).Plan(c.offer, Options{}, true); err != nil {
 			t.Errorf("%s of %s: %v", c.kind, c.quality, err)
 			continue
 		}
@@ -64,13 +64,13 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 		for _, p := range r.Parts {
 			sum += p.Credits
 		}
-		if sum != r.Credits || r.LivePrice() != r.Credits {
-			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Credits, sum, r.LivePrice())
+		if sum != r.Credits || AttemptAt(r).LivePrice() != r.Credits {
+			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Credits, sum, AttemptAt(r).LivePrice())
 		}
 		before := r.Credits
-		if err := r.Plan(c.offer, Options{Model: r.Model}, false); err != nil || r.Credits != 0 ||
-			r.LivePrice() != before {
-			t.Errorf("a %s %s of the sandbox costs %d, %d: %v", c.quality, c.kind, r.Credits, r.LivePrice(), err)
+		if err := AttemptAt(r).Plan(c.offer, Options{Model: r.Model}, false); err != nil || r.Credits != 0 ||
+			AttemptAt(r).LivePrice() != before {
+			t.Errorf("a %s %s of the sandbox costs %d, %d: %v", c.quality, c.kind, r.Credits, AttemptAt(r).LivePrice(), err)
 		}
 	}
 }
@@ -78,27 +78,27 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 func TestASecondLookHasATextWrittenAgain(t *testing.T) {
 	r := recordOf(t, Post, "", "en", voiced())
 	r.Quality = QualityBest
-	if err := r.Plan(all, Options{}, true); err != nil {
+	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	w := &work{Record: r}
+	w := &work{maker: AttemptAt(r).maker}
 	first := provider.Text{Title: "Nets", Caption: "A generic caption.", Hooks: []string{"a", "b", "c"}, Hook: 1, Style: "x",
 		Pictures: []provider.Picture{{Visual: "v", Alt: "w"}}}
 	made := []generate.Made{{Text: &first}}
-	look, err := r.request(1, made, nil)
+	look, err := AttemptAt(r).request(1, made, nil)
 	if err != nil || look.Form == nil || !strings.Contains(look.Prompt, "A generic caption.") ||
 		strings.Contains(look.Form.System, "generic caption") || w.Skips(1, made) || !w.Spares(1) || w.Spares(0) {
 		t.Fatalf("%+v, %v", look, err)
 	}
 	weak := `{"scores":{"hook":2,"specific":4,"voice":4,"fit":4,"language":5,"claims":5},"problems":["Name the sea."]}`
 	made = append(made, generate.Made{Object: json.RawMessage(weak)})
-	again, err := r.request(2, made, nil)
+	again, err := AttemptAt(r).request(2, made, nil)
 	if err != nil || again.Repair == nil || again.Repair.Problems[0] != "Name the sea." ||
 		!strings.Contains(again.Repair.Answer, "A generic caption.") || again.System == "" || w.Skips(2, made) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	second := provider.Text{Title: "Sea", Caption: "Better.", Hooks: []string{"a", "b", "c"}, Hook: 2, Style: "y"}
-	if got := r.words(append(made, generate.Made{Text: &second})); got.Caption != "Better." {
+	if got := AttemptAt(r).words(append(made, generate.Made{Text: &second})); got.Caption != "Better." {
 		t.Errorf("the item has %+v", got)
 	}
 	// A text that passes, and a verdict that cannot be read, leave the text as it is.
@@ -113,7 +113,7 @@ func TestASecondLookHasATextWrittenAgain(t *testing.T) {
 func TestWritersLearnFromTheChannel(t *testing.T) {
 	views := func(n int64) *int64 { return &n }
 	of := func(id, caption, language string, shown, saved int64, draft string) *Record {
-		r := &Record{Item: Item{Caption: caption, Title: "T", Language: language}, Draft: draft}
+		r := &Record{Item: Item{Texts: Texts{Caption: caption, Title: "T"}, Language: language}, Draft: draft}
 		if r.ID = id; shown > 0 {
 			r.Publications = []Publication{{Metrics: &Metrics{
 				Counts: Counts{Views: views(shown), Saves: views(saved)}}}}
@@ -138,16 +138,17 @@ func TestWritersLearnFromTheChannel(t *testing.T) {
 	}
 	// What is read costs no more than what was foreseen.
 	r := recordOf(t, Post, "", "de", voiced())
-	if err := r.Plan(all, Options{}, true); err != nil {
+	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	foreseen := provider.TextTokens(r.foreseen(r.Parts[0]))
-	r.memory = longestMemory()
-	r.memory.platforms = []string{"instagram", "telegram", "vk"}
-	if got := provider.TextTokens(r.foreseen(r.Parts[0])); got.Input > foreseen.Input || got.Output > foreseen.Output {
+	a := AttemptAt(r)
+	foreseen := provider.TextTokens(a.foreseen(r.Parts[0]))
+	a.memory = longestMemory()
+	a.memory.platforms = []string{"instagram", "telegram", "vk"}
+	if got := provider.TextTokens(a.foreseen(r.Parts[0])); got.Input > foreseen.Input || got.Output > foreseen.Output {
 		t.Errorf("%+v, foreseen %+v", got, foreseen)
 	}
-	req := r.foreseen(r.Parts[0])
+	req := a.foreseen(r.Parts[0])
 	if !strings.Contains(req.System, "Telegram") || strings.Contains(req.System, "YouTube") ||
 		!strings.Contains(req.System, "at most 924 characters") {
 		t.Errorf("the writer is told:\n%s", req.System)

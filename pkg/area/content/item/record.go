@@ -9,32 +9,41 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
 // Record is the stored document of an item.
 type Record struct {
 	Item
-	Files []media.File `json:"files,omitempty"`
-	// Kept are the files of completed parts of attempts after the one that Files are of, which did not succeed.
-	Kept []media.File `json:"kept,omitempty"`
-	// Results are the parts of the last attempt that succeeded, or else the completed ones of the last attempt that has
-	// any. An attempt that reuses parts takes them.
-	Results []result `json:"results,omitempty"`
+	Pipeline
+	Outlets
+	// Brief holds the settings that the factory had when the item was created.
+	Brief Brief `json:"brief"`
+	// Given are the texts of the caller. Generation never overwrites them.
+	Given Given `json:"given,omitzero"`
+	// Draft is the caption as it was generated, once a person has changed it.
+	Draft string `json:"draft,omitempty"`
+	// Headlined reports whether the picture of a post has words on it.
+	Headlined bool `json:"headlined,omitempty"`
+	// Slot is the item's place in a content plan, or nil.
+	Slot *prompt.Plan `json:"slot,omitempty"`
+	// Origin has the texts of the item that this one retells, or nil.
+	Origin *prompt.Origin `json:"origin,omitempty"`
+	Files  []media.File   `json:"files,omitempty"`
 	// Branded reports whether the finished files show the logo or the name of the brand.
 	Branded bool `json:"branded,omitempty"`
 	// Track is the caller's music, and OwnCover the caller's cover.
 	Track    *media.File `json:"track,omitempty"`
 	OwnCover *media.File `json:"own_cover,omitempty"`
-	Sandbox  *Rehearsal  `json:"sandbox,omitempty"`
 	// Own are the files of the media that the caller provides, and OwnIDs the ids of those media. VariantFiles are the
 	// files of the media of variants, by the ids of the media, and VariantPlatforms the platforms of the accounts that
 	// have variants.
@@ -42,45 +51,45 @@ type Record struct {
 	OwnIDs           []string              `json:"own_ids,omitempty"`
 	VariantFiles     map[string]media.File `json:"variant_files,omitempty"`
 	VariantPlatforms map[string]string     `json:"variant_platforms,omitempty"`
-	// Art describes what is seen, as the writer of its texts has written it.
-	Art Art `json:"art,omitzero"`
-	// Slot is the item's place in a content plan, or nil.
-	Slot *prompt.Plan `json:"slot,omitempty"`
-	// Origin has the texts of the item that this one retells, or nil.
-	Origin *prompt.Origin `json:"origin,omitempty"`
-	// Excerpt is the choice of its scenes, until it is made, or nil.
-	Excerpt *Excerpt `json:"excerpt,omitempty"`
-	// Copied reports whether the current attempt shows copies of its scenes or slides.
-	Copied bool `json:"copied,omitempty"`
-	// Draft is the caption as it was generated, once a person has changed it.
-	Draft string `json:"draft,omitempty"`
-	// memory is what the writer is told of the channel. It is read when the texts are written.
-	memory *memory
-	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
-	// were read for the current attempt.
-	Told []source.Article `json:"told,omitempty"`
-	Read bool             `json:"read,omitempty"`
-	// Adapt are the platforms for which the text model words the texts.
-	Adapt []string `json:"adapt,omitempty"`
-	// Headlined reports whether the picture of a post has words on it.
-	Headlined bool `json:"headlined,omitempty"`
-	// Given are the texts of the caller. Generation never overwrites them.
-	Given Given `json:"given,omitzero"`
-	// Brief holds the settings that the factory had when the item was created.
-	Brief Brief `json:"brief"`
-	// Accepted is the time at which the current attempt was accepted. Shape names its
-	// pipeline, Parts are its generations, Credits is its price, and Ticket its
-	// accepted work.
+	// History has the results of the item's attempts, oldest first.
+	History []Past `json:"history,omitempty"`
+}
+
+// Pipeline is the stored state of the current attempt at an item.
+type Pipeline struct {
+	// Accepted is the time at which the attempt was accepted. Shape names its pipeline, Parts are its generations,
+	// Credits is its price, and Ticket its accepted work.
 	Accepted time.Time       `json:"accepted"`
 	Shape    string          `json:"shape"`
 	Parts    []part          `json:"parts"`
 	Credits  int64           `json:"credits,omitempty"`
 	Ticket   generate.Ticket `json:"ticket,omitzero"`
+	Sandbox  *Rehearsal      `json:"sandbox,omitempty"`
+	// Told are the articles that the writer may quote, in the order of their numbers, and Read reports that the sources
+	// were read for the attempt.
+	Told []source.Article `json:"told,omitempty"`
+	Read bool             `json:"read,omitempty"`
+	// Adapt are the platforms for which the text model words the texts.
+	Adapt []string `json:"adapt,omitempty"`
+	// Excerpt is the choice of its scenes, until it is made, or nil.
+	Excerpt *Excerpt `json:"excerpt,omitempty"`
+	// Copied reports whether the attempt shows copies of its scenes or slides.
+	Copied bool `json:"copied,omitempty"`
+	// Art describes what is seen, as the writer of its texts has written it.
+	Art Art `json:"art,omitzero"`
 	// Shown are the pictures that are photos of the product.
 	Shown []shownPhoto `json:"shown,omitempty"`
-	// Postings are the internal states of its publications, by their ids. Round counts how often
-	// it was scheduled: a timer of an earlier round is void. Rehearsed is the result of
-	// publishing that a test key requests.
+	// Results are the parts of the last attempt that succeeded, or else the completed ones of the last attempt that has
+	// any. An attempt that reuses parts takes them.
+	Results []result `json:"results,omitempty"`
+	// Kept are the files of completed parts of attempts after the one that Files are of, which did not succeed.
+	Kept []media.File `json:"kept,omitempty"`
+}
+
+// Outlets are the internal state of the publications of an item.
+type Outlets struct {
+	// Postings are the states of its publications, by their ids. Round counts how often it was scheduled: a timer of an
+	// earlier round is void. Rehearsed is the result of publishing that a test key requests.
 	Postings  map[string]Posting `json:"outlets,omitempty"`
 	Round     int                `json:"round,omitempty"`
 	Rehearsed *PublishRehearsal  `json:"rehearsed,omitempty"`
@@ -95,45 +104,18 @@ type Record struct {
 	// Authority is on whose behalf the item is published: who has last requested its content, its schedule or its
 	// publication, or has approved it. If it lacks content:publish the item is not published by itself.
 	Authority authority.Authority `json:"authority,omitzero"`
-	// History has the results of the item's attempts, oldest first.
-	History []Past `json:"history,omitempty"`
 }
 
-// PublishFor makes the caller the authority of the item's publication.
-func (r *Record) PublishFor(p *auth.Principal) { r.Authority = authority.Of(p, auth.ContentPublish) }
-
-// withheld reports whether the item is not published by itself, because who requested it may not publish.
-func (r *Record) withheld() bool { return !r.Authority.Had(auth.ContentPublish) }
-
-// GoesOut reports whether the item is to be published without a further call.
-func (r *Record) GoesOut() bool {
-	if r.State == Scheduled {
-		return true
-	}
-	wanted := r.Automatic || r.Ordered != nil || r.ContentPlanID != nil && r.PublishAt != nil
-	return wanted && !r.withheld() && (r.Runs() || r.State == Generated && r.Ordered != nil)
+// Past is the result of an item at a time: the end of an attempt, or its
+// publication. Analytics count it.
+type Past struct {
+	At        resource.Time `json:"at"`
+	Made      int64         `json:"made,omitempty"`
+	Failed    int64         `json:"failed,omitempty"`
+	Published int64         `json:"published,omitempty"`
+	// Credits is the charge for the attempt.
+	Credits int64 `json:"credits,omitempty"`
 }
-
-// Given marks the texts that the caller wrote.
-type Given struct {
-	Title    bool `json:"title,omitempty"`
-	Headline bool `json:"headline,omitempty"`
-	Caption  bool `json:"caption,omitempty"`
-	Hashtags bool `json:"hashtags,omitempty"`
-	// Slides are the indexes of the slides whose texts the caller wrote.
-	Slides []int `json:"slides,omitempty"`
-	// Script reports whether the caller wrote the script, and Undivided whether without scenes.
-	Script    bool `json:"script,omitempty"`
-	Undivided bool `json:"undivided,omitempty"`
-}
-
-// About returns the description of the item for the entries of its money.
-func (r *Record) About() ledger.About {
-	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
-}
-
-// Runs reports whether an attempt is queued or running.
-func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
 
 // Entry returns the record as an item of the table.
 func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
@@ -188,10 +170,46 @@ func PairDigest(name, value string) string {
 	return "." + base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
+// Index sets the values by which lists find the item of the record.
+func (r *Record) Index(it *store.Item) {
+	it.Filters, it.Due = r.Filters(), r.Calendar(it.Owner)
+}
+
+// Calendar returns the partition and place of the item among those of its owner that are planned or published, by
+// time. Both are empty if it is not among them.
+func (r *Record) Calendar(o tenant.Owner) store.Key {
+	at := r.PlannedAt()
+	if at.IsZero() {
+		return store.Key{}
+	}
+	return store.Key{PK: CalendarPartition(o), SK: SortableTime(at) + "#" + r.ID}
+}
+
+// CalendarPartition returns the partition of store.ByDue that lists the items of an owner that are planned or
+// published.
+func CalendarPartition(o tenant.Owner) string { return "calendar#" + o.String() }
+
+// PlannedAt returns the time at which the item is, or was, to be published, or zero if it is not planned.
+func (r *Record) PlannedAt() (at time.Time) {
+	if r.PublishAt != nil {
+		return r.PublishAt.Time
+	}
+	for _, pub := range r.Publications {
+		one := pub.CreatedAt.Time
+		if pub.PublishedAt != nil {
+			one = pub.PublishedAt.Time
+		}
+		if at.IsZero() || one.Before(at) {
+			at = one
+		}
+	}
+	return at
+}
+
 // View returns the item as its GET shows it, with signed media.
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v := r.Item
-	v.Publications, v.Previews = r.publications(), []Preview{}
+	v.Previews = []Preview{}
 	if r.Runs() {
 		v.ReservedCredits, v.CancelCost = r.Credits, new(int64)
 	}
@@ -200,55 +218,93 @@ func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	return v, err
 }
 
-// publications are never nil, so that they are encoded as an array.
-func (r *Record) publications() []Publication {
-	if r.Publications == nil {
-		return []Publication{}
-	}
-	return r.Publications
-}
-
-// complement fills in members that were added after the record was written.
-func (r *Record) complement() {
-	if r.Source == "" {
-		r.Source, r.AIGenerated = SourceGenerated, true
-	}
-	if r.Variants == nil {
-		r.Variants = map[string]Variant{}
-	}
-	if r.Approval.State == "" {
-		r.Approval.State = ApprovalNone
-	}
-	if r.FromParts == nil {
-		r.FromParts = []int{}
-	}
-	r.Previews = []Preview{}
-}
-
 // Decode reads the record of an item of the table.
 func Decode(it *store.Item) (*Record, error) {
 	var r Record
 	if err := it.Decode(&r); err != nil {
 		return nil, err
 	}
-	r.Publications = r.publications()
-	if r.OmittedAccounts == nil {
-		r.OmittedAccounts = []OmittedAccount{} // it is older than the member
+	return &r, nil
+}
+
+// About returns the description of the item for the entries of its money.
+func (r *Record) About() ledger.About {
+	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
+}
+
+// Runs reports whether an attempt is queued or running.
+func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
+
+// Provided reports whether the media and texts of the item are the caller's.
+func (r *Record) Provided() bool { return r.Source == SourceProvided }
+
+// Fitted reports whether the caller's pictures or video are composed to fit.
+func (r *Record) Fitted() bool { return r.Fit != nil && *r.Fit != FitNone }
+
+// MediaIDs returns the ids of the caller's media that the item shows, each once.
+func (r *Record) MediaIDs() []string {
+	ids := slices.Clone(r.OwnIDs)
+	for _, v := range r.Variants {
+		ids = append(ids, v.Media...)
 	}
-	if r.Scenes == nil {
-		r.Scenes = []Scene{}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// origin returns the id of the item that this one retells, or an empty text.
+func (r *Record) origin() string {
+	if r.FromContentItemID == nil {
+		return ""
 	}
-	r.complement()
-	if r.Sources == nil {
-		r.Sources = []Quoted{}
+	return *r.FromContentItemID
+}
+
+func (r *Record) givenSlide(i int) bool { return slices.Contains(r.Given.Slides, i) }
+
+// InMedia reports whether the title is part of the finished media.
+func (r *Record) InMedia() bool { return r.Kind == Story || r.Kind == MusicClip }
+
+// shown returns the files that the item shows.
+func (r *Record) shown() []media.File { return slices.Concat(r.Files, r.Kept) }
+
+// Notify adds an event of the item to the transaction. It shows the item as it is
+// after the transaction.
+func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
+	shown := r.Item
+	shown.Media, shown.Previews = []media.View{}, []Preview{}
+	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.shown())
+	if err == nil {
+		tx.Create(e, nil)
 	}
-	if r.Hooks == nil {
-		r.Hooks = []string{}
-	}
-	for i := range r.Publications {
-		if p := &r.Publications[i]; p.Warnings == nil {
-			p.Warnings = []PublicationWarning{} // it is older than the member
+	return err
+}
+
+// Finished reports whether nothing is left to be made of a new item.
+func (p *Pipeline) Finished() bool { return len(p.Parts) == 0 }
+
+// madeBy returns the number of the part of a role, and of a slide or scene, and its file,
+// or nil if there is none yet.
+func (p *Pipeline) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
+	for n, m := range made {
+		if n < len(p.Parts) && p.Parts[n].Role == want && p.Parts[n].Number == number && len(m.Files) > 0 {
+			return n, &m.Files[0]
 		}
 	}
-	return &r, nil
+	return 0, nil
+}
+
+// photo returns the photo in the place of a picture or clip, by its number, or nil if a
+// model makes it.
+func (p *Pipeline) photo(number int) *media.File {
+	for i := range p.Shown {
+		if p.Shown[i].Number == number {
+			return &p.Shown[i].File
+		}
+	}
+	return nil
+}
+
+// excerptPart returns the number of the part that chooses the scenes, or -1.
+func (p *Pipeline) excerptPart() int {
+	return slices.IndexFunc(p.Parts, func(one part) bool { return one.Role == roleExcerpt })
 }

@@ -3,23 +3,75 @@ package item
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 )
 
-// plain requests pictures without text, which models seldom spell right.
-const plain = "No text, letters, logos or watermarks."
+const (
+	// The tokens of an answer: of each platform, and of the rest.
+	tokensPerVariant, tokensOfVariants = 800, 100
+	// The longest texts that are adapted, in characters.
+	longestTitle, longestCaption = 200, 2200
+)
+
+// adapted is a post for a platform, as the model writes it.
+type adapted struct {
+	Platform string   `json:"platform"`
+	Title    string   `json:"title"`
+	Text     string   `json:"caption"`
+	Hashtags []string `json:"hashtags"`
+}
+
+type adaptedPosts struct {
+	Posts []adapted `json:"posts"`
+}
+
+// adaptRequest returns the request to word texts for the platforms of the item.
+func (r prompter) adaptRequest(t provider.Text) (req provider.Request, err error) {
+	told := prompt.Adapting{Language: r.Language, Channel: r.Brief.Voice, Title: t.Title,
+		Caption: provider.Clip(t.Caption, longestCaption), Hashtags: t.Hashtags}
+	var sample adaptedPosts
+	for _, name := range r.Adapt {
+		p, _ := registry.Find(name)
+		target, takes := prompt.TargetOf(p.Capabilities, platform.Kind(r.Kind))
+		if !takes {
+			continue
+		}
+		told.Names, told.Targets = append(told.Names, name), append(told.Targets, target)
+		sample.Posts = append(sample.Posts, adapted{name, t.Title, p.Capabilities.Label + ": " + t.Caption, t.Hashtags})
+	}
+	asked := told.Prompt()
+	answer, err := json.Marshal(sample)
+	return provider.Request{Kind: provider.KindText, Prompt: asked.User, PromptVersion: asked.Version,
+		Language: r.Language, Form: &provider.Form{System: asked.System,
+			Tokens: tokensOfVariants + len(r.Adapt)*tokensPerVariant, Sample: answer}}, err
+}
+
+// adaptForeseen returns the greatest request to word the texts. Its price does not depend on texts that are not written
+// yet.
+func (r prompter) adaptForeseen() provider.Request {
+	most := provider.Text{Title: strings.Repeat("x", longestTitle), Caption: strings.Repeat("x", longestCaption)}
+	req, err := r.adaptRequest(most)
+	if err != nil {
+		return provider.Request{Kind: provider.KindText} // it has texts alone, which can be encoded
+	}
+	return req
+}
 
 // foreseen returns the request of a part as far as its price and the limits of its model depend on
 // it. Unknown parts have their greatest size.
-func (r *Record) foreseen(p part) provider.Request {
+func (r prompter) foreseen(p part) provider.Request {
 	if p.Role == roleAdapt {
 		return r.adaptForeseen()
 	}
@@ -42,13 +94,13 @@ func (r *Record) foreseen(p part) provider.Request {
 			req.ImageURL = "https://still" // signed when it is made
 		}
 	case provider.KindMusic:
-		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.Given.Script {
+		if req.Prompt, req.Seconds = described, p.Seconds; p.Role == roleItem && r.Given.Has(Script) {
 			req.Lyrics = r.Script
 		}
 	case provider.KindVoice:
 		req.Prompt, req.Voice, req.Seconds, req.Marks = strings.Repeat("x", provider.MaxScript(p.Seconds)), p.Voice,
 			p.Seconds, true
-		if r.Given.Script && r.Excerpt == nil {
+		if r.Given.Has(Script) && r.Excerpt == nil {
 			req.Prompt = r.Script
 		}
 	}
@@ -64,52 +116,22 @@ func SignedBy(s *media.Signer) Signer {
 	return func(f media.File) (string, error) { return s.URL(context.Background(), f.Key, f.MIMEType) }
 }
 
-// request returns the request of the n-th part of the record. made holds the results of the
-// parts before it.
-func (r *Record) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
-	if n >= len(r.Parts) {
-		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)
+// plain requests pictures without text, which models seldom spell right.
+const plain = "No text, letters, logos or watermarks."
+
+// hasPhotos reports whether there is a photo of the item's product.
+func (r prompter) hasPhotos() bool { return r.Brief.Product != nil && len(r.Brief.Product.Photos) > 0 }
+
+// look returns the description of the look of the pictures for a model of pictures.
+func (r prompter) look() string {
+	if r.Brief.Product == nil {
+		return r.Brief.Look
 	}
-	p := r.Parts[n]
-	req = r.foreseen(p)
-	text := r.words(made)
-	if p.Role == roleAdapt {
-		r.write(made) // of a copy of the item, which is read anew for each step
-		return r.adaptRequest(provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags})
-	}
-	if p.Role == roleExcerpt {
-		return req, nil
-	}
-	if err := r.checkWritten(text); err != nil {
-		return req, err
-	}
-	switch p.Role {
-	case roleText, roleScript: // all of it is foreseen
-	case roleReview:
-		r.judge(&req, text)
-	case roleRewrite:
-		r.rewrite(&req, made)
-	case roleVoice:
-		if !r.Given.Script {
-			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
-		}
-	case roleMusic:
-		req.Prompt = promptOf(p, "Calm instrumental music that stays in the background of a video, no vocals.",
-			r.Prompt, r.Brief.Sound)
-	default:
-		req.Prompt = r.shows(p, text, req.Lyrics != "")
-	}
-	switch {
-	case p.FromStill:
-		err = r.startFrom(&req, p, made, sign)
-	case p.FromPhoto:
-		req.ImageURL, err = sign(r.Brief.Product.Photos[0])
-	}
-	return req, err
+	return sentences(" ", r.Brief.Product.look(), r.Brief.Look)
 }
 
 // shows returns the prompt of a picture, clip or track of the item's own.
-func (r *Record) shows(p part, text provider.Text, sings bool) string {
+func (r prompter) shows(p part, text provider.Text, sings bool) string {
 	headline := sentence("Its headline, to set the scene only", text.Title)
 	switch {
 	case p.Kind == provider.KindMusic:
@@ -138,7 +160,7 @@ func (r *Record) shows(p part, text provider.Text, sings bool) string {
 
 // wanted describes a picture or clip, and the subject of its slide or scene. It reports whether the subject is the
 // writer's description of the picture.
-func (r *Record) wanted(p part, text provider.Text) (what, shows string, described bool) {
+func (r prompter) wanted(p part, text provider.Text) (what, shows string, described bool) {
 	what = "Picture for social media."
 	switch {
 	case r.Kind == Carousel && p.Number > 0:
@@ -173,7 +195,7 @@ func (r *Record) wanted(p part, text provider.Text) (what, shows string, describ
 }
 
 // startFrom has a clip start from the picture that was made for it.
-func (r *Record) startFrom(req *provider.Request, p part, made []generate.Made, sign Signer) (err error) {
+func (r prompter) startFrom(req *provider.Request, p part, made []generate.Made, sign Signer) (err error) {
 	n, still := r.madeBy(made, roleStill, p.Number)
 	if still == nil {
 		return fmt.Errorf("item: %s has no picture for its clip", r.ID)
@@ -181,27 +203,6 @@ func (r *Record) startFrom(req *provider.Request, p part, made []generate.Made, 
 	req.ImageURL, err = sign(*still)
 	req.ImageRatio = r.Parts[n].Ratio
 	return err
-}
-
-// written returns the text that was made, or an empty one if there is none yet.
-func written(made []generate.Made) provider.Text {
-	for _, m := range slices.Backward(made) { // a text that was written again follows the first
-		if m.Text != nil {
-			return *m.Text
-		}
-	}
-	return provider.Text{}
-}
-
-// madeBy returns the number of the part of a role, and of a slide or scene, and its file,
-// or nil if there is none yet.
-func (r *Record) madeBy(made []generate.Made, want role, number int) (n int, file *media.File) {
-	for n, m := range made {
-		if n < len(r.Parts) && r.Parts[n].Role == want && r.Parts[n].Number == number && len(m.Files) > 0 {
-			return n, &m.Files[0]
-		}
-	}
-	return 0, nil
 }
 
 // promptOf returns the prompt for a picture, clip or track: its form, its subject and its
@@ -224,4 +225,23 @@ func longestPrompt(model string) int {
 		return min(bounds[1], maxPrompt)
 	}
 	return maxPrompt
+}
+
+// Written returns the request to the text model for the item, and the texts that the item
+// has now, with the changes of the caller. It returns false if the item has no texts.
+func (r prompter) Written() (asked provider.Request, text provider.Text, ok bool) {
+	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleText || p.Role == roleScript })
+	if i < 0 || !slices.Contains(writtenStates, r.State) || r.Title == "" || r.Caption == "" {
+		return asked, text, false
+	}
+	for _, s := range r.Slides {
+		if s.Text == "" {
+			return asked, text, false
+		}
+	}
+	if text = *r.texts(); r.Given.Has(Script) {
+		text.Scenes = nil // they were not requested
+	}
+	r.memory = &memory{} // what the writer was told of the channel then is not known any more
+	return r.foreseen(r.Parts[i]), text, true
 }

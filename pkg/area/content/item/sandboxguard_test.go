@@ -37,18 +37,18 @@ func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 					r.Brief.Product = &Product{ProductID: "prd_1", Name: "Trail shoe", Description: "Made of nets. Weighs 240 g.",
 						Price: money.Price{Amount: 12900, Currency: "EUR"}}
 				}
-				if err := r.Plan(all, Options{}, false); err != nil {
+				if err := AttemptAt(r).Plan(all, Options{}, false); err != nil {
 					t.Fatal(err)
 				}
-				req := r.foreseen(r.Parts[0])
+				req := AttemptAt(r).foreseen(r.Parts[0])
 				sub, err := writer.Submit(t.Context(), req)
 				if err != nil {
 					t.Fatal(err)
 				}
-				rules := r.rules(now)
+				rules := AttemptAt(r).rules(now)
 				rules.Sourced = false
 				name := fmt.Sprint(language, " ", kind, " of ", of)
-				if found := claimed(guard.Check(r.fields(*sub.Result.Text), rules)); len(found) > 0 {
+				if found := claimed(guard.Check(AttemptAt(r).fields(*sub.Result.Text), rules)); len(found) > 0 {
 					t.Errorf("%s: %s", name, guard.Reasons(found))
 				}
 				req.Repair = &provider.Repair{Problems: []string{"x"}}
@@ -57,7 +57,7 @@ func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 					t.Fatal(err)
 				}
 				rules.Forbidden, rules.Facts = []string{"shoe", "nets"}, nil
-				if found := claimed(guard.Check(r.fields(*again.Result.Text), rules)); len(found) > 0 {
+				if found := claimed(guard.Check(AttemptAt(r).fields(*again.Result.Text), rules)); len(found) > 0 {
 					t.Errorf("%s, written again: %s", name, guard.Reasons(found))
 				}
 			}

@@ -10,21 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// The bounds of the time that a clip covers: it may play a little slower, its last frame
-// may stay for a while, and cross-fades need a part of it. A video begins before its voice
-// and ends after it.
-const (
-	slower = 1.45
-	stays  = 500 * time.Millisecond
-	lead   = 300 * time.Millisecond
-	tail   = 700 * time.Millisecond
-)
-
-// covered returns the longest scene that a clip of a length covers.
-func covered(clip time.Duration) time.Duration {
-	return time.Duration(slower*float64(clip)) + stays
-}
-
 // fitToClips moves words between scenes if the voice needs longer for a scene than its clip covers.
 // If the clips do not cover the whole voice, it changes nothing.
 func fitToClips(scenes []composition.Scene, marks []timeline.Mark, spoken time.Duration, covers []time.Duration) {
@@ -88,11 +73,6 @@ func wordsOf(script string, clock timeline.Clock) (words []word) {
 		}
 	}
 	return append(words, word{len(script), lead + clock.At(len(script))})
-}
-
-// breaks reports whether a word ends before a character: a space, or a character of a script without spaces.
-func breaks(r rune) bool {
-	return unicode.IsSpace(r) || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // nearest returns the word after the given one that ends nearest to a time, not before

@@ -39,7 +39,7 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 		"clips of an image model": {Video, FormatShort, Options{Model: "nano-banana"}, "/model"},
 		"stills of a video model": {Video, FormatShort, Options{Model: "veo-3.1", Visuals: VisualsStills}, "/model"},
 	} {
-		err := recordOf(t, c.kind, c.format, "en", voiced()).Plan(all, c.options, true)
+		err := AttemptAt(recordOf(t, c.kind, c.format, "en", voiced())).Plan(all, c.options, true)
 		if e := errs.As(err); err == nil || e.Code != errs.ValidationFailed && e.Code != errs.UnsupportedModel ||
 			e.Param != c.param {
 			t.Errorf("%s: %v", name, err)
@@ -51,7 +51,7 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 func TestWhatAVideoCosts(t *testing.T) {
 	cost := func(w Options) int64 {
 		r := recordOf(t, Video, FormatShort, "en", voiced())
-		if err := r.Plan(all, w, true); err != nil {
+		if err := AttemptAt(r).Plan(all, w, true); err != nil {
 			t.Fatal(err)
 		}
 		if last := r.Parts[len(r.Parts)-1]; last.Kind != provider.KindCompose || last.Credits != 0 {
@@ -83,19 +83,19 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		"200 emoji": {Carousel, "", "en",
 			func(r *Record) { r.Slides[1].Text = strings.Repeat("😀", 200) }, ""},
 		"the title of a story": {Story, "", "en", func(r *Record) {
-			r.Given.Title, r.Title = true,
-				bengali
+			r.Given.Set(true, Title)
+			r.Title = bengali
 		}, "/title"},
 		"that of a video is not shown": {Video, FormatShort, "en", func(r *Record) {
-			r.Given.Title, r.Title = true,
-				bengali
+			r.Given.Set(true, Title)
+			r.Title = bengali
 		}, ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
 		if c.change != nil {
 			c.change(r)
 		}
-		err := r.Plan(all, Options{}, false)
+		err := AttemptAt(r).Plan(all, Options{}, false)
 		if e := errs.As(err); (err != nil) != (c.param != "") || err != nil &&
 			(e.Code != errs.ValidationFailed || e.Param != c.param || !strings.Contains(e.Message, "Devanagari")) {
 			t.Errorf("%s: %v", name, err)
@@ -112,10 +112,10 @@ func TestTextsWithoutAFontAreRefused(t *testing.T) {
 		"a title":   {MusicClip, "", provider.Text{Title: bengali}},
 	} {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		if err := r.Plan(all, Options{}, false); err != nil {
+		if err := AttemptAt(r).Plan(all, Options{}, false); err != nil {
 			t.Fatal(err)
 		}
-		_, err := r.request(1, []generate.Made{{Text: &c.text}}, nil)
+		_, err := AttemptAt(r).request(1, []generate.Made{{Text: &c.text}}, nil)
 		if provider.KindOf(err) != provider.BadInput || !strings.Contains(err.Error(), string(provider.FailedScript)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -160,13 +160,13 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 		f := voiced()
 		f.Logo = &media.File{ID: "logo"}
 		r := recordOf(t, Video, c.format, "de", f)
-		if err := r.Plan(all, c.options, true); err != nil {
+		if err := AttemptAt(r).Plan(all, c.options, true); err != nil {
 			t.Fatal(err)
 		}
 		scenes := r.Parts[0].Scenes
 		done := made(r, scenes)
 		for n, p := range r.Parts[:len(r.Parts)-1] {
-			req, err := r.request(n, done[:n],
+			req, err := AttemptAt(r).request(n, done[:n],
 				func(f media.File) (string, error) { return "https://signed/" + f.ID, nil })
 			if err != nil {
 				t.Fatalf("%s: part %d: %v", name, n, err)
@@ -182,7 +182,7 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 				t.Errorf("%s: part %d: %+v", name, n, req)
 			}
 		}
-		got, err := r.composition(done)
+		got, err := AttemptAt(r).composition(done)
 		v, ok := got.(composition.Video)
 		if err != nil || !ok || len(v.Scenes) != scenes || v.Narration.ID != "voice0" || v.Language != "de" ||
 			!v.Captions || !v.Fade {
@@ -215,10 +215,10 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 func TestOtherKindsAreComposed(t *testing.T) {
 	compose := func(kind Kind, w Options) composition.Composition {
 		r := recordOf(t, kind, "", "en", voiced())
-		if err := r.Plan(all, w, true); err != nil {
+		if err := AttemptAt(r).Plan(all, w, true); err != nil {
 			t.Fatal(err)
 		}
-		got, err := r.composition(made(r, 0))
+		got, err := AttemptAt(r).composition(made(r, 0))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,40 +9,19 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
-// leastSpoken is the shortest video of a caller's script, in seconds.
-const leastSpoken = 5
-
-// checkScript refuses a script that does not fit the kind.
-func (o Options) checkScript(kind Kind) error {
-	var found []error
-	if o.Script != "" && kind != Video && kind != MusicClip {
-		found = append(found, errs.Invalid("/script", "is for the kinds video and music_clip only"))
-	}
-	switch {
-	case o.Scenes == nil:
-	case kind != Video:
-		found = append(found, errs.Invalid("/scenes", "are for kind video only"))
-	case o.Script != "":
-		found = append(found, errs.Invalid("/scenes", "are the script in scenes: leave one of the two out"))
-	}
-	if o.DurationSeconds != nil && kind == Video && (o.Script != "" || o.Scenes != nil) {
-		found = append(found, errs.Invalid("/duration_seconds", "follows from the script. Leave it out"))
-	}
-	return errs.All(found...)
-}
-
 // takeScript sets the script of the caller, and the length of a video that it determines.
-func (r *Record) takeScript(o Options) error {
+func (r Attempt) takeScript(o Options) error {
 	before := r.Scenes
 	switch {
 	case o.Script != "" && r.Kind == MusicClip:
-		r.Given.Script, r.Script = true, strings.TrimSpace(o.Script)
+		r.Given.Set(true, Script)
+		r.Script = strings.TrimSpace(o.Script)
 	case o.Script != "":
-		r.Given.Script, r.Given.Undivided, r.Script = true, true, oneLine(o.Script)
+		r.Given.Set(true, Script)
+		r.Given.Undivided, r.Script = true, oneLine(o.Script)
 		r.Scenes = []Scene{{Text: r.Script}} // they are divided when the length of the clips is known
 		if o.Reuse && len(before) > 0 {
 			if r.Scenes = redivided(before, r.Script); r.Scenes == nil {
@@ -53,7 +33,8 @@ func (r *Record) takeScript(o Options) error {
 			return errs.Invalid("/scenes", "must be %d, as the item has, so that its clips and pictures can be used again",
 				len(before))
 		}
-		r.Given.Script, r.Given.Undivided, r.Scenes = true, false, nil
+		r.Given.Set(true, Script)
+		r.Given.Undivided, r.Scenes = false, nil
 		for i, s := range o.Scenes {
 			s = Scene{oneLine(s.Text), oneLine(s.Visual), oneLine(s.OnScreen)}
 			if s.Visual == "" && o.Reuse && len(before) > 0 {
@@ -63,7 +44,7 @@ func (r *Record) takeScript(o Options) error {
 		}
 		r.Script = scriptOf(r.Scenes)
 	}
-	if !r.Given.Script || r.Kind != Video {
+	if !r.Given.Has(Script) || r.Kind != Video {
 		return nil
 	}
 	if r.Excerpt != nil {
@@ -90,57 +71,10 @@ func (r *Record) takeScript(o Options) error {
 	return nil
 }
 
-// spokenSeconds estimates the length of a video of a script.
-func spokenSeconds(script string) int {
-	return int(provider.SpokenLength(script).Round(time.Second)/time.Second) + pauses
-}
-
-// scriptParam returns the member that has the caller's script.
-func (r *Record) scriptParam() string {
-	if r.Given.Undivided || r.Kind == MusicClip {
-		return "/script"
-	}
-	return "/scenes"
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-func scriptOf(scenes []Scene) string {
-	texts := make([]string, len(scenes))
-	for i, s := range scenes {
-		texts[i] = s.Text
-	}
-	return strings.Join(texts, " ")
-}
-
-// spoken returns the scenes as a text model writes them.
-func (r *Record) spoken() []provider.Scene {
-	var all []provider.Scene
-	for _, s := range r.Scenes {
-		all = append(all, provider.Scene(s))
-	}
-	return all
-}
-
 // complete reports whether the caller wrote all texts, so that no model writes any.
-func (r *Record) complete() bool {
-	return r.Given.Script && r.Given.Title && r.Given.Caption && r.Given.Hashtags
+func (r Attempt) complete() bool {
+	return r.Given.Has(Script, Title, Caption, Hashtags)
 }
-
-// words returns the texts of the item: those that were made, and the script of the caller.
-func (r *Record) words(made []generate.Made) provider.Text {
-	t := written(made)
-	if r.Given.Script && r.Kind == Video {
-		t.Scenes = r.spoken()
-	}
-	if t.Title == "" {
-		t.Title = r.Title
-	}
-	return t
-}
-
-// sentenceEnds are the signs at which a script is preferably divided.
-const sentenceEnds = ".!?…。！？؟।"
 
 // divided divides a script into scenes that each take about the given time to say: at the ends of sentences, or of
 // words in sentences that take longer than most.
@@ -168,18 +102,6 @@ func divided(script string, each, most time.Duration) (scenes []Scene) {
 	}
 	flush()
 	return scenes
-}
-
-// sentencesOf returns the sentences of a text in one line.
-func sentencesOf(text string) (all []string) {
-	from := 0
-	for i, r := range text {
-		next := i + len(string(r))
-		if strings.ContainsRune(sentenceEnds, r) && (next == len(text) || text[next] == ' ' || r > 0x7f) {
-			all, from = append(all, strings.TrimSpace(text[from:next])), next
-		}
-	}
-	return slices.DeleteFunc(append(all, strings.TrimSpace(text[from:])), func(s string) bool { return s == "" })
 }
 
 // redivided divides a corrected script into the scenes that an item has: each ends at the word that is nearest to the
@@ -221,21 +143,31 @@ func redivided(before []Scene, script string) []Scene {
 	return scenes
 }
 
-func abs(n int) int { return max(n, -n) }
-
-// wordEnds returns the offsets at which words end, or characters in scripts without spaces.
-func wordEnds(script string) (ends []int) {
-	for i, r := range script {
-		if i > 0 && breaks(r) {
-			ends = append(ends, i)
+// divide divides a video into scenes, so that a clip of the model or a picture covers
+// each, and sets the length of the clips. It returns the length of the clip of each scene.
+func (r Attempt) divide(lead *step, m catalog.Model, reuse bool) (clips []int, err error) {
+	if r.Given.Has(Script) {
+		if clips, err = r.divideGiven(*lead, m, reuse); err == nil {
+			lead.seconds = slices.Max(clips)
 		}
+		return clips, err
 	}
-	return append(ends, len(script))
+	each := lead.seconds
+	if lead.kind == provider.KindVideo {
+		each = m.Length(each)
+	}
+	all := *r.DurationSeconds - r.around()
+	n := (all + each - 1) / each
+	lead.seconds = (all + n - 1) / n
+	if reuse && len(r.Scenes) > 0 {
+		n = len(r.Scenes)
+	}
+	return slices.Repeat([]int{lead.seconds}, n), nil
 }
 
 // divideGiven divides the caller's script for a model of clips or pictures. It returns the length of the clip of each
 // scene, which is 0 for pictures.
-func (r *Record) divideGiven(lead step, m catalog.Model, reuse bool) (clips []int, err error) {
+func (r Attempt) divideGiven(lead step, m catalog.Model, reuse bool) (clips []int, err error) {
 	plays := lead.kind == provider.KindVideo
 	longest := anyLength
 	if plays {
@@ -261,4 +193,101 @@ func (r *Record) divideGiven(lead step, m catalog.Model, reuse bool) (clips []in
 		}
 	}
 	return clips, nil
+}
+
+// take sets the options, and defaults for those that have no value yet.
+func (r Attempt) take(o Options) error {
+	format := ""
+	if r.Format != nil {
+		format = *r.Format
+	}
+	if err := o.Check(r.Kind, format); err != nil {
+		return err
+	}
+	r.Shape = shapeOf(r.Kind, format, o.Model)
+	if err := r.takeScript(o); err != nil {
+		return err
+	}
+	_, plays := lengths[r.Shape]
+	switch {
+	case !plays:
+		r.DurationSeconds = nil
+	case o.DurationSeconds != nil:
+		r.DurationSeconds = o.DurationSeconds
+	case r.DurationSeconds == nil:
+		usual := r.usualLength()
+		r.DurationSeconds = &usual
+	}
+	if err := r.checkBumpers(); err != nil {
+		return err
+	}
+	if r.Kind == Video {
+		set(&r.Visuals, o.Visuals, VisualsClips)
+		if set(&r.Music, o.Music, MusicNone); o.Music != "" {
+			r.Track = o.Track
+		}
+	}
+	if r.Kind == MusicClip {
+		if set(&r.Cover, o.Cover, CoverGenerated); o.Cover != "" {
+			r.OwnCover = o.OwnCover
+		}
+	}
+	return r.CheckTexts()
+}
+
+// usualLength returns the default length of the shape: longer if its intro and outro take more than half of it.
+func (r Attempt) usualLength() int {
+	bounds := lengths[r.Shape]
+	return min(max(bounds.usual, 2*r.around()), bounds.most)
+}
+
+// checkBumpers refuses a length of which the intro and the outro take more than half.
+func (r Attempt) checkBumpers() error {
+	takes := r.bumpers()
+	if takes == 0 || takes <= r.between() {
+		return nil
+	}
+	about := fmt.Sprintf("the intro and the outro of the factory take %.1f seconds, and may take half of the %s at most",
+		takes.Seconds(), cmp.Or(map[string]string{"story clip": "story"}[r.Shape], "video"))
+	switch most := lengths[r.Shape].most; {
+	case r.Given.Has(Script) && r.Kind == Video && r.Excerpt == nil:
+		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say; %s. Write more, or shorten them in the "+
+			"settings of the factory", *r.DurationSeconds-r.around(), about)
+	case 2*r.around() > most:
+		return errs.Invalid("/factory_id", "names a factory that cannot make a %s: %s, which is %d seconds long at most. "+
+			"Shorten them in its settings", r.Shape, about, most)
+	default:
+		return errs.Invalid("/duration_seconds", "must be at least %d: %s", 2*r.around(), about)
+	}
+}
+
+// planExcerpt plans the choice of the scenes anew for an attempt, if it is not made yet. Without copies, a writer
+// retells them. A script of the caller needs no choice.
+func (r Attempt) planExcerpt(w Options) {
+	if r.Excerpt == nil {
+		return
+	}
+	if w.Script != "" || w.Scenes != nil {
+		r.Excerpt = nil
+		return
+	}
+	r.Excerpt = &Excerpt{Numbers: r.Excerpt.Numbers}
+	if w.Copies == nil {
+		r.Given.Set(false, Script)
+		r.Script, r.Scenes = "", []Scene{}
+	}
+}
+
+// boundExcerpt sets the length of the choice, once that of the item is known. It returns validation_failed if copies of
+// the scenes cannot have it.
+func (r Attempt) boundExcerpt() error {
+	if r.Excerpt == nil {
+		return nil
+	}
+	r.Excerpt.Seconds = *r.DurationSeconds - r.around()
+	if r.Copied && r.window(nil) == nil {
+		return errs.Invalid("/duration_seconds", "is too short for the scenes of %s, of which the service chooses some: "+
+			"allow more seconds, or name the scenes in from_parts", *r.FromContentItemID)
+	}
+	return nil
 }

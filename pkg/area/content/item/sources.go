@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,22 +12,10 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/record/attempts"
-	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
-
-// Quoted is a source that the texts of an item quote.
-type Quoted struct {
-	Title       string         `json:"title" doc:"Title of the article"`
-	URL         string         `json:"url" doc:"Address of the article"`
-	PublishedAt *resource.Time `json:"published_at" doc:"Time at which it was published. Null if the source does not say it"`
-}
-
-// Reader reads sources. Workers have one: the package source/fetch.
-type Reader interface {
-	Read(ctx context.Context, s source.Source, cached source.Cache) (source.Cache, error)
-}
 
 var _ generate.Preparing = (*work)(nil)
 
@@ -142,52 +128,40 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	return last
 }
 
-// told returns the articles that the writer may quote. Before they are read, they are as long as they can be, so that
-// the price is for the longest prompt.
-func (r *Record) told() []source.Article {
-	if r.Read || len(r.Brief.Sources) == 0 {
-		return r.Told
+var _ generate.Recalling = (*work)(nil)
+
+// Recall implements generate.Recalling.
+func (w *work) Recall(ctx context.Context, db *store.DB) (err error) {
+	if w.memory, err = recall(ctx, db, w.item.Owner, w.Record); err != nil {
+		w.memory = nil
 	}
-	longest := strings.Repeat("語", source.MaxText)
-	one := source.Article{Title: longest[:3*source.MaxTitle], URL: longest[:source.MaxURL], Text: longest}
-	return slices.Repeat([]source.Article{one}, source.MaxChosen)
+	return err
 }
 
-// quoted returns the sources that a text names.
-func (r *Record) quoted(t provider.Text) []Quoted {
-	all := []Quoted{}
-	for i, a := range r.Told {
-		if !slices.Contains(t.Sources, i+1) {
-			continue
-		}
-		q := Quoted{Title: a.Title, URL: a.URL}
-		if a.PublishedAt != nil {
-			at := resource.Instant(*a.PublishedAt)
-			q.PublishedAt = &at
-		}
-		all = append(all, q)
+var _ generate.Looking = (*work)(nil)
+
+// Look implements generate.Looking. The finished media show no logo and no name if one of
+// the accounts that the item may be published to is of a platform that permits none, unless
+// the settings have a place for the logo there. The accounts are those of the item and of
+// its factory, as they are now.
+func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, err error) {
+	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
+		return look, nil
 	}
-	return all
+	rows, err := w.platforms(ctx, db)
+	if err != nil {
+		return look, err
+	}
+	var platforms []string
+	for _, p := range rows {
+		platforms = append(platforms, p.Name)
+		look.Plain = look.Plain || p.Capabilities.Plain && !w.Brief.Logo.shown(p.Name)
+	}
+	if w.Brief.Logo != nil {
+		look.Place = w.Brief.Logo.at(platforms)
+	}
+	return look, nil
 }
 
-// sourcesOf returns the sources with an address in settings, and leaves their addresses in the settings as the names of
-// sources.
-func sourcesOf(settings map[string]any) (all []source.Source) {
-	listed, _ := settings["sources"].([]any)
-	for i, one := range listed {
-		if object, ok := one.(map[string]any); ok {
-			s := source.Source{URL: words(object["url"]), Kind: source.Kind(words(object["kind"]))}
-			all, listed[i] = append(all, s), s.URL
-		}
-	}
-	return all
-}
-
-// lines returns a setting that is a list of texts.
-func lines(setting any) (all []string) {
-	listed, _ := setting.([]any)
-	for _, one := range listed {
-		all = append(all, words(one))
-	}
-	return all
-}
+// Show implements generate.Looking.
+func (w *work) Show(look composition.Look) { w.look = look }

@@ -8,23 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
-// State is the state of a content item.
-type State string
-
-// The states. An item moves from queued over generating to generated, and from
-// there over scheduled and publishing to published; it may fail in generating
-// and publishing, and be canceled before it is generated.
-const (
-	Queued     State = "queued"
-	Generating State = "generating"
-	Generated  State = "generated"
-	Scheduled  State = "scheduled"
-	Publishing State = "publishing"
-	Published  State = "published"
-	Failed     State = "failed"
-	Canceled   State = "canceled"
-)
-
 // moves are the states from which each state can be reached.
 var moves = map[State][]State{
 	Generating: {Queued},
@@ -58,6 +41,12 @@ const (
 	Delete     Action = "delete"
 	Schedule   Action = "schedule"
 	Publish    Action = "publish"
+)
+
+// The actions of an approval.
+const (
+	Approve        Action = "approve"
+	RequestChanges Action = "request_changes"
 )
 
 // actions are the states that permit each action.
@@ -108,4 +97,16 @@ func oneOf(states []State) string {
 		words = []string{strings.Join(words[:last], ", "), words[last]}
 	}
 	return strings.Join(words, " or ")
+}
+
+// writtenStates are the states of items whose texts are finished.
+var writtenStates = []State{Generated, Scheduled, Publishing, Published}
+
+// WrittenStates returns the states of items whose texts are finished.
+func WrittenStates() []string {
+	all := make([]string, len(writtenStates))
+	for i, s := range writtenStates {
+		all[i] = string(s)
+	}
+	return all
 }

@@ -1,15 +1,20 @@
 package item
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
-	"slices"
+	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/guard"
+	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composition"
-	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -32,13 +37,13 @@ func (l Loader) Open(it store.Item) (generate.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{item: it, Record: r, signer: l.Sign, reader: l.Reader, repeats: l.Repeats}, nil
+	return &work{item: it, maker: AttemptAt(r).maker, signer: l.Sign, reader: l.Reader, repeats: l.Repeats}, nil
 }
 
 // work is the generation of a content item.
 type work struct {
 	item store.Item
-	*Record
+	maker
 	signer  Signer
 	reader  Reader
 	repeats bool
@@ -129,6 +134,21 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 	return w.autoPublish(tx, now, w.item.Owner)
 }
 
+// sign adds the signature of the item's texts to the transaction.
+func (w *work) sign(tx *store.Tx, now time.Time, t provider.Text) error {
+	signature := guard.Sign(w.fields(t))
+	if signature == "" || w.item.Owner.Mode == tenant.Test {
+		return nil
+	}
+	doc, err := json.Marshal(signed{signature})
+	if err != nil {
+		return fmt.Errorf("item: signature of %s: %w", w.ID, err)
+	}
+	tx.Create(store.Item{Key: store.Key{PK: textsPartition(w.FactoryID), SK: fmt.Sprintf("%s#%d", w.ID, w.Attempt)},
+		Kind: textKind, Owner: w.item.Owner, Doc: doc, ExpireAt: now.Add(keepText)}, nil)
+	return nil
+}
+
 // Fail implements generate.Work.
 func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	before := w.Counts()
@@ -145,99 +165,37 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	return w.Notify(tx, w.item.Owner, event.ContentFailed)
 }
 
+// Cancel implements generate.Work.
+func (w *work) Cancel(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
+	if err := w.Stop(tx, now, charged, made); err != nil {
+		return err
+	}
+	return w.Notify(tx, w.item.Owner, event.ContentCanceled)
+}
+
 // Item implements generate.Work.
 func (w *work) Item() (store.Item, error) {
 	w.Index(&w.item)
 	return w.item, w.item.Encode(w.Record)
 }
 
-// Notify adds an event of the item to the transaction. It shows the item as it is
-// after the transaction.
-func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
-	shown := r.Item
-	shown.Publications = r.publications()
-	shown.Media, shown.Previews = []media.View{}, []Preview{}
-	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.shown())
-	if err == nil {
-		tx.Create(e, nil)
-	}
-	return err
+// Reader reads sources. Workers have one: the package source/fetch.
+type Reader interface {
+	Read(ctx context.Context, s source.Source, cached source.Cache) (source.Cache, error)
 }
 
-// assemble fills the item with the results of its parts.
-func (r *Record) assemble(made []generate.Made, now time.Time) {
-	r.write(made)
-	r.vary(made, now)
-	finished, parts := r.sort(made)
-	if r.Provided() && len(finished.Files) == 0 {
-		finished.Files = r.own(media.Final)
-	} else if r.Provided() {
-		as := media.Still
-		if r.Own[0].Type == media.Video {
-			as = media.Clip
-		}
-		parts = append(parts, r.own(as)...)
+// platforms returns the platforms of the accounts that the item may be published on: its own accounts and those of its
+// factory, as they are now.
+func (w *work) platforms(ctx context.Context, db *store.DB) (all []registry.Row, err error) {
+	accounts, err := accountsOf(ctx, db, w.item.Owner, w.Record)
+	if err != nil {
+		return nil, err
 	}
-	r.describe(finished.Files)
-	r.Files, r.Kept, r.Branded, r.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
-	r.showSlides()
+	for _, it := range accounts {
+		p, _ := registry.Find(it.Filters["platform"])
+		if _, takes := p.Capabilities.Kinds[platform.Kind(w.Kind)]; takes {
+			all = append(all, p)
+		}
+	}
+	return all, nil
 }
-
-// write sets the texts that were made. The texts of the caller stay.
-func (r *Record) write(made []generate.Made) {
-	t := r.words(made)
-	if !r.Given.Title {
-		r.Title = t.Title
-	}
-	if !r.Given.Caption {
-		r.Caption, r.Draft = t.Caption, ""
-	}
-	if !r.Given.Hashtags {
-		r.Hashtags = append([]string{}, t.Hashtags...)
-	}
-	if !r.Given.Headline {
-		r.Headline = t.Headline
-	}
-	for i := range r.Slides {
-		if i < len(t.Slides) && !r.givenSlide(i) {
-			r.Slides[i].Text, r.Slides[i].Body = t.Slides[i].Heading, t.Slides[i].Body
-		}
-	}
-	r.draw(t)
-	if r.Given.Script {
-		return
-	}
-	r.Script, r.Scenes = t.Script(), []Scene{}
-	for _, s := range t.Scenes {
-		r.Scenes = append(r.Scenes, Scene(s))
-	}
-}
-
-// sort returns the finished media, and the files of the other parts with their roles.
-func (r *Record) sort(made []generate.Made) (finished generate.Made, parts []media.File) {
-	for n, m := range made {
-		if r.Parts[n].Role == roleFinal {
-			finished = m
-			continue
-		}
-		for i := range m.Files {
-			m.Files[i].Role = r.Parts[n].fileRole(r.Kind)
-			m.Files[i].Alt = r.alt(m.Files[i], r.Parts[n].Number)
-		}
-		parts = append(parts, m.Files...)
-	}
-	return finished, parts
-}
-
-// showSlides sets the pictures of the slides: finished ones, in their order.
-func (r *Record) showSlides() {
-	n := 0
-	for i := range r.Files {
-		if r.Files[i].Role == media.Final && n < len(r.Slides) {
-			r.Slides[n].MediaID = &r.Files[i].ID
-			n++
-		}
-	}
-}
-
-func (r *Record) givenSlide(i int) bool { return slices.Contains(r.Given.Slides, i) }

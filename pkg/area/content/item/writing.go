@@ -1,10 +1,19 @@
 package item
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // tasks are the prompts of shapes.
@@ -14,7 +23,7 @@ var tasks = map[string]prompt.Task{
 }
 
 // task returns the prompt of the item's texts. Items that know no shape have the usual one of their kind.
-func (r *Record) task() prompt.Task {
+func (r prompter) task() prompt.Task {
 	if t, ok := tasks[r.Shape]; ok {
 		return t
 	}
@@ -23,7 +32,7 @@ func (r *Record) task() prompt.Task {
 }
 
 // ask sets the request for the texts of the item.
-func (r *Record) ask(p part, req *provider.Request) {
+func (r prompter) ask(p part, req *provider.Request) {
 	req.ScriptSeconds, req.Scenes = p.Seconds, p.Scenes
 	switch r.Kind {
 	case Carousel:
@@ -31,7 +40,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 	case Video:
 	default:
 		req.Pictures = 1
-		req.Headline = r.Headlined && !r.Given.Headline
+		req.Headline = r.Headlined && !r.Given.Has(Headline)
 	}
 	told := r.ofWriter(req)
 	written := prompt.Write(told)
@@ -46,7 +55,7 @@ func (r *Record) ask(p part, req *provider.Request) {
 }
 
 // ofWriter returns what the writer of the item's texts is told.
-func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
+func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 	w := prompt.Writing{
 		Task: r.task(), Type: r.Brief.Type, Channel: r.Brief.Voice, Language: r.Language, Subject: r.Prompt,
 		Rules: append(r.productRules(), r.retold()...), Origin: r.Origin, Slides: req.Slides, Pictures: req.Pictures,
@@ -55,7 +64,7 @@ func (r *Record) ofWriter(req *provider.Request) prompt.Writing {
 	if product := r.Brief.Product; product != nil {
 		w.Product = product.facts(r.Brief.Prices != PricesNone)
 	}
-	if r.Given.Script {
+	if r.Given.Has(Script) {
 		w.Script = r.Script
 	}
 	for i, a := range r.told() {
@@ -95,4 +104,173 @@ func targets(kind Kind, names []string) (known []prompt.Target, l prompt.Limits)
 		return nil, prompt.Strictest(all)
 	}
 	return known, prompt.Strictest(known)
+}
+
+// kindNames are the kinds in the prompts of writers.
+var kindNames = map[Kind]string{Post: "a post", Carousel: "a carousel", Video: "a video", Story: "a story",
+	MusicClip: "the post of a piece of music"}
+
+// retold are the rules for a text that retells another one.
+func (r prompter) retold() (all []string) {
+	if r.Origin == nil {
+		return nil
+	}
+	all = append(all, fmt.Sprintf(`"from" is an earlier piece of the channel, and this one retells it as %s: keep its `+
+		"message, facts, names and numbers, add none, and give them the form that this piece needs.", kindNames[r.Kind]))
+	if !sameLanguage(r.Origin.Language, r.Language) {
+		all = append(all, `"from" is in another language: write what a native speaker would say, not word by word.`)
+	}
+	if !r.Copied {
+		return all
+	}
+	part := map[Kind]string{Video: "scene", Carousel: "slide"}[r.Kind]
+	return append(all, fmt.Sprintf(`The pictures are there already: %[1]s n says what %[1]s n of "from" says, in no more `+
+		"words, and shows what that one shows.", part))
+}
+
+// productRules are what a text model has to know of the slides or scenes that show photos of the product, and of the
+// prices that it may state.
+func (r prompter) productRules() (all []string) {
+	if r.Brief.Product != nil {
+		var numbers []string
+		for _, s := range r.Shown {
+			if len(r.Slides) > 1 || r.Kind == Video {
+				numbers = append(numbers, strconv.Itoa(s.Number))
+			}
+		}
+		switch {
+		case len(numbers) > 0:
+			all = append(all, fmt.Sprintf("Photos of the product are seen in the slides or scenes %s: speak of the "+
+				"product there.", strings.Join(numbers, ", ")))
+		case len(r.Shown) > 0:
+			all = append(all, "The picture is a photo of the product that exists: describe the product, and invent no scene.")
+		}
+	}
+	switch r.Brief.Prices {
+	case PricesKnown:
+		all = append(all, "State no prices and amounts of money but those that the message has, and in the same currency.")
+	case PricesNone:
+		all = append(all, "State no prices and no amounts of money.")
+	}
+	return all
+}
+
+// about returns what the texts of the item are about.
+func (r prompter) about() provider.About {
+	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name}
+	p := r.Brief.Product
+	if p == nil {
+		return a
+	}
+	a.Product, a.Description = p.Name, p.Description
+	if r.Brief.Prices == PricesNone {
+		return a
+	}
+	a.Price = p.Price.String()
+	if p.Promotion != nil {
+		a.Price, a.Was, a.Until = p.reduced().String(), a.Price, p.Promotion.EndsAt.Format(time.DateOnly)
+	}
+	return a
+}
+
+// judge sets the request for a second look at a text.
+func (r prompter) judge(req *provider.Request, text provider.Text) {
+	written := r.ofWriter(req)
+	look := prompt.Judge(prompt.Review{Writing: written, Text: text})
+	req.System, req.User, req.PromptVersion = "", "", look.Version
+	req.Prompt = look.User
+	req.Form = &provider.Form{System: look.System, Tokens: prompt.ReviewTokens, Sample: prompt.Approval}
+}
+
+// longestAnswer stands for a text that is not written yet, in prices. It has as many bytes as the tokens of an answer.
+func longestAnswer(req provider.Request) provider.Text {
+	req.Form, req.Repair = nil, nil
+	return provider.Text{Caption: string(slices.Repeat([]byte("x"), provider.TextTokens(req).Output))}
+}
+
+// verdict returns the result of the second look.
+func verdict(made []generate.Made) (prompt.Verdict, bool) {
+	for _, m := range slices.Backward(made) {
+		if m.Object != nil {
+			v, err := prompt.ParseVerdict(m.Object)
+			return v, err == nil
+		}
+	}
+	return prompt.Verdict{}, false
+}
+
+// rewrite has the writer mend what the second look has found.
+func (r prompter) rewrite(req *provider.Request, made []generate.Made) {
+	text := written(made)
+	v, _ := verdict(made)
+	answer, _ := json.Marshal(text) // it has texts only
+	req.Repair = &provider.Repair{Answer: string(answer), Problems: v.Problems}
+}
+
+// written returns the text that was made, or an empty one if there is none yet.
+func written(made []generate.Made) provider.Text {
+	for _, m := range slices.Backward(made) { // a text that was written again follows the first
+		if m.Text != nil {
+			return *m.Text
+		}
+	}
+	return provider.Text{}
+}
+
+// spoken returns the scenes as a text model writes them.
+func (r prompter) spoken() []provider.Scene {
+	var all []provider.Scene
+	for _, s := range r.Scenes {
+		all = append(all, provider.Scene(s))
+	}
+	return all
+}
+
+// words returns the texts of the item: those that were made, and the script of the caller.
+func (r prompter) words(made []generate.Made) provider.Text {
+	t := written(made)
+	if r.Given.Has(Script) && r.Kind == Video {
+		t.Scenes = r.spoken()
+	}
+	if t.Title == "" {
+		t.Title = r.Title
+	}
+	return t
+}
+
+// texts returns the present texts of the item.
+func (r prompter) texts() *provider.Text {
+	t := r.Texts.written()
+	t.Scenes, t.Style, t.Characters, t.Sound = r.spoken(), r.Art.Style, r.Art.Characters, r.Art.Sound
+	t.Hook, t.Hooks = r.Art.Hook, r.Art.Hooks
+	if len(r.Slides) == 0 {
+		t.Pictures = r.Art.Pictures
+	}
+	for i, s := range r.Slides {
+		slide := provider.Slide{Heading: s.Text, Body: s.Body}
+		if i < len(r.Art.Pictures) {
+			slide.Picture = r.Art.Pictures[i]
+		}
+		t.Slides = append(t.Slides, slide)
+	}
+	return t
+}
+
+// checkWritten refuses texts that a model has written and that finished media could not
+// show, before anything is made of them.
+func (r prompter) checkWritten(t provider.Text) error {
+	texts := []string{t.Script(), t.Headline}
+	if !r.Given.Has(Title) && r.InMedia() {
+		texts = append(texts, t.Title)
+	}
+	for _, s := range t.Scenes {
+		texts = append(texts, s.OnScreen)
+	}
+	for _, s := range t.Slides {
+		texts = append(texts, s.Heading, s.Body)
+	}
+	if r.seen() && slices.ContainsFunc(texts, func(s string) bool { return !script.Covers(s) }) {
+		return provider.FailureOf(provider.FailedScript)
+	}
+	return nil
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// advanceAtOnce is the number of items whose metrics one step of Advance reads.
-const advanceAtOnce = 25
+// advanceAtOnce is the number of items whose metrics one step of Advance reads. Each takes a write, and one more for
+// each of its publications.
+const advanceAtOnce = 5
 
 // advancing is the payload of an Advance task.
 type advancing struct {
@@ -91,6 +92,14 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 	if err != nil {
 		return err
 	}
+	keys := []store.Key{}
+	for _, pub := range r.Publications {
+		keys = append(keys, item.ReadingsKey(pub.ID))
+	}
+	histories, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
 	now, changed := w.Now(), false
 	for i := range r.Publications {
 		pub := &r.Publications[i]
@@ -106,7 +115,9 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 			continue // the platform has none
 		}
 		pub.Metrics, changed = item.Read(read, pub.Metrics, now), true
-		r.NoteMetrics(pub)
+		if err := r.NoteMetrics(tx, found[0].Owner, pub, histories[i]); err != nil {
+			return err
+		}
 		pub.Touch(now)
 	}
 	if !changed {

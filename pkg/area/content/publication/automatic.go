@@ -41,7 +41,7 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 			return err
 		}
 		now := w.Now()
-		r.OmittedAccounts = omitted
+		r.OmittedAccounts = append([]item.OmittedAccount{}, omitted...)
 		if len(targets) == 0 {
 			r.Touch(now)
 			return write(tx, it, r)

@@ -56,7 +56,7 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 			return err
 		}
 	}
-	pub.Change = &item.PublicationChange{Kind: kind, State: item.ChangePending, Caption: caption,
+	pub.Change = &item.PublicationChange{Kind: kind, State: item.ChangePending, Text: caption,
 		At: resource.Instant(now)}
 	out := r.Postings[pub.ID]
 	out.Changes++
@@ -171,7 +171,7 @@ func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilit
 		post.Parts = 2
 		return post, nil
 	}
-	whole := platform.Post{Kind: kind, Caption: c.Caption, Media: make([]platform.Media, len(c.MediaIDs))}
+	whole := platform.Post{Kind: kind, Caption: c.Text, Media: make([]platform.Media, len(c.MediaIDs))}
 	if pub.Options != nil {
 		var err error
 		if whole.Options, _, err = limits.Wishes(pub.Options.RawMessage); err != nil {
@@ -197,7 +197,7 @@ func alter(ctx context.Context, adapter platform.Adapter, token platform.Account
 		return platform.Unsupported("the deletion of posts")
 	}
 	if d, ok := adapter.(platform.Editor); ok {
-		return d.Edit(ctx, token, post, *pub.Change.Caption)
+		return d.Edit(ctx, token, post, *pub.Change.Text)
 	}
 	return platform.Unsupported("changes of posts")
 }
@@ -205,7 +205,7 @@ func alter(ctx context.Context, adapter platform.Adapter, token platform.Account
 // end returns the outcome of a change that is done, or has failed.
 func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.Outcome {
 	return task.Outcome{Done: true, Join: func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+		it, r, beside, err := w.read(ctx, s, item.ReadingsKey(p.Publication))
 		if err != nil {
 			return err
 		}
@@ -229,14 +229,18 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 			if adapter, ok := w.Platforms.Of(s.Mode, pub.Platform); ok {
 				limits = adapter.Capabilities()
 			}
-			e, err := event.New(now, s.Owner, event.PublicationDeleted, r.PostOf(pub, limits), nil)
+			post, err := r.PostOf(pub, limits, beside[0])
+			if err != nil {
+				return err
+			}
+			e, err := event.New(now, s.Owner, event.PublicationDeleted, post, nil)
 			if err != nil {
 				return err
 			}
 			tx.Create(e, nil)
 		case pub.Posted != nil:
 			content := *pub.Posted
-			content.Caption = *done.Caption
+			content.Text = *done.Text
 			pub.Posted = &content
 		}
 		return write(tx, it, r)

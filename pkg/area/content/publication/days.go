@@ -105,16 +105,6 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	return o, nil
 }
 
-// follow adds the task that reads the figures of an account to the transaction, unless there is one. Accounts that were
-// connected before there were such tasks get it with the first reading of their next post.
-func (w *Worker) follow(ctx context.Context, tx *store.Tx, o tenant.Owner, acct account.Record) error {
-	known, err := w.DB.GetAll(ctx, store.IDKey(acct.MeasureID()))
-	if err != nil || known[0].Kind != "" {
-		return err
-	}
-	return acct.StartMeasure(tx, w.Now(), o)
-}
-
 // rest returns the outcome of a reading that is over or left out.
 func (w measurer) rest(p account.Measuring, acct account.Record) task.Outcome {
 	now := w.Now()

@@ -218,22 +218,6 @@ func TestEarlierDaysFollowTheRight(t *testing.T) {
 	}
 }
 
-// An account that was connected before there was a task for its figures gets one with its next post.
-func TestAccountsOfBefore(t *testing.T) {
-	w := newWorld(t, "instagram")
-	task, err := w.db.Get(t.Context(), store.IDKey(w.account.MeasureID()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.commit(func(tx *store.Tx) error { tx.Delete(task); return nil })
-	w.to(w.posted(), time.Hour)
-	w.measure()
-	today := platform.Midnight(w.clock.Now())
-	if got := w.days(today, today); len(got) != 1 {
-		t.Errorf("there are %+v", got)
-	}
-}
-
 // noKeys is a key service that is out of order.
 type noKeys struct{}
 

@@ -123,7 +123,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	o = w.next(p)
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		it, r, _, err := w.read(ctx, s)
+		it, r, beside, err := w.read(ctx, s, item.ReadingsKey(p.Publication))
 		if err != nil || r == nil {
 			return err
 		}
@@ -132,13 +132,10 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 			return nil
 		}
 		now := w.Now()
-		if pub.Metrics == nil && len(adapter.Capabilities().Account.Names) > 0 {
-			if err := w.follow(ctx, tx, s.Owner, acct); err != nil {
-				return err
-			}
-		}
 		pub.Metrics = item.Read(read, pub.Metrics, now)
-		r.NoteMetrics(pub)
+		if err := r.NoteMetrics(tx, s.Owner, pub, beside[0]); err != nil {
+			return err
+		}
 		pub.Touch(now)
 		r.Touch(now)
 		return write(tx, it, r)

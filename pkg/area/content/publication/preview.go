@@ -12,7 +12,7 @@ func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities
 	rule := limits.Kinds[platform.Kind(r.Kind)]
 	text := platform.Arrange(platform.Post{Kind: platform.Kind(r.Kind), Title: words.Title, Caption: words.Caption,
 		Hashtags: words.Hashtags, Media: make([]platform.Media, len(words.Files))}, limits)
-	p := item.Preview{Platform: pub.Platform, Caption: text.Body, Rest: text.Rest, Hashtags: []string{},
+	p := item.Preview{Platform: pub.Platform, Text: text.Body, Rest: text.Rest, Hashtags: []string{},
 		MediaIDs: []string{}, Counts: []item.Count{}}
 	if pub.SocialAccountID != "" {
 		accountID := pub.SocialAccountID

@@ -1,7 +1,8 @@
 // Package publication publishes content items on social accounts. It schedules them, posts them by
 // tasks, and reads the metrics of the posts. It links no HTTP framework.
 //
-// The publications of an item are part of its record. In addition, each publication that is
+// The publications of an item are part of its record, but for their metrics over time, which are an item each. In
+// addition, each publication that is
 // scheduled or under way has a note at its account (pk slot#…). The notes are listed by the time of
 // the publication, and late publications follow in that order.
 package publication
@@ -143,7 +144,10 @@ func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
 	p := planner{tx, now, o, r}
 	keepSlots(tx, now, o, r, nil)
 	for i := range r.Publications {
-		p.leave(&r.Publications[i], true)
+		pub := &r.Publications[i]
+		if p.leave(pub, true); pub.Metrics != nil {
+			tx.Expire(item.ReadingsKey(pub.ID), now)
+		}
 	}
 }
 

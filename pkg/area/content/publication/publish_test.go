@@ -170,9 +170,11 @@ func (w *world) makeItem(id string, files ...media.File) {
 	w.t.Helper()
 	now := w.clock.Now()
 	r := &item.Record{Item: item.Item{
-		Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Video, Title: "A shoe", Caption: "It runs",
-		State: item.Generated, Attempt: 1, Variants: map[string]item.Variant{w.account.Platform: {Caption: &varied}},
-	}, Authority: operator, Files: []media.File{{ID: "cnt_1_1", Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Key: "video",
+		Resource: resource.New(id, now, nil), FactoryID: "fac_1", Kind: item.Video,
+		Texts: item.Texts{Title: "A shoe", Caption: "It runs"}, State: item.Generated, Attempt: 1,
+		Variants: map[string]item.Variant{w.account.Platform: {Caption: &varied}},
+	}, Outlets: item.Outlets{Authority: operator}, Files: []media.File{{ID: "cnt_1_1", Role: media.Final,
+		Type: media.Video, MIMEType: "video/mp4", Key: "video",
 		Bytes: 9000, Width: 1080, Height: 1920, DurationSeconds: 20}}}
 	if len(files) > 0 {
 		r.Kind, r.Files = item.Carousel, files

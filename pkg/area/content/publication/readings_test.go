@@ -80,8 +80,22 @@ func (w *world) to(at time.Time, age time.Duration) []item.Metrics {
 	for range 3 {
 		w.deliver(w.due(publication.Read), 2)
 	}
+	return w.history()
+}
+
+// history returns the metrics of the publication over time.
+func (w *world) history() []item.Metrics {
+	w.t.Helper()
 	_, r := w.read()
-	return r.PostOf(&r.Publications[0], platform.Capabilities{}).MetricsHistory
+	found, err := w.db.GetAll(w.t.Context(), item.ReadingsKey(r.Publications[0].ID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	all, err := item.History(found[0])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return all
 }
 
 // The metrics are read after 1, 6 and 24 hours, and then each day up to the 90th.
@@ -125,6 +139,23 @@ func TestReadingsAfterAPause(t *testing.T) {
 	}
 }
 
+// The readings of an item that is deleted expire.
+func TestReadingsOfADeletedItem(t *testing.T) {
+	w := newWorld(t, "rutube")
+	w.last()
+	if all := w.to(w.posted(), time.Hour); len(all) != 1 {
+		t.Errorf("there are %+v", all)
+	}
+	_, r := w.read()
+	w.commit(func(tx *store.Tx) error {
+		publication.Forget(tx, w.clock.Now(), owner, r)
+		return nil
+	})
+	if all := w.history(); len(all) != 0 {
+		t.Errorf("there are %+v", all)
+	}
+}
+
 // Readings beyond the bounds of a platform are left out: those of a number, and those of a part of its budget, which
 // they share with publications.
 func TestReadingsAreBounded(t *testing.T) {
@@ -156,8 +187,7 @@ func TestReadingsAreBounded(t *testing.T) {
 				}
 			}
 			for _, w.item = range items {
-				_, r := w.read()
-				for _, m := range r.PostOf(&r.Publications[0], platform.Capabilities{}).MetricsHistory {
+				for _, m := range w.history() {
 					perDay[m.ReadAt.UTC().Format(time.DateOnly)]++
 				}
 			}

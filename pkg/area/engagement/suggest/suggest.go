@@ -209,8 +209,8 @@ func (w *Worker) ask(ctx context.Context, s *task.Step, p work, r *comment.Recor
 
 // posted returns the text of the post that has the comment.
 func posted(of *item.Record, r *comment.Record) string {
-	if pub := of.Publication(r.PublicationID); pub != nil && pub.Posted != nil && pub.Posted.Caption != "" {
-		return pub.Posted.Caption
+	if pub := of.Publication(r.PublicationID); pub != nil && pub.Posted != nil && pub.Posted.Text != "" {
+		return pub.Posted.Text
 	}
 	return of.Title + "\n" + of.Caption
 }

@@ -217,7 +217,7 @@ func (j *job) invents(from int, t topic) bool {
 	if _, err := j.present(&r, from+t.Slot-1, slot); err != nil {
 		return false // making the item returns the error
 	}
-	return r.Invents(slot.At, t.Topic, t.Angle, t.Hook)
+	return item.AttemptAt(&r).Invents(slot.At, t.Topic, t.Angle, t.Hook)
 }
 
 // sameAngle is the similarity from which on two angles count as the same.
@@ -259,7 +259,7 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 			return err
 		}
 		dropped.Reserved -= saved
-		records, orders = append(records, &r), append(orders, r.Order(j.Owner))
+		records, orders = append(records, &r), append(orders, item.AttemptAt(&r).Order(j.Owner))
 		c.Items = append(c.Items, chosen{r.ID, topic, slot.Type, slot.At, &place})
 	}
 	rest, tickets, err := generate.Begin(tx, now, j.Owner, j.Hold, orders, -dropped.Reserved)

@@ -81,11 +81,11 @@ func (j *job) present(r *item.Record, n int, slot Slot) (saved int64, err error)
 	}
 	p := j.productOf(n)
 	if p == nil {
-		return r.Present(nil), nil
+		return item.AttemptAt(r).Present(nil), nil
 	}
 	product, err := item.NewProduct(p, "", slot.At)
 	if err != nil {
 		return 0, err
 	}
-	return r.Present(product), nil
+	return item.AttemptAt(r).Present(product), nil
 }

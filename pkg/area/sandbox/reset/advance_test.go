@@ -41,7 +41,8 @@ func (w *world) publish(o tenant.Owner) string {
 	}
 	at := resource.Instant(now)
 	r := &item.Record{Item: item.Item{Resource: resource.New(itemID, now, nil), FactoryID: "fac_1", Kind: item.Post,
-		State: item.Published, Publications: []item.Publication{{Resource: resource.New("pub_1", now, nil),
+		State: item.Published, Publications: []item.Publication{{
+			Resource: resource.New(id.New(id.Publication, now), now, nil),
 			Platform: "instagram", State: item.PublicationPublished, PublishedAt: &at, PlatformPostID: &step.Post.ID,
 			URL: &step.Post.URL, Warnings: []item.PublicationWarning{}}}}}
 	it, err := r.Entry(o)

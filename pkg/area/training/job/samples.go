@@ -78,7 +78,7 @@ func Collect(ctx context.Context, db *store.DB, o tenant.Owner, factoryID, newes
 			if err != nil {
 				return s, err
 			}
-			if _, _, ok := r.Written(); ok && len(all) < MaxSamples {
+			if _, _, ok := item.AttemptAt(r).Written(); ok && len(all) < MaxSamples {
 				all = append(all, r)
 			}
 		}
@@ -111,7 +111,7 @@ func chosen(all []*item.Record) []*item.Record {
 // add adds the samples of items.
 func (s *Samples) add(all []*item.Record) error {
 	for _, r := range all {
-		asked, text, _ := r.Written() // those without texts were left out
+		asked, text, _ := item.AttemptAt(r).Written() // those without texts were left out
 		line, err := sample(asked, text)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 func TestTextsThatAreWorthLearningFromComeFirst(t *testing.T) {
 	var all []*item.Record
 	for n := range 80 {
-		r := &item.Record{Item: item.Item{State: item.Generated, Caption: "c"}}
+		r := &item.Record{Item: item.Item{State: item.Generated, Texts: item.Texts{Caption: "c"}}}
 		if r.ID = fmt.Sprint(n); n%8 == 0 {
 			r.Draft = "d" // edited
 		}

@@ -5,15 +5,13 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/craft/guard"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
-
-var _ generate.Recalling = (*work)(nil)
 
 // The bounds of what a writer is told of its channel. Prices are fixed by them, so they are in bytes.
 const (
@@ -41,14 +39,6 @@ func longestMemory() *memory {
 		m.recent = append(m.recent, strings.Repeat("x", recentSize))
 	}
 	return m
-}
-
-// Recall implements generate.Recalling.
-func (w *work) Recall(ctx context.Context, db *store.DB) (err error) {
-	if w.memory, err = recall(ctx, db, w.item.Owner, w.Record); err != nil {
-		w.memory = nil
-	}
-	return err
 }
 
 // recall reads what the writer of an item is told of its channel.
@@ -135,21 +125,6 @@ func (r *Record) Engagement() (rate float64, ok bool) {
 	return float64(reactions) / float64(views), true
 }
 
-// sameLanguage reports whether two tags name the same language, in whatever country.
-func sameLanguage(a, b string) bool {
-	a, _, _ = strings.Cut(a, "-")
-	b, _, _ = strings.Cut(b, "-")
-	return strings.EqualFold(a, b)
-}
-
-// clipBytes shortens a text to at most n bytes.
-func clipBytes(text string, n int) string {
-	for len(text) > n {
-		text = provider.Clip(text, len([]rune(text))*n/len(text)-1)
-	}
-	return text
-}
-
 // accountsOf reads the social accounts that an item may be published to: its own, and those of its factory.
 func accountsOf(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) ([]store.Item, error) {
 	items, err := db.GetAll(ctx, append(accountKeys(r.SocialAccountIDs), factoryrecord.Key(r.FactoryID))...)
@@ -169,4 +144,69 @@ func accountsOf(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) ([
 		accounts = append(slices.Clone(accounts), others...)
 	}
 	return slices.DeleteFunc(accounts, func(it store.Item) bool { return it.Owner != o }), nil
+}
+
+func accountKeys(ids []string) []store.Key {
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = store.IDKey(id)
+	}
+	return keys
+}
+
+// The items of the table that stand for the channel's texts: a signature of each, by the id of its item and the number
+// of the attempt. The transaction that makes an item generated writes its signature. Each is an item of its own, so
+// that the items of a plan that end at the same time do not wait for each other.
+const (
+	textKind = "content_text"
+	// keepText is the time for which a signature is kept: a text that is older may be repeated.
+	keepText = 365 * 24 * time.Hour
+)
+
+type signed struct {
+	Signature guard.Signature `json:"signature"`
+}
+
+func textsPartition(factoryID string) string { return "content_texts#" + factoryID }
+
+// pastTexts returns the signatures of the channel's latest texts, without those of some items.
+func pastTexts(ctx context.Context, db *store.DB, factoryID string, without ...string) (all []guard.Past, err error) {
+	page, err := db.List(ctx,
+		store.Query{Index: store.Table, Partition: textsPartition(factoryID), Limit: guard.MaxPast})
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range page.Items {
+		var s signed
+		itemID, _, _ := strings.Cut(it.SK, "#")
+		if slices.Contains(without, itemID) {
+			continue
+		}
+		if err := it.Decode(&s); err != nil {
+			return nil, err
+		}
+		all = append(all, guard.Past{ID: itemID, Signature: s.Signature})
+	}
+	return all, nil
+}
+
+// usedScenes returns the numbers of the scenes that other short videos of the same item have in the same language,
+// among the newest items of the factory.
+func usedScenes(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (used []int, err error) {
+	page, err := db.List(ctx, store.Query{Index: store.ByParent, Partition: ParentPartition(o, r.FactoryID),
+		OneOf: map[string][]string{"state": WrittenStates(), "kind": {string(Video), string(Story)}}, Limit: recalled})
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range page.Items {
+		other, err := Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		if other.ID != r.ID && other.origin() == r.origin() && sameLanguage(other.Language, r.Language) {
+			used = append(used, other.FromParts...)
+		}
+	}
+	slices.Sort(used)
+	return slices.Compact(used), nil
 }

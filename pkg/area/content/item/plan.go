@@ -1,0 +1,381 @@
+package item
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Plan sets the parts of the record's attempt, their models and the price. Options without
+// a model stand for the factory's model. The item's model must be able to make the item.
+// The other parts use the factory's models if these can make them.
+func (r Attempt) Plan(offer catalog.Offer, w Options, live bool) error {
+	r.Told, r.Read, r.Copied = nil, false, w.Copies.numbered()
+	r.planExcerpt(w)
+	if err := r.take(w); err != nil {
+		return err
+	}
+	if err := r.boundExcerpt(); err != nil {
+		return err
+	}
+	lead := r.lead()
+	m, unable := r.chooseLead(offer, lead, w, live)
+	if unable != nil && m.ID == "" {
+		return unable
+	}
+	count, clips := max(len(r.Slides), 1), []int(nil)
+	if r.Kind == Video {
+		var err error
+		if clips, err = r.divide(&lead, m, w.Reuse || w.Copies != nil); err != nil {
+			return err
+		}
+		count = len(clips)
+	}
+	if r.place(count); r.Excerpt != nil && w.Copies != nil {
+		r.Shown = nil
+	}
+	p := r.partOf(lead, m)
+	if err := m.Check(r.foreseen(p), ""); err != nil && unable == nil {
+		unable = ofFactory(cannot(m, r.Shape, p.Ratio, err), w.Model == "" && r.Brief.Models[string(lead.kind)] != "")
+	}
+	if p.Seconds > 0 && p.Seconds < lead.seconds && unable == nil {
+		unable = errs.Invalid("/duration_seconds", "must be at most %d for the model %s", p.Seconds+r.around(), m.ID)
+	}
+	if unable != nil && !w.Reuse {
+		return unable
+	}
+	r.Model, r.Parts, r.Credits = m.ID, nil, 0
+	r.AspectRatio, r.Seconds = nil, some(p.Seconds)
+	if len(lead.ratios) > 0 {
+		r.AspectRatio = some(cmpRatio(p, lead))
+	}
+	steps := r.steps(lead, count, p.FromStill)
+	if r.Excerpt != nil {
+		steps = slices.Insert(steps, 0, step{role: roleExcerpt, kind: provider.KindText})
+	}
+	if len(r.Adapt) > 0 && !w.Reuse {
+		steps = slices.Insert(steps, len(steps)-1, step{role: roleAdapt, kind: provider.KindText})
+	}
+	for _, st := range steps {
+		if p := r.copied(st, w); p != nil {
+			if st.role != roleStill {
+				r.Parts = append(r.Parts, *p)
+			}
+			continue
+		}
+		if made := r.reused(st, w); made != nil {
+			again := r.partOf(st, catalog.Model{})
+			again.Reuse = made
+			r.Parts = append(r.Parts, again)
+			continue
+		}
+		var err error
+		switch {
+		case st.role == roleFinal:
+			r.Parts = append(r.Parts, part{Part: generate.Part{Kind: st.kind, Provider: generate.Composed},
+				Role: st.role})
+		case unable != nil && (st.role == roleItem || st.role == roleStill):
+			err = unable
+		case st.role == roleItem:
+			if p.Number = st.number; clips != nil && st.kind == provider.KindVideo {
+				p.Seconds = m.Length(clips[st.number-1])
+			}
+			err = r.add(p, m, live)
+		default:
+			err = r.choose(offer, st, live)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.polish(offer, live); err != nil {
+		return err
+	}
+	return r.checkCovered(w)
+}
+
+// lead returns the step of the item's own model.
+func (r Attempt) lead() step {
+	switch r.Shape {
+	case "carousel":
+		return step{role: roleItem, kind: provider.KindImage, ratios: []string{"4:5", "1:1"}}
+	case "short video", "long video":
+		st := step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"}, seconds: shortScene}
+		if r.Shape == "long video" {
+			st.ratios, st.seconds = []string{"16:9"}, longScene
+		}
+		if *r.Visuals == VisualsStills {
+			st.kind, st.seconds = provider.KindImage, stillScene
+		}
+		return st
+	case "story":
+		return step{role: roleItem, kind: provider.KindImage, ratios: []string{"9:16"}}
+	case "story clip":
+		return step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"},
+			seconds: *r.DurationSeconds - r.around()}
+	case "music clip":
+		return step{role: roleItem, kind: provider.KindMusic, seconds: *r.DurationSeconds}
+	}
+	return step{role: roleItem, kind: provider.KindImage, ratios: []string{"4:5"}}
+}
+
+// steps returns the generations of the item. count is the number of pictures or clips that
+// the item's model makes, and stills reports whether each clip needs a picture to start
+// from.
+func (r Attempt) steps(lead step, count int, stills bool) []step {
+	text := step{role: roleText, kind: provider.KindText}
+	var all []step
+	if r.Kind == Video {
+		between := *r.DurationSeconds - r.around()
+		speech := between - pauses
+		if !r.Given.Has(Script) {
+			text.role, text.seconds, text.number = roleScript, speech, count
+		}
+		all = []step{{role: roleVoice, kind: provider.KindVoice, seconds: speech}}
+		if *r.Music == MusicGenerated {
+			all = append(all, step{role: roleMusic, kind: provider.KindMusic, seconds: between})
+		}
+	}
+	if !r.complete() {
+		all = append([]step{text}, all...)
+	}
+	if r.Kind == MusicClip && *r.Cover == CoverGenerated {
+		all = append(all, step{role: roleCover, kind: provider.KindImage, ratios: []string{"1:1"}})
+	}
+	for n := range count {
+		if r.photo(n+1) != nil {
+			continue
+		}
+		if count > 1 || r.Kind == Video {
+			lead.number = n + 1
+		}
+		if stills {
+			all = append(all, step{role: roleStill, kind: provider.KindImage, ratios: lead.ratios, number: lead.number})
+		}
+		all = append(all, lead)
+	}
+	return append(all, step{role: roleFinal, kind: provider.KindCompose})
+}
+
+// place chooses which of the pictures or clips are photos of the product: every other one, beginning with the first, up
+// to the number of photos.
+func (r Attempt) place(count int) {
+	r.Shown = nil
+	p := r.Brief.Product
+	if p == nil || r.Kind == MusicClip || r.Shape == "story clip" {
+		return
+	}
+	for n := 1; n <= count && len(r.Shown) < len(p.Photos); n += 2 {
+		r.Shown = append(r.Shown, shownPhoto{n, p.Photos[len(r.Shown)]})
+	}
+}
+
+// PlanAdapt adds the part that adapts the texts, if any are to be.
+func (r Attempt) PlanAdapt(offer catalog.Offer, live bool) error {
+	if len(r.Adapt) == 0 {
+		return nil
+	}
+	return r.choose(offer, step{role: roleAdapt, kind: provider.KindText}, live)
+}
+
+// Retell bases the item on another item. If numbers is not nil, only those scenes or slides are used. The item keeps a
+// copy of their texts, so that a later change or deletion of the other item has no effect. Retell returns invalid_state
+// if the other item has no finished texts, and validation_failed for a number that it does not have.
+func (r Attempt) Retell(from *Record, numbers []int) error {
+	if !slices.Contains(writtenStates, from.State) || from.Caption == "" && from.Title == "" {
+		e := errs.New(errs.InvalidState, "The content item %s has no finished texts. Wait until it is generated.", from.ID)
+		e.Param = "/from_content_item_id"
+		return e.With(errs.StateContext{State: string(from.State), Allowed: []string{}})
+	}
+	o := &prompt.Origin{Kind: string(from.Kind), Language: from.Language, Title: from.Title, Caption: from.Caption}
+	count := max(len(from.Scenes), len(from.Slides))
+	if r.FromParts = []int{}; numbers != nil && r.Excerpt == nil {
+		r.FromParts = numbers
+	}
+	if numbers == nil {
+		for n := range count {
+			numbers = append(numbers, n+1)
+		}
+	}
+	for i, n := range numbers {
+		if n > count {
+			return errs.Invalid(fmt.Sprintf("/from_parts/%d", i), "must be at most %d, the number of scenes or slides of "+
+				"the content item", count)
+		}
+		if len(from.Scenes) > 0 {
+			o.Scenes = append(o.Scenes, prompt.OriginScene(from.Scenes[n-1]))
+		} else {
+			o.Slides = append(o.Slides, prompt.OriginSlide{Heading: from.Slides[n-1].Text, Body: from.Slides[n-1].Body})
+		}
+	}
+	r.FromContentItemID, r.Origin = &from.ID, o
+	return nil
+}
+
+// Excerpts reports whether the service chooses the scenes of another item that this one retells: for a short video, or
+// a story that is a clip, of a longer video of which the caller names no scenes, and writes no script.
+func (r Attempt) Excerpts(from *Record, w Options, reuse bool) bool {
+	if len(from.Scenes) < 2 || from.Format == nil || from.DurationSeconds == nil || w.Script != "" || w.Scenes != nil {
+		return false
+	}
+	format, long := "", *from.Format == FormatLong
+	if r.Format != nil {
+		format = *r.Format
+	}
+	shape := shapeOf(r.Kind, format, w.Model)
+	wanted := lengths[shape].usual
+	if w.DurationSeconds != nil {
+		wanted = *w.DurationSeconds
+	}
+	switch {
+	case wanted >= *from.DurationSeconds:
+		return false
+	case shape == "short video" && long, shape == "story clip" && long:
+		return true
+	}
+	return r.Kind == Video && reuse && w.DurationSeconds != nil
+}
+
+// Excerptible returns the numbers of the scenes that can be chosen: all, or those that can be copied.
+func (from Attempt) Excerptible(copies bool) (numbers []int) {
+	for n := range from.Scenes {
+		made := func(done result) bool { return done.Role == roleItem && done.Number == n+1 }
+		if !copies || slices.ContainsFunc(from.Results, made) {
+			numbers = append(numbers, n+1)
+		}
+	}
+	return numbers
+}
+
+// PlanCopies is Plan for an item that retells another one of its kind with copies of its parts. In the same language,
+// the scenes keep their words.
+func (r Attempt) PlanCopies(offer catalog.Offer, w Options, live bool) error {
+	var scenes []Scene
+	for _, s := range r.Origin.Scenes {
+		scenes = append(scenes, Scene(s))
+	}
+	if _, ok := w.Copies.parts[copied{role: roleMusic}]; ok && w.Music == "" {
+		generated := MusicGenerated
+		r.Music = &generated
+	}
+	switch own := w.Script != "" || w.Scenes != nil; {
+	case r.Excerpt != nil:
+		r.Scenes, r.Script = scenes, scriptOf(scenes)
+		r.Given.Set(sameLanguage(r.Origin.Language, r.Language), Script)
+	case r.Kind == MusicClip:
+		w.DurationSeconds = &w.Copies.Seconds
+	case r.Kind != Video || own:
+	case sameLanguage(r.Origin.Language, r.Language):
+		w.Scenes = scenes
+	default:
+		w.DurationSeconds, r.Scenes = &w.Copies.Seconds, scenes
+	}
+	err := r.Plan(offer, w, live)
+	if !r.Given.Has(Script) || r.Excerpt != nil {
+		r.Scenes = []Scene{} // they are written, or chosen
+	}
+	if r.Excerpt != nil {
+		r.Script = ""
+	}
+	return err
+}
+
+// ownShape is the name of the pipeline of items whose media the caller provides.
+const ownShape = "own"
+
+// Provide makes the caller's files the media of the item, and plans what is left to do: nothing, unless they are to be
+// fitted, or texts are to be adapted.
+func (r Attempt) Provide(files []media.File) {
+	r.Shape, r.Parts, r.Credits = ownShape, nil, 0
+	r.Own = files
+	r.Given.Set(true, Title, Caption, Hashtags)
+	if len(r.Own) > 0 && r.Fitted() {
+		r.Parts = append(r.Parts, part{Part: generate.Part{Kind: provider.KindCompose, Provider: generate.Composed},
+			Role: roleFinal})
+		return
+	}
+	r.Files = r.own(media.Final) // which the item also shows while its texts are adapted
+}
+
+// Finish ends a new item of which nothing is left to be made. It is generated at once.
+func (r Attempt) Finish(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	at := r.UpdatedAt
+	r.State, r.GeneratedAt, r.Progress = Generated, &at, 100
+	r.note(Past{At: at, Made: 1})
+	return errors.Join(generate.ExpireLater(tx, now, o, r.ID), r.Notify(tx, o, event.ContentGenerated),
+		r.autoPublish(tx, now, o))
+}
+
+// CheckAgain refuses another attempt at an item of the caller's media of which nothing was to be made.
+func (r Attempt) CheckAgain() error {
+	if len(r.Parts) > 0 {
+		return nil
+	}
+	return errs.New(errs.InvalidState, "The media and texts of the content item are your own, so there is nothing to "+
+		"generate. Change its texts by PATCH /v1/content-items/{content_item_id}, or create another item.").
+		With(errs.StateContext{State: string(r.State), Allowed: []string{string(Update), string(Delete)}})
+}
+
+// Present makes a planned item present a product, or no product if it is nil. It returns the
+// credits by which the item costs less than with LongestProduct: for its texts, and for the
+// pictures and clips that photos replace.
+func (r Attempt) Present(p *Product) (saved int64) {
+	r.Brief.Product = p
+	r.ProductID, r.PromotionID = p.IDs()
+	made := func(p part) bool { return p.Role == roleItem || p.Role == roleStill }
+	count := max(len(r.Slides), 1, r.Parts[0].Scenes)
+	r.place(count)
+	parts := r.Parts
+	r.Parts = nil
+	for _, one := range parts {
+		if made(one) && r.photo(max(one.Number, 1)) != nil {
+			saved += one.Credits
+			continue
+		}
+		if m, ok := catalog.Find(one.Model); ok && one.Kind == provider.KindText && one.Credits > 0 {
+			if credits, err := m.PriceOf(r.foreseen(one)); err == nil && credits < one.Credits {
+				saved += one.Credits - credits
+				one.Credits = credits
+			}
+		}
+		r.Parts = append(r.Parts, one)
+	}
+	r.Credits -= saved
+	return saved
+}
+
+// LivePrice returns the price of the record's attempt with a live key. Models without a
+// price count nothing.
+func (r Attempt) LivePrice() (credits int64) {
+	for _, p := range r.Parts {
+		if m, ok := catalog.Find(p.Model); ok && m.Price != nil {
+			price, _ := m.PriceOf(r.foreseen(p)) // it was checked when it was planned
+			credits += price
+		}
+	}
+	return credits
+}
+
+// Order returns the order of the record's current attempt.
+func (r Attempt) Order(o tenant.Owner) generate.Order {
+	a := generate.Order{Owner: o, Subject: r.ID, Attempt: r.Attempt, About: r.About(),
+		Makes: "content_item." + string(r.Kind), Keeps: true}
+	for _, planned := range r.Parts {
+		a.Parts = append(a.Parts, planned.Part)
+	}
+	if r.Sandbox != nil {
+		a.Delay = r.Sandbox.Delay()
+	}
+	return a
+}

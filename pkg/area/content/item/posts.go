@@ -1,0 +1,92 @@
+package item
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Words are the texts and files of a post, and the variants that they come from.
+type Words struct {
+	Texts
+	Files  []media.File
+	Poster *media.File
+	// From has the keys of the variants of members that differ from the item: title, caption, hashtags and media.
+	From map[string]string
+}
+
+// Words returns what is posted to an account of a platform. The variant of the account goes before the variant of its
+// platform.
+func (r *Record) Words(platform, accountID string) Words {
+	w := Words{Texts: r.Texts, From: map[string]string{}}
+	w.Files, w.Poster = r.Posted()
+	for _, key := range []string{platform, accountID} {
+		v, ok := r.Variants[key]
+		if !ok || key == "" {
+			continue
+		}
+		if v.Title != nil {
+			w.Title, w.From["title"] = *v.Title, key
+		}
+		if v.Caption != nil {
+			w.Caption, w.From["caption"] = *v.Caption, key
+		}
+		if v.Hashtags != nil {
+			w.Hashtags, w.From["hashtags"] = v.Hashtags, key
+		}
+		if v.Media != nil {
+			w.Files, w.Poster, w.From["media"] = nil, nil, key
+			for _, id := range v.Media {
+				w.Files = append(w.Files, r.VariantFiles[id])
+			}
+		}
+	}
+	return w
+}
+
+// VariantKeys returns the platforms and accounts that have variants, sorted.
+func (r *Record) VariantKeys() []string { return slices.Sorted(maps.Keys(r.Variants)) }
+
+// Posted returns the files that are published, in order, and the poster, if there is one.
+func (r *Record) Posted() (files []media.File, poster *media.File) {
+	for _, role := range []media.Role{media.Final, media.Slide} {
+		for i, f := range r.Files {
+			if f.Role == role && (f.Type == media.Image || f.Type == media.Video) {
+				files = append(files, f)
+			}
+			if f.Role == media.Poster {
+				poster = &r.Files[i]
+			}
+		}
+		if len(files) > 0 || r.Kind != Carousel {
+			break
+		}
+	}
+	return files, poster
+}
+
+// Publication returns the publication of an id, or nil if there is none.
+func (r *Record) Publication(id string) *Publication {
+	return r.publicationWhere(func(p Publication) bool { return p.ID == id })
+}
+
+// PublicationTo returns the publication to a social account, or nil if there is none.
+func (r *Record) PublicationTo(accountID string) *Publication {
+	return r.publicationWhere(func(p Publication) bool { return p.SocialAccountID == accountID })
+}
+
+func (r *Record) publicationWhere(is func(Publication) bool) *Publication {
+	if i := slices.IndexFunc(r.Publications, is); i >= 0 {
+		return &r.Publications[i]
+	}
+	return nil
+}
+
+// PostOf returns a publication of the item as its own GET shows it. It is the item at its ReadingsKey.
+func (r *Record) PostOf(pub *Publication, limits platform.Capabilities, it store.Item) (PublishedPost, error) {
+	history, err := History(it)
+	return PublishedPost{*pub, r.FactoryID, limits.Edits, limits.Deletes, history}, err
+}

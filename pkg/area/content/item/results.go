@@ -1,0 +1,357 @@
+package item
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/craft/guard"
+	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// request returns the request of the n-th part of the record. made holds the results of the
+// parts before it.
+func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.Request, err error) {
+	if n >= len(r.Parts) {
+		return req, fmt.Errorf("item: %s has no part %d", r.ID, n)
+	}
+	p := r.Parts[n]
+	req = r.foreseen(p)
+	text := r.words(made)
+	if p.Role == roleAdapt {
+		r.write(made) // of a copy of the item, which is read anew for each step
+		return r.adaptRequest(provider.Text{Title: r.Title, Caption: r.Caption, Hashtags: r.Hashtags})
+	}
+	if p.Role == roleExcerpt {
+		return req, nil
+	}
+	if err := r.checkWritten(text); err != nil {
+		return req, err
+	}
+	switch p.Role {
+	case roleText, roleScript: // all of it is foreseen
+	case roleReview:
+		r.judge(&req, text)
+	case roleRewrite:
+		r.rewrite(&req, made)
+	case roleVoice:
+		if !r.Given.Has(Script) {
+			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
+		}
+	case roleMusic:
+		req.Prompt = promptOf(p, "Calm instrumental music that stays in the background of a video, no vocals.",
+			r.Prompt, r.Brief.Sound)
+	default:
+		req.Prompt = r.shows(p, text, req.Lyrics != "")
+	}
+	switch {
+	case p.FromStill:
+		err = r.startFrom(&req, p, made, sign)
+	case p.FromPhoto:
+		req.ImageURL, err = sign(r.Brief.Product.Photos[0])
+	}
+	return req, err
+}
+
+// settle makes the item one of the chosen scenes, once they are chosen. If the answer of the model cannot be used, they
+// are the best ones by their length.
+func (r maker) settle(made []generate.Made) {
+	part := r.excerptPart()
+	if r.Excerpt == nil || part < 0 || part >= len(made) {
+		return
+	}
+	indexes, problems := r.chosen(made[part].Object)
+	if len(problems) == 0 {
+		r.PartsVersion = prompt.Version(prompt.Excerpt)
+	} else {
+		indexes, r.PartsVersion = r.usual(), ""
+	}
+	takes := r.took(indexes)
+	scenes, numbers := r.Origin.Scenes, r.Excerpt.Numbers
+	o := *r.Origin
+	o.Scenes, r.FromParts, r.Excerpt = nil, nil, nil
+	for _, i := range indexes {
+		o.Scenes, r.FromParts = append(o.Scenes, scenes[i]), append(r.FromParts, numbers[i])
+	}
+	r.Origin = &o
+	if !r.Copied {
+		return
+	}
+	length := takes + r.around()
+	r.DurationSeconds = &length
+	if r.Given.Has(Script) {
+		r.Scenes = nil
+		for _, s := range o.Scenes {
+			r.Scenes = append(r.Scenes, Scene(s))
+		}
+		r.Script = scriptOf(r.Scenes)
+	}
+	r.Parts = slices.Clone(r.Parts)
+	for n := range r.Parts {
+		switch p := &r.Parts[n]; p.Role {
+		case roleItem:
+			p.Number = slices.Index(indexes, p.Number-1) + 1
+		case roleScript, roleReview, roleRewrite:
+			if p.Scenes > 0 {
+				p.Scenes, p.Seconds = len(indexes), takes-pauses
+			}
+		case roleVoice:
+			p.Seconds = takes - pauses
+		}
+	}
+}
+
+// leftOut reports whether a part is the copy of a scene that was not chosen.
+func (r maker) leftOut(p part) bool {
+	return r.Kind == Video && p.Role == roleItem && p.Copy != nil && p.Number == 0
+}
+
+// assemble fills the item with the results of its parts.
+func (r maker) assemble(made []generate.Made, now time.Time) {
+	r.write(made)
+	r.vary(made, now)
+	finished, parts := r.sort(made)
+	if r.Provided() && len(finished.Files) == 0 {
+		finished.Files = r.own(media.Final)
+	} else if r.Provided() {
+		as := media.Still
+		if r.Own[0].Type == media.Video {
+			as = media.Clip
+		}
+		parts = append(parts, r.own(as)...)
+	}
+	r.describe(finished.Files)
+	r.Files, r.Kept, r.Branded, r.Results = append(finished.Files, parts...), nil, finished.Branded, r.results(made)
+	r.showSlides()
+}
+
+// write sets the texts that were made. The texts of the caller stay.
+func (r maker) write(made []generate.Made) {
+	t := r.words(made)
+	r.Texts.take(t, r.Given)
+	if !r.Given.Has(Caption) {
+		r.Draft = ""
+	}
+	for i := range r.Slides {
+		if i < len(t.Slides) && !r.givenSlide(i) {
+			r.Slides[i].Text, r.Slides[i].Body = t.Slides[i].Heading, t.Slides[i].Body
+		}
+	}
+	r.draw(t)
+	if r.Given.Has(Script) {
+		return
+	}
+	r.Script, r.Scenes = t.Script(), []Scene{}
+	for _, s := range t.Scenes {
+		r.Scenes = append(r.Scenes, Scene(s))
+	}
+}
+
+// draw notes what a writer has described besides the texts.
+func (r maker) draw(t provider.Text) {
+	if len(t.Hooks) == 0 {
+		return // the caller has written all texts
+	}
+	r.Art = Art{Style: t.Style, Characters: t.Characters, Pictures: t.Pictures, Sound: t.Sound,
+		Hook: t.Hook, Hooks: t.Hooks}
+	for _, s := range t.Slides {
+		r.Art.Pictures = append(r.Art.Pictures, s.Picture)
+	}
+	r.Hooks = slices.Clone(t.Hooks)
+	if n := t.Hook - 1; n > 0 && n < len(r.Hooks) {
+		r.Hooks = slices.Insert(slices.Delete(r.Hooks, n, n+1), 0, t.Hooks[n])
+	}
+	r.PromptVersion = prompt.Version(tasks[r.Shape])
+}
+
+// sort returns the finished media, and the files of the other parts with their roles.
+func (r maker) sort(made []generate.Made) (finished generate.Made, parts []media.File) {
+	for n, m := range made {
+		if r.Parts[n].Role == roleFinal {
+			finished = m
+			continue
+		}
+		for i := range m.Files {
+			m.Files[i].Role = r.Parts[n].fileRole(r.Kind)
+			m.Files[i].Alt = r.alt(m.Files[i], r.Parts[n].Number)
+		}
+		parts = append(parts, m.Files...)
+	}
+	return finished, parts
+}
+
+// own returns the caller's files with a role.
+func (r maker) own(as media.Role) []media.File {
+	files := slices.Clone(r.Own)
+	for i := range files {
+		files[i].Role = as
+	}
+	return files
+}
+
+// alt returns the alternative text of a picture of a slide, by its number, or of the only picture.
+func (r maker) alt(f media.File, number int) string {
+	if i := max(number-1, 0); f.Type == media.Image && r.Kind != Video && i < len(r.Art.Pictures) {
+		return r.Art.Pictures[i].Alt
+	}
+	return ""
+}
+
+// describe sets the alternative texts of finished pictures.
+func (r maker) describe(files []media.File) {
+	n := 0
+	for i := range files {
+		if files[i].Type == media.Image && files[i].Role == media.Final {
+			n++
+			files[i].Alt = r.alt(files[i], n)
+		}
+	}
+}
+
+// showSlides sets the pictures of the slides: finished ones, in their order.
+func (r maker) showSlides() {
+	n := 0
+	for i := range r.Files {
+		if r.Files[i].Role == media.Final && n < len(r.Slides) {
+			r.Slides[n].MediaID = &r.Files[i].ID
+			n++
+		}
+	}
+}
+
+// vary makes the texts that the model has adapted variants of the item. Texts of the caller stay. A text that the
+// guards refuse is left out: the platform gets that of the item, which they have checked.
+func (r maker) vary(made []generate.Made, now time.Time) {
+	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleAdapt })
+	if i < 0 || i >= len(made) {
+		return
+	}
+	var posts adaptedPosts
+	if json.Unmarshal(made[i].Object, &posts) != nil {
+		return // the item is as good without
+	}
+	for _, post := range posts.Posts {
+		p, known := registry.Find(post.Platform)
+		before := r.Variants[post.Platform]
+		caption := strings.TrimSpace(post.Text)
+		if !known || !slices.Contains(r.Adapt, post.Platform) || before.Caption != nil || caption == "" {
+			continue
+		}
+		if r.refuses(post, now) {
+			metric.Count("RefusedVariants", "platform", post.Platform)
+			continue
+		}
+		v := Variant{Media: before.Media, Title: before.Title, Hashtags: before.Hashtags, Adapted: true,
+			PromptVersion: prompt.Version(prompt.Adapt)}
+		if v.Hashtags == nil {
+			v.Hashtags = tagsOf(post.Hashtags, p.Capabilities.Hashtags.Max)
+		}
+		rule := p.Capabilities.Kinds[platform.Kind(r.Kind)]
+		room := rule.Caption.Max + rule.Rest.Max - utf8.RuneCountInString(strings.Join(v.Hashtags, " #")) - 4
+		// A character takes up to two units of UTF-16.
+		for n := min(room, longestCaption); ; n /= 2 {
+			caption = provider.Clip(caption, n)
+			if rule.Caption.Unit.Length(caption) <= room {
+				break
+			}
+		}
+		v.Caption = &caption
+		if title := provider.Clip(strings.Join(strings.Fields(post.Title), " "), rule.Title.Max); v.Title == nil &&
+			title != "" {
+			v.Title = &title
+		}
+		r.Variants[post.Platform] = v
+	}
+}
+
+// refuses reports whether the guards refuse a post, which may state what the item and its inputs do.
+func (r prompter) refuses(post adapted, now time.Time) bool {
+	rules := r.rules(now)
+	rules.Facts, rules.Sourced = append(rules.Facts, r.Title, r.Caption, strings.Join(r.Hashtags, " ")), false
+	if len(guard.Check([]guard.Field{{Text: r.Caption}}, guard.Rules{Language: r.Language, Now: now,
+		Facts: []string{r.Caption}})) > 0 {
+		rules.Language = "" // the caller has written the post in another one
+	}
+	fields := []guard.Field{{Path: "/title", Text: post.Title}, {Path: "/caption", Text: post.Text}}
+	for _, tag := range post.Hashtags {
+		fields = append(fields, guard.Field{Path: "/hashtags", Text: tag, Tag: true})
+	}
+	return len(guard.Check(fields, rules)) > 0
+}
+
+// tagsOf returns the hashtags of an answer that are single words, at most as many as a platform takes.
+func tagsOf(raw []string, most int) []string {
+	tags := []string{}
+	for _, tag := range raw {
+		tag = strings.TrimPrefix(strings.TrimSpace(tag), "#")
+		if tag != "" && !strings.ContainsAny(tag, "# \t\n,<>@") && len(tag) <= 100 && !slices.Contains(tags, tag) &&
+			len(tags) < min(most, 30) {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// results returns the results of the parts that were made, but for finished media.
+func (r maker) results(made []generate.Made) (all []result) {
+	for n, m := range made {
+		p := r.Parts[n]
+		if p.Role == roleFinal || p.Role == roleRewrite || len(m.Files) == 0 && m.Text == nil {
+			continue
+		}
+		one := result{Role: p.Role, Number: p.Number, Marks: m.Marks, Of: r.source(p.Role, p.Number)}
+		if len(m.Files) > 0 {
+			one.FileID = m.Files[0].ID
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// maxKept bounds the files of attempts that did not succeed.
+const maxKept = 50
+
+// keep shows the completed parts of an attempt that did not succeed. If none has succeeded before, the item has their
+// texts, too, and the next attempt may reuse them.
+func (r maker) keep(made []generate.Made) {
+	if len(r.results(made)) == 0 {
+		return
+	}
+	r.settle(made)
+	_, parts := r.sort(made)
+	for _, f := range parts {
+		if !slices.ContainsFunc(r.shown(), func(known media.File) bool { return known.ID == f.ID }) {
+			r.Kept = append(r.Kept, f)
+		}
+	}
+	r.Kept = r.Kept[max(len(r.Kept)-maxKept, 0):]
+	if r.GeneratedAt == nil {
+		r.write(made)
+		r.Results = r.results(made)
+	}
+}
+
+// Stop moves an item whose work was canceled to its end. charged is the cost of the
+// completed parts, and made has their results.
+func (r maker) Stop(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
+	before := r.Counts()
+	if err := r.Move(Canceled); err != nil {
+		return err
+	}
+	r.Charge(now, charged)
+	r.keep(made)
+	r.Ticket = generate.Ticket{}
+	r.Touch(now)
+	r.Count(tx, now, before)
+	return nil
+}

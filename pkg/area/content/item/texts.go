@@ -1,0 +1,91 @@
+package item
+
+import (
+	"slices"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+)
+
+// Text is the name of a text of an item, which is that of its member.
+type Text string
+
+// The texts of an item that a caller can write, apart from those of its slides.
+const (
+	Title    Text = "title"
+	Headline Text = "headline"
+	Caption  Text = "caption"
+	Hashtags Text = "hashtags"
+	Script   Text = "script" // also in scenes
+)
+
+// Texts are the texts of a post.
+type Texts struct {
+	Title    string   `json:"title" doc:"Title, in one line. Empty until generated"`
+	Headline string   `json:"headline" doc:"Words that are drawn on the picture of a post. Empty until generated, and if none were wanted"`
+	Caption  string   `json:"caption" doc:"Text of the post. Empty until generated"`
+	Hashtags []string `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+}
+
+// plainTexts are the texts in one piece, each with its place in an item and in what a model writes.
+var plainTexts = []struct {
+	name Text
+	of   func(*Texts) *string
+	made func(*provider.Text) *string
+}{
+	{Title, func(t *Texts) *string { return &t.Title }, func(t *provider.Text) *string { return &t.Title }},
+	{Headline, func(t *Texts) *string { return &t.Headline }, func(t *provider.Text) *string { return &t.Headline }},
+	{Caption, func(t *Texts) *string { return &t.Caption }, func(t *provider.Text) *string { return &t.Caption }},
+}
+
+// Plain returns the text of a name, or nil if it is not in one piece.
+func (t *Texts) Plain(name Text) *string {
+	for _, one := range plainTexts {
+		if one.name == name {
+			return one.of(t)
+		}
+	}
+	return nil
+}
+
+// written returns the texts as a model writes them.
+func (t *Texts) written() *provider.Text {
+	w := &provider.Text{Hashtags: t.Hashtags}
+	for _, one := range plainTexts {
+		*one.made(w) = *one.of(t)
+	}
+	return w
+}
+
+// take takes over the texts that a model has written. Those of the caller stay.
+func (t *Texts) take(w provider.Text, given Given) {
+	for _, one := range plainTexts {
+		if !given.Has(one.name) {
+			*one.of(t) = *one.made(&w)
+		}
+	}
+	if !given.Has(Hashtags) {
+		t.Hashtags = append([]string{}, w.Hashtags...)
+	}
+}
+
+// Given marks the texts that the caller wrote.
+type Given struct {
+	Texts []Text `json:"texts,omitempty"`
+	// Slides are the indexes of the slides whose texts the caller wrote.
+	Slides []int `json:"slides,omitempty"`
+	// Undivided reports whether the script of the caller has no scenes.
+	Undivided bool `json:"undivided,omitempty"`
+}
+
+// Has reports whether the caller wrote all of some texts.
+func (g Given) Has(names ...Text) bool {
+	return !slices.ContainsFunc(names, func(t Text) bool { return !slices.Contains(g.Texts, t) })
+}
+
+// Set marks texts as written by the caller, or as not written.
+func (g *Given) Set(given bool, names ...Text) {
+	g.Texts = slices.DeleteFunc(slices.Clone(g.Texts), func(t Text) bool { return slices.Contains(names, t) })
+	if given {
+		g.Texts = append(g.Texts, names...)
+	}
+}
