@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/service/generatetest"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // maker is a provider of everything. Its texts and media are those of the sandbox, which are real. It ends after a
@@ -101,15 +102,16 @@ func (m *maker) Cancel(context.Context, provider.Handle) error {
 
 // shelf is the object store. It reads the files as the real one does, and counts requests.
 type shelf struct {
-	generatetest.Objects
-	used *usage
+	worker.Files
+	files generatetest.Objects
+	used  *usage
 }
 
-var _ generate.Objects = (*shelf)(nil)
+var _ worker.Files = (*shelf)(nil)
 
 // Save implements generate.Objects. It takes one request.
 func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
-	f, err := s.Objects.Save(ctx, place, n, body)
+	f, err := s.files.Save(ctx, place, n, body)
 	if err == nil {
 		s.used.stores(f.Type)
 	}
@@ -120,7 +122,12 @@ func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Read
 func (s *shelf) Remove(ctx context.Context, place media.Place) error {
 	s.used.lists++
 	s.used.waited += objectWait
-	return s.Objects.Remove(ctx, place)
+	return s.files.Remove(ctx, place)
+}
+
+// Open implements generate.Objects.
+func (s *shelf) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	return s.files.Open(ctx, key)
 }
 
 // The time of a composition on three processors, for a second of a video and for a picture; docs/media.md has the

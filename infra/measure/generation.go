@@ -19,7 +19,6 @@ import (
 	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/webhook/dispatch"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -171,11 +170,10 @@ func newCourse(w *metered.World, s scenario) *course {
 	relayed[topology.Rollup] = mailbox{c, &c.changes}
 	c.relay = relay.New(relayed, bus{c}, "bench")
 	c.keeper = rollup.New(w.State)
-	worker := &generate.Worker{
-		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now),
-		Objects: &shelf{used: &c.used}, Composer: cutter{used: &c.used}, Now: w.Now,
-	}
-	c.consumer = task.NewConsumer(w.Kernel(worker), mailboxes, never)
+	e := w.Workers
+	e.Models, e.Files = newMaker(&c.used, s.polls, s.fails, w.Now), &shelf{used: &c.used}
+	e.Composer = cutter{used: &c.used}
+	c.consumer = task.NewConsumer(w.Kernel(e), mailboxes, never)
 	c.dispatch = dispatch.New(w.State, w.Now)
 	return c
 }

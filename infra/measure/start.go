@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/local/system"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -31,7 +32,7 @@ const (
 // slowest is the largest ratio of the start time of a function to that of sdkBaseline.
 const slowest = 1.25
 
-// program is a program whose start is timed.
+// program is a program whose start is timed, as the function of a name.
 type program struct{ name, path string }
 
 // startTimes are the times of a program's starts.
@@ -47,8 +48,8 @@ func (s startTimes) percentile(p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-// startFunctions builds the functions for this machine, and the programs that they are compared with, and starts
-// each of them once per round.
+// startFunctions builds the programs for this machine, and those that they are compared with, and starts each function
+// once per round.
 func startFunctions(ctx context.Context, rounds int) ([]startTimes, error) {
 	target := system.Machine()
 	if err := system.Build(ctx, ".", target); err != nil {
@@ -62,7 +63,7 @@ func startFunctions(ctx context.Context, rounds int) ([]startTimes, error) {
 		{helloBaseline, filepath.Join(baselines, "hello")}, {sdkBaseline, filepath.Join(baselines, "sdk")},
 	}
 	for _, f := range topology.Functions {
-		programs = append(programs, program{f.Name, filepath.Join(target.Dir(), f.Name, "bootstrap")})
+		programs = append(programs, program{f.Name, filepath.Join(target.Dir(), f.Program(), "bootstrap")})
 	}
 	return measureStarts(ctx, programs, rounds)
 }
@@ -138,7 +139,7 @@ func (p program) start(ctx context.Context, env []string, asked <-chan time.Time
 	defer cancel()
 	var log bytes.Buffer
 	cmd := exec.CommandContext(ctx, p.path)
-	cmd.Env = env
+	cmd.Env = append(slices.Clone(env), needs.FunctionName+"="+p.name)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	ended := make(chan error, 1)
 	begin := time.Now()

@@ -112,7 +112,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if l.trains(f) {
 		all = append(all, l.training()...)
 	}
-	if readsSeal(f) {
+	if f.ReadsSeal() {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.seal)))
 	}
 	if f.Trigger == topology.ByRotation {
@@ -200,7 +200,7 @@ func (l lambdas) keyServices(f topology.Function) []string {
 	for name, uses := range map[string]bool{
 		"dynamodb": f.State != nil || f.Audit != nil || f.Follows() || f.FollowsAudit(),
 		"s3":       f.Media != topology.None || f.May(topology.StoreInputs) || l.trains(f),
-		"secretsmanager": f.May(topology.CallProviders, topology.CallPlatforms, topology.ProbeAPI) || readsSeal(f) ||
+		"secretsmanager": f.May(topology.CallProviders, topology.CallPlatforms, topology.ProbeAPI) || f.ReadsSeal() ||
 			f.Trigger == topology.ByRotation,
 	} {
 		if uses {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -67,7 +68,7 @@ type taker struct {
 type scheduled struct {
 	name  string
 	every time.Duration
-	run   func(context.Context, []byte) (any, error)
+	run   lambda.Handler
 	next  time.Time
 }
 
@@ -101,7 +102,7 @@ func newLane(o Lane) *lane {
 }
 
 // open does the work that is there, and lets calls in. It gets the functions of schedules, by name.
-func (l *lane) open(ctx context.Context, all map[string]func(context.Context, []byte) (any, error)) {
+func (l *lane) open(ctx context.Context, all map[string]lambda.Handler) {
 	defer l.turn.Unlock()
 	for _, f := range topology.Functions {
 		if run := all[f.Name]; run != nil {
@@ -163,7 +164,7 @@ func (l *lane) step(ctx context.Context, now time.Time) (first time.Time, worked
 		if !s.next.After(now) {
 			s.next = now.Add(s.every)
 			err := guarded(func() error {
-				_, err := s.run(ctx, []byte("{}"))
+				_, err := s.run.Invoke(ctx, []byte("{}"))
 				return err
 			})
 			if err != nil {

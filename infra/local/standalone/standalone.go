@@ -25,6 +25,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/local/edge"
@@ -117,7 +118,7 @@ type Service struct {
 	people     connection.Pool
 	assets     atomic.Pointer[function]
 	// scheduled are the functions of schedules, by name.
-	scheduled map[string]func(ctx context.Context, payload []byte) (any, error)
+	scheduled map[string]lambda.Handler
 
 	servers []*http.Server
 	stop    context.CancelFunc
@@ -194,9 +195,7 @@ func Start(o Options) (_ *Service, err error) {
 	}
 	go func() { _ = api.Serve(listener) }()
 	s.running.Go(func() { s.journal.sync(ctx) })
-	if err := s.work(ctx, e); err != nil {
-		return nil, err
-	}
+	s.work(ctx, e)
 	s.schedule(ctx)
 	return s, nil
 }

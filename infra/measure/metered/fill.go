@@ -42,7 +42,7 @@ func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 		return err
 	}
 	w.event, w.delivery = happened[0].ID, made[0].ID
-	kernel := w.deliverer()
+	kernel := w.Kernel(w.Workers)
 	for _, d := range made {
 		if err := w.steps(ctx, kernel, task.ID(endpoint.DeliverKind, d.ID, 0)); err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/store"
@@ -49,8 +48,7 @@ func TestTheLargestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := w.Kernel(&generate.Worker{DB: w.State, Loaders: w.Loaders,
-		Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now})
+	kernel := w.Kernel(w.Workers)
 	m, steps := task.Message{ID: task.ID(planjob.Task, p.ID, 1), Step: 1}, 0
 	all := used("planning 900 items", func() error {
 		for {

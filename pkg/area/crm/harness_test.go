@@ -36,7 +36,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/service/worker/synccrm"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -134,7 +134,7 @@ func newWorld(t *testing.T) *world {
 	}
 	s := crm.Open(e)
 	w.pages = s.With(http.NotFoundHandler())
-	w.handlers = synccrm.Handlers(e)
+	w.handlers = worker.Named("sync-crm").Tasks(worker.Env{Env: e})
 	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{}, s, factory.NewService(w.db, now),
 		product.NewService(w.db, e.Media, e.HTTP, now), profile.NewService(w.db, e.Media, now))
 	w.test.Kept()

@@ -1,13 +1,11 @@
-// Package factory has the background work that follows a change of a factory: it ends all running work of a deleted
-// factory, continues the waiting work of a paused one, and publishes what plans hold. It links no HTTP framework, since
-// a worker links it.
-package factory
+package worker
 
 import (
 	"context"
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	planjob "github.com/content-automation/api/pkg/area/plan/job"
@@ -38,20 +36,18 @@ type Cleaner interface {
 	Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error)
 }
 
-// Handlers returns the handlers of the tasks that a worker takes for factories: those of
-// generation, of content plans, and of this package. The cleaners are called in order, after
-// those of the content items, of their schedules, of the training, of products and of the
-// social accounts.
-func Handlers(w *generate.Worker, cleaners ...Cleaner) map[task.Kind]task.Handler {
-	handlers := w.Handlers()
-	handlers[planjob.Task] = &planjob.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
-	handlers[factoryrecord.End] = cleanup{all: append([]Cleaner{
-		items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, job.Cleaner{DB: w.DB, Now: w.Now},
-		record.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
-	}, cleaners...)}
-	handlers[factoryrecord.Resume] = resumer{Worker: w}
-	handlers[factoryrecord.Publish] = publisher{Worker: w}
-	return handlers
+// factories returns the handlers of the work that follows a change of a factory: it ends all running work of a deleted
+// factory, continues the waiting work of a paused one, and publishes what plans hold.
+func factories(w *generate.Worker) Handlers {
+	return Handlers{
+		factoryrecord.End: cleanup{all: []Cleaner{
+			items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, job.Cleaner{DB: w.DB, Now: w.Now},
+			record.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
+			chat.Cleaner{DB: w.DB, Now: w.Now},
+		}},
+		factoryrecord.Resume:  resumer{Worker: w},
+		factoryrecord.Publish: publisher{Worker: w},
+	}
 }
 
 // ending is the payload of an End task.

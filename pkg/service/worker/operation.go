@@ -1,10 +1,11 @@
-// Package synccrm connects the function that takes the steps of integrations with CRMs.
-package synccrm
+package worker
 
 import (
 	"context"
+	"maps"
 
-	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/architect"
+	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -12,13 +13,30 @@ import (
 	"github.com/content-automation/api/pkg/area/social/apps"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
+	"github.com/content-automation/api/pkg/craft/source/feed"
 	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/service/worker"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/recheck"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// Handlers returns the handlers of the function. It serves no calls, so there is no audit log.
-func Handlers(e area.Env) worker.Handlers {
+// settling ends the calls that died during an external effect, which releases their reservations, carries out
+// automations, which do what a call does, and ends what has lost its authority. It serves no calls, so there is no
+// audit log.
+func settling(e Env) Handlers {
+	r := httpapi.NewRouter(e.DB, nil, e.Now)
+	r.SealWith(e.Seal)
+	architect.Mount(r, e.Env) // the only area whose operations have external effects
+	handlers := Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
+	automations, integrations := automation.New(e.Env), integration.Worker{DB: e.DB, Now: e.Now}
+	maps.Copy(handlers, automations.Handlers(feed.Parse))
+	handlers[recheck.Kind] = recheck.Handler{DB: e.DB, Checks: map[string]recheck.Check{
+		automation.ItemKind: automations.Recheck, integration.Kind: integrations.Recheck}}
+	return handlers
+}
+
+// synchronizing takes the steps of integrations with CRMs.
+func synchronizing(e Env) Handlers {
 	c := integration.Config{HTTP: e.Client(safehttp.Options{MaxBody: integration.MaxAnswer}),
 		Endpoint: e.PlatformEndpoint, Now: e.Now}
 	if e.Apps != nil {
