@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"regexp"
 	"strings"
-	"sync"
 )
 
 // The kinds of boxes that extend MP4 and are not removed as a whole.
@@ -18,10 +17,8 @@ var (
 const maxXMP = 1 << 20
 
 // source is the statement of XMP whether a file was made by a camera, by a model or otherwise: a term of a list.
-var source = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`DigitalSourceType(?:>|=["']| rdf:resource=["'])\s*` +
-		`https?://cv\.iptc\.org/newscodes/digitalsourcetype/([A-Za-z]{1,40})["'<\s]`)
-})
+var source = regexp.MustCompile(`DigitalSourceType(?:>|=["']| rdf:resource=["'])\s*` +
+	`https?://cv\.iptc\.org/newscodes/digitalsourcetype/([A-Za-z]{1,40})["'<\s]`)
 
 // extension removes a box that extends the format, but for the marks of origin: the manifest of C2PA, and the kind of
 // the source in XMP.
@@ -47,7 +44,7 @@ func (s *stripper) extension(b box) error {
 	if err := s.At(from, text); err != nil {
 		return err
 	}
-	found := source().FindSubmatch(text)
+	found := source.FindSubmatch(text)
 	if found == nil {
 		s.blank(b)
 		return nil
