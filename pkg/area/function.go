@@ -16,8 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/area/audit"
-	"github.com/content-automation/api/pkg/area/social/account"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -101,9 +99,9 @@ func Open(f topology.Function) Env {
 		e.Media = awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now))
 	}
 	if n.SecretsKey != "" {
-		purpose := endpoint.SealPurpose
+		purpose := seal.ForSigning
 		if f.May(topology.CallPlatforms) {
-			purpose = account.SealPurpose
+			purpose = seal.ForTokens
 		}
 		e.Envelope = seal.NewEnvelope(kmsseal.New(cfg, n.SecretsKey, purpose), time.Now)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/audit"
-	"github.com/content-automation/api/pkg/area/content/publication/stored"
 	"github.com/content-automation/api/pkg/area/webhook/deliver"
 	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth/authorizer"
@@ -146,7 +145,7 @@ func (s *Service) workers(e area.Env) worker.Env {
 	w := worker.Env{
 		Env: e, Entries: s.tables.open(AuditTable, s.now), Bus: bus{s.queues[topology.Dispatch]}, BusName: "local",
 		Queue: func(name topology.Queue) queue.Queue { return s.queues[name] },
-		Files: stored.Files{Store: files, Signer: e.Media}, Composer: s.composer(files),
+		Files: worker.Bucket{Store: files, Signer: e.Media}, Composer: s.composer(files),
 		Models: registry.New(registry.Config{
 			Configured: provider.ParseConfigured(s.providers), AWS: s.AWS(), Secret: ProviderSecret, Bucket: bucket,
 			Endpoint: s.Providers, Now: s.now,

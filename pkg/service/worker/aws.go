@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
@@ -8,18 +9,31 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/content/publication/stored"
 	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/area/webhook/awsdest"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
+
+// Bucket has the files of a bucket.
+type Bucket struct {
+	*objects.Store
+	Signer *media.Signer
+}
+
+var _ Files = Bucket{}
+
+// URL implements publication.Files.
+func (b Bucket) URL(ctx context.Context, key, mimeType string) (string, error) {
+	return b.Signer.URL(ctx, key, mimeType)
+}
 
 // Open returns what a deployed function needs, according to its entry in the table of functions.
 func Open(f topology.Function) Env {
@@ -31,7 +45,7 @@ func Open(f topology.Function) Env {
 		e.Entries = store.Open(e.AWS, n.AuditTable)
 	}
 	if n.Bucket != "" {
-		e.Files = stored.Files{Store: objects.New(e.AWS, n.Bucket), Signer: e.Media}
+		e.Files = Bucket{objects.New(e.AWS, n.Bucket), e.Media}
 	}
 	if f.May(topology.PublishEvents) {
 		e.Bus = eventbridge.NewFromConfig(e.AWS)

@@ -10,9 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
-// SealPurpose is the purpose of the data keys that seal tokens.
-const SealPurpose = "social-tokens"
-
 // Vault seals the tokens of accounts, and opens them.
 type Vault struct{ *seal.Envelope }
 

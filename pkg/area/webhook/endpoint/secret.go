@@ -33,9 +33,6 @@ type Secrets []Secret
 // overlap is the time for which the secret before a rotation still signs.
 const overlap = 24 * time.Hour
 
-// SealPurpose is the purpose of the data keys that seal signing keys.
-const SealPurpose = "webhook-signing-keys"
-
 // NewSecret makes a signing key for a webhook. It returns it sealed and in clear.
 func NewSecret(ctx context.Context, random io.Reader, envelope *seal.Envelope, to Ref) (Secret, Key, error) {
 	k := make(Key, keyBytes)
