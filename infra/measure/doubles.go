@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/service/worker"
@@ -145,7 +144,7 @@ type cutter struct {
 
 // Compose implements generate.Composer. It fetches each part by one request.
 func (c cutter) Compose(
-	ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save,
+	ctx context.Context, what generate.Composition, draft bool, progress func(int), save generate.Save,
 ) error {
 	var longest time.Duration
 	fetched := map[string]bool{}
@@ -161,13 +160,13 @@ func (c cutter) Compose(
 		}
 	})
 	switch w := what.(type) {
-	case composition.Carousel:
+	case generate.Carousel:
 		longest = time.Duration(len(w.Slides)) * cardWait
-	case composition.Picture:
+	case generate.Picture:
 		longest = cardWait
-	case composition.MusicClip:
+	case generate.MusicClip:
 		longest = w.Length / time.Second * cutWait
-	case composition.Video:
+	case generate.Video:
 		for _, s := range w.Scenes {
 			longest = max(longest, s.Length)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -53,7 +52,7 @@ type part struct {
 	// Looked reports whether the function generate has read the resources that a composition depends on: the function
 	// compose may not read them. Look is the result.
 	Looked bool `json:"looked,omitempty"`
-	composition.Look
+	Look
 	// Crashes counts the functions that have died while they composed the part.
 	Crashes  int `json:"crashes,omitempty"`
 	Progress int `json:"progress,omitempty"`

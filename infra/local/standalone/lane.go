@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -252,7 +252,7 @@ func (s *Service) follow(ctx context.Context, table string, f topology.Function,
 }
 
 // caller returns a client that calls receivers. In a lane, it lets other calls pass a receiver that does not answer.
-func (s *Service) caller(to deliver.Caller) deliver.Caller {
+func (s *Service) caller(to webhook.Caller) webhook.Caller {
 	if s.lane == nil {
 		return to
 	}
@@ -261,11 +261,11 @@ func (s *Service) caller(to deliver.Caller) deliver.Caller {
 
 // patient is the client of a lane.
 type patient struct {
-	deliver.Caller
+	webhook.Caller
 	lane *lane
 }
 
-// Do implements deliver.Caller.
+// Do implements webhook.Caller.
 func (p patient) Do(req *http.Request) (resp *http.Response, err error) {
 	p.lane.away.Lock()
 	defer p.lane.away.Unlock()

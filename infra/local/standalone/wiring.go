@@ -19,8 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/audit"
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/auth/signin"
@@ -35,7 +34,6 @@ import (
 	"github.com/content-automation/api/pkg/service/mcp"
 	"github.com/content-automation/api/pkg/service/serve"
 	"github.com/content-automation/api/pkg/service/worker"
-	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/testdata/fakes"
 )
@@ -124,9 +122,9 @@ func (s *Service) newPages() function {
 // bus is the customer's bus. Its only rule sends all events to dispatch.
 type bus struct{ dispatch *messages }
 
-var _ relay.Bus = bus{}
+var _ worker.Bus = bus{}
 
-// PutEvents implements relay.Bus.
+// PutEvents implements worker.Bus.
 func (b bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
 	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	out := &eventbridge.PutEventsOutput{Entries: make([]eventtypes.PutEventsResultEntry, len(in.Entries))}
@@ -151,7 +149,7 @@ func (s *Service) workers(e area.Env) worker.Env {
 			Endpoint: s.Providers, Now: s.now,
 		}),
 		Sources: &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, Repeats: !s.options.RealProviders,
-		Receivers: s.caller(endpoint.NewClient(true)), Accounts: noAWS{}, Probed: s.secrets.read(CanarySecret),
+		Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{}, Probed: s.secrets.read(CanarySecret),
 	}
 	if s.options.Trainer != nil {
 		w.Trainer = s.options.Trainer(s.AWS(), s.Providers, bucket)
@@ -199,7 +197,7 @@ func (s *Service) slots(f topology.Function) int {
 // noAWS is the sender of a system that no AWS account can trust.
 type noAWS struct{}
 
-// Send implements deliver.AWSSender.
-func (noAWS) Send(context.Context, deliver.AWSTarget, deliver.SignedEvent) deliver.AWSAnswer {
-	return deliver.AWSAnswer{Error: "This system runs outside of AWS: its events can go to URLs only."}
+// Send implements webhook.AWSSender.
+func (noAWS) Send(context.Context, webhook.AWSTarget, webhook.SignedEvent) webhook.AWSAnswer {
+	return webhook.AWSAnswer{Error: "This system runs outside of AWS: its events can go to URLs only."}
 }

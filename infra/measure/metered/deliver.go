@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -46,15 +46,15 @@ func (w *World) Attempt(ctx context.Context) (used Reading, places Places, err e
 	if err != nil {
 		return used, nil, err
 	}
-	item, err := w.State.Get(ctx, endpoint.Ref{Owner: owner, ID: w.webhook}.Key())
+	item, err := w.State.Get(ctx, webhook.Ref{Owner: owner, ID: w.webhook}.Key())
 	if err != nil {
 		return used, nil, err
 	}
-	var to endpoint.WebhookRecord
+	var to webhook.WebhookRecord
 	if err := item.Decode(&to); err != nil {
 		return used, nil, err
 	}
-	d := endpoint.NewDelivery(w.Now(), w.Now(), event.RefOf(happened), &to.Webhook)
+	d := webhook.NewDelivery(w.Now(), w.Now(), event.RefOf(happened), &to.Webhook)
 	first, made := &store.Tx{}, &store.Tx{}
 	first.Create(happened, nil)
 	if err := errors.Join(d.CreateIn(made, w.Now()), w.State.Commit(ctx, first)); err != nil {
@@ -76,7 +76,7 @@ func (w *World) Attempt(ctx context.Context) (used Reading, places Places, err e
 // taker is a receiver that takes all events.
 type taker struct{}
 
-// Do implements deliver.Caller.
+// Do implements webhook.Caller.
 func (taker) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
 }

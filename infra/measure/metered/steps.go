@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
@@ -42,14 +42,14 @@ func (w *World) diagnose(ctx context.Context, factoryID string) (proposalID stri
 	if err != nil {
 		return "", err
 	}
-	if err := w.steps(ctx, w.Kernel(w.Workers), task.ID(diagnosis.TaskKind, diagnosisID, 1)); err != nil {
+	if err := w.steps(ctx, w.Kernel(w.Workers), task.ID(advice.TaskKind, diagnosisID, 1)); err != nil {
 		return "", err
 	}
 	a, err := w.Call(ctx, Request{Operation: "getDiagnosis", ID: factoryID})
 	if err != nil {
 		return "", err
 	}
-	var d diagnosis.Diagnosis
+	var d advice.Diagnosis
 	if err := json.Unmarshal(a.Data, &d); err != nil || len(d.ProposalIDs) == 0 {
 		return "", fmt.Errorf("no proposals: %s: %w", a.Data, err)
 	}
@@ -74,11 +74,11 @@ func (w *World) roll(ctx context.Context, itemID string) error {
 	if err != nil {
 		return err
 	}
-	m, ok, err := rollup.Message(it)
+	m, ok, err := analytics.Message(it)
 	if err != nil || !ok {
 		return errors.Join(fmt.Errorf("%s contributes nothing", itemID), err)
 	}
-	return errors.Join(rollup.New(w.State).Count(ctx, []events.SQSMessage{{MessageId: itemID, Body: m.Body}})...)
+	return errors.Join(analytics.New(w.State).Count(ctx, []events.SQSMessage{{MessageId: itemID, Body: m.Body}})...)
 }
 
 // Kernel returns a kernel that takes the steps of generations, diagnoses and deliveries.

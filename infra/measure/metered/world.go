@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/infra/verify/permit"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
@@ -70,7 +70,7 @@ const stackKey = "the stack's key"
 const plenty = 1_000_000
 
 // configured are the providers that the stack has.
-var configured = strings.Join(row.Names(), ",")
+var configured = strings.Join(provider.RowNames(), ",")
 
 // World is the whole service in one process, except for the engine of its tables. It has the authorizer and the
 // functions of all areas, metered, and two accounts for the calls.

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/publishing"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
@@ -24,7 +24,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/service/serve"
 	"github.com/content-automation/api/pkg/service/worker"
-	"github.com/content-automation/api/pkg/service/worker/due"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
 )
@@ -75,7 +74,7 @@ var build = sync.OnceValue(func() stack {
 })
 
 // vault seals the tokens of social accounts.
-func (s stack) vault() account.Vault { return account.Vault{Envelope: s.Envelope} }
+func (s stack) vault() social.Vault { return social.Vault{Envelope: s.Envelope} }
 
 // silent is an audit log that keeps nothing.
 type silent struct{}
@@ -104,7 +103,7 @@ func (s stack) start(name string) func() handler {
 			return handling(handle)
 		case worker.Follower:
 			return handling(handle)
-		case func(context.Context, due.Request) (due.Result, error):
+		case func(context.Context, worker.SearchRequest) (worker.SearchResult, error):
 			return handling(handle)
 		default:
 			panic(fmt.Sprintf("simulate: the handler of %s is a %T", name, handle))
@@ -118,4 +117,4 @@ func handling[In, Out any](f func(context.Context, In) (Out, error)) handler {
 }
 
 // scheduled are the inputs of the functions of a schedule.
-var scheduled = map[string]any{"due": due.Request{}}
+var scheduled = map[string]any{"due": worker.SearchRequest{}}

@@ -10,8 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/hidden"
-	"github.com/content-automation/api/pkg/httpapi/jsontree"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -84,7 +83,7 @@ func Check(t reflect.Type, member string, value any) error {
 	schemas := newRegistry()
 	c := newChecker(schemas, schemas.Schema(t, false, ""), false, Known{})
 	sent := map[string]any{member: value}
-	if problems := c.within(value, sent, "body."+member, "/"+jsontree.Escape(member)); len(problems) > 0 {
+	if problems := c.within(value, sent, "body."+member, "/"+EscapePointer(member)); len(problems) > 0 {
 		return Invalid(problems, sent)
 	}
 	return nil
@@ -127,7 +126,7 @@ func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []p
 		if (required || schema.Format == NotBlank && v != "") && resource.IsBlank(v) {
 			return append(found, problem{Param: pointer, Message: "must not be blank"})
 		}
-		if strings.Contains(schema.Pattern, oneLine) && strings.ContainsFunc(v, hidden.Is) {
+		if strings.Contains(schema.Pattern, oneLine) && strings.ContainsFunc(v, text.IsHidden) {
 			return append(found, problem{Param: pointer, Message: "must not have characters that hide text or turn it round"})
 		}
 	case []any:
@@ -145,7 +144,7 @@ func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []p
 			if member == nil {
 				member, _ = schema.AdditionalProperties.(*huma.Schema)
 			}
-			found = c.walk(member, v[name], pointer+"/"+jsontree.Escape(name), found)
+			found = c.walk(member, v[name], pointer+"/"+EscapePointer(name), found)
 		}
 	}
 	return found
@@ -168,7 +167,7 @@ func (c *checker) nulls(schema *huma.Schema, patch any, pointer string, found []
 		return found
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		member, at := c.resolve(schema.Properties[name]), pointer+"/"+jsontree.Escape(name)
+		member, at := c.resolve(schema.Properties[name]), pointer+"/"+EscapePointer(name)
 		switch {
 		case member == nil:
 		case members[name] != nil:

@@ -18,7 +18,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -110,7 +109,7 @@ func serve(t *testing.T, method, query, body string) (got *sent, refused string)
 			got = &in.Body
 			return nil, nil
 		})
-	tree, err := jsontree.Parse([]byte(body))
+	tree, err := ParseJSON([]byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +349,7 @@ func TestAMemberIsCheckedByItsOwnType(t *testing.T) {
 		`{"size":2}`: "", `{"size":0}`: "/settings/size", `{}`: "/settings/size", `{"siz":1,"size":1}`: "/settings/siz",
 		`[]`: "/settings",
 	} {
-		value, _ := jsontree.Parse([]byte(text))
+		value, _ := ParseJSON([]byte(text))
 		err := Check(reflect.TypeFor[inner](), "settings", value)
 		if want == "" && err != nil || want != "" && (err == nil || errs.As(err).Param != want) {
 			t.Errorf("%s: %v", text, err)

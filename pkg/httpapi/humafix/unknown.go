@@ -12,8 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"github.com/content-automation/api/pkg/base/clip"
-	"github.com/content-automation/api/pkg/httpapi/jsontree"
+	clip "github.com/content-automation/api/pkg/base/text"
 )
 
 // Known describes the resource of an operation, to explain the refusal of a member.
@@ -76,7 +75,7 @@ func cutLast(pointer string) (above, name string) {
 	if i < 0 {
 		return "", pointer
 	}
-	return pointer[:i], jsontree.Unescape(pointer[i+1:])
+	return pointer[:i], UnescapePointer(pointer[i+1:])
 }
 
 // at returns the schema and the value at a pointer in a value.
@@ -86,7 +85,7 @@ func (c *checker) at(value any, pointer string) (*huma.Schema, any) {
 		return schema, value
 	}
 	for part := range strings.SplitSeq(pointer[1:], "/") {
-		schema, value = c.step(schema, value, jsontree.Unescape(part))
+		schema, value = c.step(schema, value, UnescapePointer(part))
 	}
 	return schema, value
 }
@@ -219,7 +218,7 @@ func parameters(query url.Values, o *huma.Operation) []error {
 		if len(found) == mostParameters {
 			break
 		}
-		p := problem{Param: clip.Text(name, mostName)}
+		p := problem{Param: clip.ClipText(name, mostName)}
 		switch values := query[name]; {
 		case slices.Contains(objects, name):
 			p.Message = "takes the name of a pair in brackets: " + name + "[order]=4711"

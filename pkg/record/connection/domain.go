@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/backoff"
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -43,7 +43,7 @@ func (s *Service) AddDomain(ctx context.Context, account tenant.Account, connect
 	if len(domain) > 253 || !domainForm.MatchString(domain) || slices.Contains(publicDomains, domain) {
 		return Connection{}, errs.Invalid("/domain", "must be a domain of your own, such as example.com")
 	}
-	token, _, err := bearer.New(s.random)
+	token, _, err := web.NewBearer(s.random)
 	if err != nil {
 		return Connection{}, err
 	}

@@ -17,15 +17,12 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
-	"github.com/content-automation/api/pkg/area/engagement/hint"
 	"github.com/content-automation/api/pkg/area/estimate"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
-	"github.com/content-automation/api/pkg/area/people/scim"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/promotion"
 	"github.com/content-automation/api/pkg/area/profile"
 	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/area/sandbox"
@@ -49,19 +46,19 @@ type Function struct {
 var All = []Function{
 	{Name: "account", Areas: []area.Mount{account.Mount, sandbox.Mount, profile.Mount}},
 	{Name: "apikey", Areas: []area.Mount{apikey.Mount, people.Mount},
-		With: func(e area.Env, operations http.Handler) http.Handler { return scim.Open(e).With(operations) }},
+		With: func(e area.Env, operations http.Handler) http.Handler { return people.OpenSCIM(e).With(operations) }},
 	{Name: "catalog", Areas: []area.Mount{catalog.Mount}},
 	{Name: "factory", Areas: []area.Mount{factory.Mount, plan.Mount, analytics.Mount, advice.Mount, training.Mount}},
 	{Name: "content", Areas: []area.Mount{content.Mount, publishing.Mount, engagement.Mount},
 		With: func(e area.Env, operations http.Handler) http.Handler { return publishing.Open(e).With(operations) }},
 	{Name: "studio", Areas: []area.Mount{studio.Mount, estimate.Mount, automation.Mount}},
 	{Name: "media", Areas: []area.Mount{media.Mount}},
-	{Name: "product", Areas: []area.Mount{product.Mount, promotion.Mount}},
+	{Name: "product", Areas: []area.Mount{product.Mount, product.MountPromotions}},
 	{Name: "architect", Areas: []area.Mount{architect.Mount}},
 	{Name: "webhook", Areas: []area.Mount{webhook.Mount}},
 	{Name: "social", Areas: []area.Mount{social.Mount},
 		With: func(e area.Env, operations http.Handler) http.Handler {
-			return hint.Open(e).With(social.Open(e).With(operations))
+			return engagement.OpenHints(e).With(social.Open(e).With(operations))
 		}},
 	{Name: "crm", Areas: []area.Mount{crm.Mount},
 		With: func(e area.Env, operations http.Handler) http.Handler { return crm.Open(e).With(operations) }},

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
-	"github.com/content-automation/api/pkg/area/product/record"
-	social "github.com/content-automation/api/pkg/area/social/account"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -41,9 +41,9 @@ type Cleaner interface {
 func factories(w *generate.Worker) Handlers {
 	return Handlers{
 		factoryrecord.End: cleanup{all: []Cleaner{
-			items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, job.Cleaner{DB: w.DB, Now: w.Now},
-			record.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
-			chat.Cleaner{DB: w.DB, Now: w.Now},
+			items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, training.Cleaner{DB: w.DB, Now: w.Now},
+			product.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
+			architect.Cleaner{DB: w.DB, Now: w.Now},
 		}},
 		factoryrecord.Resume:  resumer{Worker: w},
 		factoryrecord.Publish: publisher{Worker: w},
@@ -153,7 +153,7 @@ func (h resumer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	}
 	o.Payload, o.Done = waking{page.Next}, page.Next == nil
 	o.Join = func(_ context.Context, tx *store.Tx) error {
-		if err := planjob.Wake(tx, h.Now(), s.Owner, book); err != nil {
+		if err := plan.Wake(tx, h.Now(), s.Owner, book); err != nil {
 			return err
 		}
 		for _, it := range page.Items {

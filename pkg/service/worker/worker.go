@@ -11,17 +11,16 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/account/level"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/media/importer"
-	"github.com/content-automation/api/pkg/area/social/account"
-	training "github.com/content-automation/api/pkg/area/training/job"
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/service/worker/relay"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -35,7 +34,7 @@ type Env struct {
 	// Queue returns a queue.
 	Queue func(topology.Queue) queue.Queue
 	// Bus is the customer's bus, and BusName its name.
-	Bus     relay.Bus
+	Bus     Bus
 	BusName string
 	Files   Files
 	// Models generates texts and media.
@@ -47,16 +46,16 @@ type Env struct {
 	// Composer composes media. Only the function compose has one.
 	Composer generate.Composer
 	// Uploads fetches the files that callers import by their addresses; nil for the network.
-	Uploads importer.URLs
+	Uploads media.URLs
 	// Trainer trains models. It is nil if the stack trains none.
 	Trainer training.Trainer
 	// Adapters are those of the platforms; nil for those that Apps and PlatformEndpoint describe.
-	Adapters account.Adapters
+	Adapters social.Adapters
 	// Budgets replace the default budgets of platforms; see publication.Worker.
 	Budgets map[string]int
 	// Receivers calls the receivers of webhooks; nil for the network. Accounts sends to AWS accounts.
-	Receivers deliver.Caller
-	Accounts  deliver.AWSSender
+	Receivers webhook.Caller
+	Accounts  webhook.AWSSender
 	// Probed reads the target of the canary.
 	Probed func(context.Context) (string, error)
 	// SealSecret is the ARN of the sealing secret, to rotate it.
@@ -68,7 +67,7 @@ type Files interface {
 	generate.Objects
 	publication.Files
 	// Put stores a file under its key, from its beginning.
-	importer.Objects
+	media.Objects
 }
 
 // Handlers are the handlers of a function, by the kinds of its tasks.
@@ -123,7 +122,7 @@ func (f Function) Consume(e Env, handlers Handlers) Consumer {
 // Kernel returns the kernel of a function. It counts ended tasks for the service levels.
 func Kernel(db *store.DB, handlers Handlers, now func() time.Time) *task.Kernel {
 	return task.NewKernel(task.Config{
-		DB: db, Handlers: handlers, Now: now, Name: rand.Text, Chance: backoff.Chance, Observe: level.Observe(db),
+		DB: db, Handlers: handlers, Now: now, Name: rand.Text, Chance: backoff.Chance, Observe: account.Observe(db),
 	})
 }
 

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -88,7 +87,7 @@ type Options struct {
 
 // Platform is Bluesky.
 type Platform struct {
-	chain.Chain[state]
+	platform.Chain[state]
 	client *wire.Client
 }
 

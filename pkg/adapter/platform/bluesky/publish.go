@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -60,8 +59,8 @@ type given struct {
 
 func (g given) blob() blob { return blob{g.Ref.Link, g.MIME, g.Size} }
 
-// Begin implements chain.Steps. It chooses the keys of the records.
-func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.Post, w *chain.Work[state]) error {
+// Begin implements platform.Steps. It chooses the keys of the records.
+func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.Post, w *platform.Work[state]) error {
 	w.Own.At = p.client.Now().UnixMicro()
 	if len(post.Media) == 0 || !post.Media[0].Video() {
 		return nil
@@ -88,9 +87,9 @@ func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.
 	return nil
 }
 
-// Prepare implements chain.Steps. It looks up the mentioned accounts, and uploads one file.
+// Prepare implements platform.Steps. It looks up the mentioned accounts, and uploads one file.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	if !s.Mentions {
 		if err := p.lookUp(ctx, a, post, s); err != nil {
@@ -298,9 +297,9 @@ func following(key string, n int) string {
 	return tid(v + uint64(n)<<10)
 }
 
-// Make implements chain.Steps. A repeat with the key of an existing record fails.
+// Make implements platform.Steps. A repeat with the key of an existing record fails.
 func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (chain.Ref, error) {
+	w platform.Work[state]) (platform.Ref, error) {
 	call := p.call(http.MethodPost, "com.atproto.repo.createRecord", a.Token.Access)
 	call.Posts = true
 	call.JSON = map[string]any{"repo": a.ID, "collection": collection, "rkey": w.Own.key(post, w.Made),
@@ -314,10 +313,10 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 				return ref, nil
 			}
 		}
-		return chain.Ref{}, err
+		return platform.Ref{}, err
 	}
 	if made.URI == "" || made.CID == "" {
-		return chain.Ref{}, p.client.Garbled(call, errIncomplete)
+		return platform.Ref{}, p.client.Garbled(call, errIncomplete)
 	}
 	return made.ref(a), nil
 }
@@ -328,25 +327,25 @@ type record struct {
 	CID string `json:"cid"`
 }
 
-func (r record) ref(a platform.Account) chain.Ref {
+func (r record) ref(a platform.Account) platform.Ref {
 	key := r.URI[strings.LastIndexByte(r.URI, '/')+1:]
-	return chain.Ref{ID: r.URI, Hash: r.CID, URL: "https://bsky.app/profile/" + a.ID + "/post/" + key}
+	return platform.Ref{ID: r.URI, Hash: r.CID, URL: "https://bsky.app/profile/" + a.ID + "/post/" + key}
 }
 
-// Find implements chain.Steps.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	_ time.Time) (chain.Ref, platform.Stage, error) {
+// Find implements platform.Steps.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w platform.Work[state],
+	_ time.Time) (platform.Ref, platform.Stage, error) {
 	var found record
 	err := p.read(ctx, a.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {a.ID},
 		"collection": {collection}, "rkey": {w.Own.key(post, w.Made)}}, &found)
 	var e *platform.Error
 	switch {
 	case errors.As(err, &e) && e.Code == platform.CodePostNotFound:
-		return chain.Ref{}, platform.StageFinalize, nil
+		return platform.Ref{}, platform.StageFinalize, nil
 	case err != nil:
-		return chain.Ref{}, "", err
+		return platform.Ref{}, "", err
 	case found.URI == "" || found.CID == "":
-		return chain.Ref{}, "", platform.Busy().Because(errIncomplete)
+		return platform.Ref{}, "", platform.Busy().Because(errIncomplete)
 	}
 	return found.ref(a), platform.StageDone, nil
 }

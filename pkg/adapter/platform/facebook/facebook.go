@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -109,7 +108,7 @@ func locked() *platform.Error {
 // Platform is Facebook.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	platform.Chain[state]
 	api graph.API
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -45,14 +44,14 @@ func reel(post platform.Post) bool {
 		m.Duration <= 90*time.Second
 }
 
-// Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
+// Begin implements platform.Steps.
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *platform.Work[state]) error {
 	return nil
 }
 
-// Prepare implements chain.Steps. It uploads a photo, or lets Facebook read the file of a Reel.
+// Prepare implements platform.Steps. It uploads a photo, or lets Facebook read the file of a Reel.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	switch {
 	case w.Made > 0:
@@ -158,9 +157,9 @@ func (p *Platform) write(ctx context.Context, a platform.Account, edge string, f
 	return made.ID, nil
 }
 
-// Make implements chain.Steps.
+// Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (ref chain.Ref, err error) {
+	w platform.Work[state]) (ref platform.Ref, err error) {
 	text := p.Text(post, w)
 	switch {
 	case p.IsComment(post, w):
@@ -172,7 +171,7 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 		call.Posts = true
 		call.Form = url.Values{"upload_phase": {"finish"}, "video_id": {w.Own.Reel}, "video_state": {"PUBLISHED"},
 			"description": {text}}
-		return chain.Ref{ID: w.Own.Reel}, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
+		return platform.Ref{ID: w.Own.Reel}, p.Client.JSON(ctx, call, refusals.Refused(true), nil)
 	case len(post.Media) == 1 && post.Media[0].Video():
 		form := url.Values{"file_url": {post.Media[0].URL}, "description": {text}}
 		if post.Title != "" {
@@ -192,10 +191,10 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 	return ref, err
 }
 
-// Find implements chain.Steps. A Reel is found by its id, and other posts among the newest ones of the
+// Find implements platform.Steps. A Reel is found by its id, and other posts among the newest ones of the
 // page.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w platform.Work[state],
+	begun time.Time) (ref platform.Ref, next platform.Stage, err error) {
 	if p.IsComment(post, w) {
 		return ref, platform.StageReconcile, nil
 	}
@@ -204,7 +203,7 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 		if err != nil || v.Status.Publishing.Status != complete {
 			return ref, platform.StageReconcile, err
 		}
-		return chain.Ref{ID: w.Own.Reel}, platform.StageDone, nil
+		return platform.Ref{ID: w.Own.Reel}, platform.StageDone, nil
 	}
 	edge, text := "/published_posts", "message"
 	if len(post.Media) == 1 && post.Media[0].Video() {
@@ -226,16 +225,16 @@ func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.P
 		at, err := time.Parse("2006-01-02T15:04:05-0700", d.At)
 		if err == nil && (isPost(d.ID) || graph.Number(d.ID)) && !at.Before(begun.Add(-time.Minute)) &&
 			strings.TrimSpace(d.Message+d.Description) == p.Text(post, w) {
-			return chain.Ref{ID: d.ID}, platform.StageDone, nil
+			return platform.Ref{ID: d.ID}, platform.StageDone, nil
 		}
 	}
 	return ref, platform.StageReconcile, nil
 }
 
-// End implements chain.Ender. It waits until a video is processed, and reads the address of the post,
+// End implements platform.Ender. It waits until a video is processed, and reads the address of the post,
 // which is visible even if this fails.
 func (p *Platform) End(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
+	w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
 	fields, v := "permalink_url", film{}
 	if len(post.Media) > 0 && post.Media[0].Video() {
 		fields = "status,permalink_url"

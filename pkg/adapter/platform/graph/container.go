@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 )
 
 const (
@@ -55,13 +54,13 @@ type Containers struct {
 	// File returns the container of a file.
 	File func(p platform.Post, m platform.Media) url.Values
 	// Describe adds the text of the next post and what else belongs to it to its container.
-	Describe func(form url.Values, p platform.Post, w chain.Work[Boxes])
+	Describe func(form url.Values, p platform.Post, w platform.Work[Boxes])
 	// List returns the edge that lists the account's newest posts, and the text by which the next post is found there.
-	List func(p platform.Post, w chain.Work[Boxes]) (edge, text string)
+	List func(p platform.Post, w platform.Work[Boxes]) (edge, text string)
 }
 
-// Begin implements chain.Steps. It reads how much the account may publish.
-func (c *Containers) Begin(ctx context.Context, a platform.Account, _ platform.Post, _ *chain.Work[Boxes]) error {
+// Begin implements platform.Steps. It reads how much the account may publish.
+func (c *Containers) Begin(ctx context.Context, a platform.Account, _ platform.Post, _ *platform.Work[Boxes]) error {
 	var limit struct {
 		Data []struct {
 			Used   int `json:"quota_usage"`
@@ -80,9 +79,9 @@ func (c *Containers) Begin(ctx context.Context, a platform.Account, _ platform.P
 	return nil
 }
 
-// Prepare implements chain.Steps. It makes the next container, or looks at one.
+// Prepare implements platform.Steps. It makes the next container, or looks at one.
 func (c *Containers) Prepare(ctx context.Context, a platform.Account, p platform.Post,
-	w *chain.Work[Boxes]) (ready bool, wait time.Duration, err error) {
+	w *platform.Work[Boxes]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	carousel := w.Made == 0 && len(p.Media) > 1
 	switch {
@@ -153,23 +152,23 @@ func (c *Containers) state(ctx context.Context, a platform.Account, container st
 	}
 }
 
-// Make implements chain.Steps. It publishes the container.
+// Make implements platform.Steps. It publishes the container.
 func (c *Containers) Make(ctx context.Context, a platform.Account, _ platform.Post,
-	w chain.Work[Boxes]) (chain.Ref, error) {
+	w platform.Work[Boxes]) (platform.Ref, error) {
 	if w.Own.For != w.Made+1 || w.Own.Box == "" {
-		return chain.Ref{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Ref{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	id, err := c.API.Create(ctx, a.Token.Access, "/"+a.ID+c.Edge+"_publish", url.Values{"creation_id": {w.Own.Box}}, true)
-	return chain.Ref{ID: id}, err
+	return platform.Ref{ID: id}, err
 }
 
-// Find implements chain.Steps. A published container does not name its post, which is found among the newest ones.
-func (c *Containers) Find(ctx context.Context, a platform.Account, p platform.Post, w chain.Work[Boxes],
-	begun time.Time) (chain.Ref, platform.Stage, error) {
+// Find implements platform.Steps. A published container does not name its post, which is found among the newest ones.
+func (c *Containers) Find(ctx context.Context, a platform.Account, p platform.Post, w platform.Work[Boxes],
+	begun time.Time) (platform.Ref, platform.Stage, error) {
 	// While the container is not published, the platform may still be working on the call.
 	state, err := c.state(ctx, a, w.Own.Box)
 	if err != nil || state != published {
-		return chain.Ref{}, platform.StageReconcile, err
+		return platform.Ref{}, platform.StageReconcile, err
 	}
 	edge, want := c.List(p, w)
 	var list struct {
@@ -177,7 +176,7 @@ func (c *Containers) Find(ctx context.Context, a platform.Account, p platform.Po
 	}
 	if err := c.API.Get(ctx, a.Token.Access, "/"+a.ID+edge, url.Values{"fields": {"id," + c.Caption + ",timestamp"},
 		"limit": {"25"}}, &list); err != nil {
-		return chain.Ref{}, "", err
+		return platform.Ref{}, "", err
 	}
 	for _, post := range list.Data {
 		id, _ := post["id"].(string)
@@ -185,18 +184,18 @@ func (c *Containers) Find(ctx context.Context, a platform.Account, p platform.Po
 		stamp, _ := post["timestamp"].(string)
 		at, err := time.Parse("2006-01-02T15:04:05-0700", stamp)
 		if err == nil && Number(id) && strings.TrimSpace(text) == want && !at.Before(begun.Add(-time.Minute)) {
-			return chain.Ref{ID: id}, platform.StageDone, nil
+			return platform.Ref{ID: id}, platform.StageDone, nil
 		}
 	}
 	if c.Settled > 0 && c.API.Client.Now().Sub(begun) >= c.Settled {
-		return chain.Ref{}, platform.StageDone, nil
+		return platform.Ref{}, platform.StageDone, nil
 	}
-	return chain.Ref{}, platform.StageReconcile, nil
+	return platform.Ref{}, platform.StageReconcile, nil
 }
 
-// End implements chain.Ender. It reads the address of the post, which is visible even if this fails.
+// End implements platform.Ender. It reads the address of the post, which is visible even if this fails.
 func (c *Containers) End(ctx context.Context, a platform.Account, _ platform.Post,
-	w *chain.Work[Boxes]) (ended bool, wait time.Duration, err error) {
+	w *platform.Work[Boxes]) (ended bool, wait time.Duration, err error) {
 	if w.First.URL != "" {
 		return true, 0, nil
 	}

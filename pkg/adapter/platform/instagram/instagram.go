@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -93,7 +92,7 @@ type Options struct {
 type Platform struct {
 	wire.Connector
 	*graph.Containers
-	chain.Chain[graph.Boxes]
+	platform.Chain[graph.Boxes]
 }
 
 var _ platform.Adapter = (*Platform)(nil)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -25,7 +24,7 @@ func containers(c *wire.Client) *graph.Containers {
 		API:  graph.API{Client: c, Base: c.Base(graphAddress) + version, Refusals: refusals},
 		Edge: "/media", Limit: "/content_publishing_limit", State: "status_code", Detail: "status", Caption: "caption",
 		Image: image, Settled: settled, File: file, Describe: describe,
-		List: func(p platform.Post, _ chain.Work[graph.Boxes]) (edge, text string) {
+		List: func(p platform.Post, _ platform.Work[graph.Boxes]) (edge, text string) {
 			if p.Kind == platform.KindStory {
 				return "/stories", ""
 			}
@@ -62,7 +61,7 @@ func file(p platform.Post, m platform.Media) url.Values {
 }
 
 // describe adds the caption to the container of a post. A carousel declares on this container only that AI has made it.
-func describe(form url.Values, p platform.Post, _ chain.Work[graph.Boxes]) {
+func describe(form url.Values, p platform.Post, _ platform.Work[graph.Boxes]) {
 	if p.Kind != platform.KindStory {
 		form.Set("caption", platform.Arrange(p, capabilities).Body)
 	}
@@ -71,9 +70,9 @@ func describe(form url.Values, p platform.Post, _ chain.Work[graph.Boxes]) {
 	}
 }
 
-// Begin implements chain.Steps. It makes the first container, too.
+// Begin implements platform.Steps. It makes the first container, too.
 func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[graph.Boxes]) error {
+	w *platform.Work[graph.Boxes]) error {
 	err := p.Containers.Begin(ctx, a, post, w)
 	if err == nil {
 		_, w.Wait, err = p.Prepare(ctx, a, post, w)
@@ -81,9 +80,9 @@ func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.
 	return err
 }
 
-// Prepare implements chain.Steps. Before the first comment, which needs no container, it reads the address of the post.
+// Prepare implements platform.Steps. Before the first comment, which needs no container, it reads the address of the post.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[graph.Boxes]) (ready bool, wait time.Duration, err error) {
+	w *platform.Work[graph.Boxes]) (ready bool, wait time.Duration, err error) {
 	if !p.IsComment(post, *w) {
 		return p.Containers.Prepare(ctx, a, post, w)
 	}
@@ -95,22 +94,22 @@ func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platfor
 	return ready, wait, err
 }
 
-// Make implements chain.Steps.
+// Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[graph.Boxes]) (chain.Ref, error) {
+	w platform.Work[graph.Boxes]) (platform.Ref, error) {
 	if !p.IsComment(post, w) {
 		return p.Containers.Make(ctx, a, post, w)
 	}
 	id, err := p.API.Create(ctx, a.Token.Access, "/"+url.PathEscape(w.First.ID)+"/comments",
 		url.Values{"message": {post.Options.FirstComment}}, true)
-	return chain.Ref{ID: id}, err
+	return platform.Ref{ID: id}, err
 }
 
-// Find implements chain.Steps. A comment is in doubt: it is not looked for.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[graph.Boxes],
-	begun time.Time) (chain.Ref, platform.Stage, error) {
+// Find implements platform.Steps. A comment is in doubt: it is not looked for.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w platform.Work[graph.Boxes],
+	begun time.Time) (platform.Ref, platform.Stage, error) {
 	if p.IsComment(post, w) {
-		return chain.Ref{}, platform.StageReconcile, nil
+		return platform.Ref{}, platform.StageReconcile, nil
 	}
 	return p.Containers.Find(ctx, a, post, w, begun)
 }

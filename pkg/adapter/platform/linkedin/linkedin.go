@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -108,7 +107,7 @@ type Options struct {
 // Platform is LinkedIn.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 var _ platform.Adapter = (*Platform)(nil)

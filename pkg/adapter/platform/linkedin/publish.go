@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -47,14 +46,14 @@ func edge(m platform.Media) string {
 	}
 }
 
-// Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
+// Begin implements platform.Steps.
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *platform.Work[state]) error {
 	return nil
 }
 
-// Prepare implements chain.Steps. It uploads a file, or looks at one.
+// Prepare implements platform.Steps. It uploads a file, or looks at one.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s, all := &w.Own, files(post)
 	if len(s.Files) == len(all) {
 		return true, 0, nil
@@ -169,9 +168,9 @@ func commentary(text string) string {
 	return hashtags().ReplaceAllString(escape.Replace(text), `${1}{hashtag|\#|${2}}`)
 }
 
-// Make implements chain.Steps.
+// Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (ref chain.Ref, err error) {
+	w platform.Work[state]) (ref platform.Ref, err error) {
 	if p.IsComment(post, w) {
 		call := p.call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(w.First.ID)+"/comments", a.Token.Access)
 		call.Posts = true
@@ -195,10 +194,10 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 	return refOf(id), nil
 }
 
-func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/feed/update/" + id} }
+func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/feed/update/" + id} }
 
 // body returns a post.
-func (p *Platform) body(a platform.Account, post platform.Post, w chain.Work[state]) map[string]any {
+func (p *Platform) body(a platform.Account, post platform.Post, w platform.Work[state]) map[string]any {
 	visibility := "PUBLIC"
 	if post.Options.Privacy == platform.Friends && strings.HasPrefix(a.ID, member) {
 		visibility = "CONNECTIONS"
@@ -236,9 +235,9 @@ func (p *Platform) body(a platform.Account, post platform.Post, w chain.Work[sta
 	return body
 }
 
-// Find implements chain.Steps. It looks at the newest posts of an organisation.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+// Find implements platform.Steps. It looks at the newest posts of an organisation.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w platform.Work[state],
+	begun time.Time) (ref platform.Ref, next platform.Stage, err error) {
 	if !strings.HasPrefix(a.ID, organization) || p.IsComment(post, w) {
 		return ref, "", platform.Lost(nil)
 	}

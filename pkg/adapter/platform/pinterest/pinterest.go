@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -84,7 +83,7 @@ type Options struct {
 // Platform is Pinterest.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 var _ platform.Adapter = (*Platform)(nil)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -23,14 +22,14 @@ type state struct {
 	Video string `json:"video,omitempty"` // id of the uploaded video
 }
 
-// Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
+// Begin implements platform.Steps.
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *platform.Work[state]) error {
 	return nil
 }
 
-// Prepare implements chain.Steps. It uploads a video, or looks at it.
+// Prepare implements platform.Steps. It uploads a video, or looks at it.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	if !post.Media[0].Video() {
 		return true, 0, nil
 	}
@@ -94,9 +93,9 @@ func link(post platform.Post) string {
 	return ""
 }
 
-// Make implements chain.Steps.
+// Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (ref chain.Ref, err error) {
+	w platform.Work[state]) (ref platform.Ref, err error) {
 	pin := map[string]any{"board_id": a.ID, "description": p.Text(post, w), "media_source": source(post, w.Own)}
 	for name, value := range map[string]string{"title": post.Title, "link": link(post), "alt_text": post.Media[0].Alt} {
 		if value != "" {
@@ -117,8 +116,8 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 	return refOf(made.ID), nil
 }
 
-func refOf(id string) chain.Ref {
-	return chain.Ref{ID: id, URL: site + "/pin/" + url.PathEscape(id) + "/"}
+func refOf(id string) platform.Ref {
+	return platform.Ref{ID: id, URL: site + "/pin/" + url.PathEscape(id) + "/"}
 }
 
 // source returns the media of a pin.
@@ -143,9 +142,9 @@ func source(post platform.Post, s state) map[string]any {
 	}
 }
 
-// Find implements chain.Steps. It looks at the newest pins of the board.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+// Find implements platform.Steps. It looks at the newest pins of the board.
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w platform.Work[state],
+	begun time.Time) (ref platform.Ref, next platform.Stage, err error) {
 	var list struct {
 		Items []struct {
 			ID          string `json:"id"`

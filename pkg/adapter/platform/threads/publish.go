@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -16,7 +15,7 @@ func (p *Platform) containers(c *wire.Client) *graph.Containers {
 		API:  graph.API{Client: c, Base: c.Base(address) + version, Refusals: refusals},
 		Edge: "/threads", Limit: "/threads_publishing_limit", State: "status", Detail: "error_message", Caption: "text",
 		Image: 30 * time.Second, File: file, Describe: p.describe,
-		List: func(post platform.Post, w chain.Work[graph.Boxes]) (edge, text string) {
+		List: func(post platform.Post, w platform.Work[graph.Boxes]) (edge, text string) {
 			if w.Made > 0 {
 				return "/replies", p.Text(post, w)
 			}
@@ -38,7 +37,7 @@ func file(_ platform.Post, m platform.Media) url.Values {
 }
 
 // describe adds the text of the next post, and what it answers.
-func (p *Platform) describe(form url.Values, post platform.Post, w chain.Work[graph.Boxes]) {
+func (p *Platform) describe(form url.Values, post platform.Post, w platform.Work[graph.Boxes]) {
 	form.Set("text", p.Text(post, w))
 	switch {
 	case p.IsComment(post, w):

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -111,7 +110,7 @@ func gone() *platform.Error { return platform.Again(nil) }
 type Platform struct {
 	wire.Connector
 	*graph.Containers
-	chain.Chain[graph.Boxes]
+	platform.Chain[graph.Boxes]
 }
 
 var _ platform.Adapter = (*Platform)(nil)

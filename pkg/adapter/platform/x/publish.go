@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -32,8 +31,8 @@ type state struct {
 	Ready bool   `json:"ready,omitempty"`
 }
 
-// Begin implements chain.Steps.
-func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *chain.Work[state]) error {
+// Begin implements platform.Steps.
+func (p *Platform) Begin(context.Context, platform.Account, platform.Post, *platform.Work[state]) error {
 	return nil
 }
 
@@ -60,9 +59,9 @@ func (u uploaded) ready() (bool, time.Duration, error) {
 	}
 }
 
-// Prepare implements chain.Steps. It uploads some parts of a file, or looks at the file.
+// Prepare implements platform.Steps. It uploads some parts of a file, or looks at the file.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
-	w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+	w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	if w.Made > 0 || len(s.Files) == len(post.Media) {
 		return true, 0, nil
@@ -152,9 +151,9 @@ func (p *Platform) append(ctx context.Context, a platform.Account, m platform.Me
 var settings = map[string]string{"following": "following", "mentioned": "mentionedUsers", "subscribers": "subscribers",
 	"verified": "verified"}
 
-// Make implements chain.Steps.
+// Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.Post,
-	w chain.Work[state]) (ref chain.Ref, err error) {
+	w platform.Work[state]) (ref platform.Ref, err error) {
 	body := map[string]any{"text": p.Text(post, w)}
 	if post.Options.Generated {
 		body["made_with_ai"] = true
@@ -192,7 +191,7 @@ func (p *Platform) Make(ctx context.Context, a platform.Account, post platform.P
 	return refOf(made.Data.ID), nil
 }
 
-func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/i/status/" + id} }
+func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/i/status/" + id} }
 
 // plain returns a text without its links and repeated spaces. X writes links in its own way, and adds
 // one for media.
@@ -206,10 +205,10 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(b.String()+text[at:]), " ")
 }
 
-// Find implements chain.Steps. It looks at the posts since the call began, because X charges for each
+// Find implements platform.Steps. It looks at the posts since the call began, because X charges for each
 // post that is read.
-func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w chain.Work[state],
-	begun time.Time) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(ctx context.Context, a platform.Account, post platform.Post, w platform.Work[state],
+	begun time.Time) (ref platform.Ref, next platform.Stage, err error) {
 	var list struct {
 		Data []struct {
 			ID   string    `json:"id"`

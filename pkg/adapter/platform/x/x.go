@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -135,7 +134,7 @@ func cost(p platform.Post) (sum int) {
 // Platform is X.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 var _ platform.Adapter = (*Platform)(nil)

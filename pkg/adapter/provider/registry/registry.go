@@ -15,7 +15,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -47,7 +46,7 @@ type Config struct {
 // Registry finds providers. It is safe for concurrent use.
 type Registry struct {
 	cfg     Config
-	secrets *credentials.Store
+	secrets *Credentials
 
 	mu    sync.Mutex
 	built map[string]provider.Provider
@@ -60,7 +59,7 @@ func New(cfg Config) *Registry {
 	}
 	return &Registry{
 		cfg:     cfg,
-		secrets: credentials.New(secret.Manager(cfg.AWS, cfg.Secret), cfg.Now),
+		secrets: NewCredentials(secret.Manager(cfg.AWS, cfg.Secret), cfg.Now),
 		built:   map[string]provider.Provider{},
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
 )
 
 // ratios are the aspect ratios of each kind. The first of each is the default.
@@ -133,16 +132,16 @@ func (w work) check() error {
 
 // file makes the i-th file of the result.
 func (w work) file(i uint32) ([]byte, error) {
-	scene := synth.Scene{Width: w.Width, Height: w.Height, Seed: w.Seed + i, Mood: w.Mood, Colors: w.Colors}
+	scene := Scene{Width: w.Width, Height: w.Height, Seed: w.Seed + i, Mood: w.Mood, Colors: w.Colors}
 	plays := time.Duration(w.Length) * time.Millisecond
 	switch w.Kind {
 	case provider.KindImage:
-		return synth.JPEG(scene)
+		return JPEG(scene)
 	case provider.KindVideo:
-		return synth.MP4(scene, plays, false)
+		return MP4(scene, plays, false)
 	case provider.KindAvatar:
-		return synth.MP4(scene, plays, true)
+		return MP4(scene, plays, true)
 	default:
-		return synth.MP3(w.Seed, plays)
+		return MP3(w.Seed, plays)
 	}
 }

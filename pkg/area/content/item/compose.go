@@ -9,14 +9,13 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
 // Composition implements generate.Composing: the finished media of the item.
-func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
+func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, error) {
 	if s := w.Sandbox; s != nil && s.Outcome == generate.OutcomeFailed {
 		// No provider has rehearsed the failure, since all other parts are reused.
 		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
@@ -33,7 +32,7 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 		r.Brief.Brand = r.Brief.Brand.At(&l.File, w.look.Place)
 	}
 	c, err := r.composition(made)
-	if v, ok := c.(composition.Video); ok && w.look.Plain {
+	if v, ok := c.(generate.Video); ok && w.look.Plain {
 		v.Intro, v.Outro = nil, nil // what was made for the time between them cannot fill theirs
 		c = v
 	}
@@ -41,7 +40,7 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 }
 
 // composition returns the composition of the parts that were made.
-func (r *Record) composition(made []generate.Made) (composition.Composition, error) {
+func (r *Record) composition(made []generate.Made) (generate.Composition, error) {
 	text := r.words(made)
 	if err := r.checkWritten(text); err != nil {
 		return nil, err
@@ -57,16 +56,16 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 	case "short video", "long video":
 		return r.video(text, made, pictures)
 	case "story clip":
-		scene := composition.Scene{Clip: pictures[0], Length: r.between(), OnScreen: r.Title}
+		scene := generate.Scene{Clip: pictures[0], Length: r.between(), OnScreen: r.Title}
 		if !r.Given.Title {
 			scene.OnScreen = script.Screen.Clip(r.Title)
 		}
-		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Language: r.Language,
+		return generate.Video{Format: generate.Portrait, Scenes: []generate.Scene{scene}, Language: r.Language,
 			Brand: brand, Intro: r.Brief.Intro, Outro: r.Brief.Outro}, nil
 	case "carousel":
-		c := composition.Carousel{Language: r.Language, Brand: brand, Offer: r.offer()}
+		c := generate.Carousel{Language: r.Language, Brand: brand, Offer: r.offer()}
 		for i, p := range pictures {
-			slide := composition.Slide{File: p, Heading: r.Slides[i].Text, Body: r.Slides[i].Body,
+			slide := generate.Slide{File: p, Heading: r.Slides[i].Text, Body: r.Slides[i].Body,
 				Whole: r.photo(i+1) != nil}
 			if !r.givenSlide(i) && i < len(text.Slides) {
 				slide.Heading, slide.Body = text.Slides[i].Heading, text.Slides[i].Body
@@ -75,7 +74,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		}
 		return c, nil
 	case "story":
-		return composition.Picture{Use: composition.Story, File: pictures[0], Text: r.Title, Language: r.Language,
+		return generate.Picture{Use: generate.Story, File: pictures[0], Text: r.Title, Language: r.Language,
 			Brand: brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 	case "music clip":
 		_, cover := r.madeBy(made, roleCover, 0)
@@ -85,7 +84,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 		if cover == nil {
 			return nil, fmt.Errorf("item: %s has no cover", r.ID)
 		}
-		return composition.MusicClip{
+		return generate.MusicClip{
 			Track: pictures[0], Cover: cover, Length: time.Duration(*r.DurationSeconds) * time.Second, Title: r.Title,
 			Language: r.Language, Brand: brand,
 		}, nil
@@ -94,7 +93,7 @@ func (r *Record) composition(made []generate.Made) (composition.Composition, err
 	if !r.Given.Headline {
 		headline = text.Headline
 	}
-	return composition.Picture{Use: composition.Post, File: pictures[0], Text: headline, Language: r.Language,
+	return generate.Picture{Use: generate.Post, File: pictures[0], Text: headline, Language: r.Language,
 		Brand: r.Brief.Brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 }
 
@@ -125,12 +124,12 @@ func (r *Record) pictures(made []generate.Made) (all []*media.File) {
 const anyLength = time.Hour
 
 // video describes a video of scenes.
-func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
-	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
+func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.File) (generate.Composition, error) {
+	v := generate.Video{Format: generate.Portrait, Language: r.Language, Captions: true, Fade: true,
 		CaptionStyle: r.Brief.CaptionStyle,
 		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
 	if r.Shape == "long video" {
-		v.Format = composition.Landscape
+		v.Format = generate.Landscape
 	}
 	n, voice := r.madeBy(made, roleVoice, 0)
 	if voice == nil || len(seen) != len(text.Scenes) {
@@ -148,7 +147,7 @@ func (r *Record) video(text provider.Text, made []generate.Made, seen []*media.F
 	}
 	covers, clips := make([]time.Duration, len(text.Scenes)), 0
 	for i, s := range text.Scenes {
-		scene := composition.Scene{Text: s.Text, OnScreen: s.OnScreen, Whole: r.photo(i+1) != nil}
+		scene := generate.Scene{Text: s.Text, OnScreen: s.OnScreen, Whole: r.photo(i+1) != nil}
 		if seen[i].Type == media.Video {
 			scene.Clip, covers[i] = seen[i], covered(seconds(*seen[i]))
 			clips++

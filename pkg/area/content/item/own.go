@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -89,26 +88,26 @@ func (r *Record) CheckAgain() error {
 }
 
 // ownComposition returns the composition that fits the caller's pictures or video. A video keeps its length and sound.
-func (r *Record) ownComposition() composition.Composition {
+func (r *Record) ownComposition() generate.Composition {
 	whole := *r.Fit == FitPad
 	if own := &r.Own[0]; r.Kind != Carousel && own.Type == media.Video {
-		v := composition.Video{Format: composition.Portrait, Language: r.Language}
+		v := generate.Video{Format: generate.Portrait, Language: r.Language}
 		if r.Format != nil && *r.Format == FormatLong {
-			v.Format = composition.Landscape
+			v.Format = generate.Landscape
 		}
-		v.Scenes = []composition.Scene{{Clip: own, Length: seconds(*own), Whole: whole}}
+		v.Scenes = []generate.Scene{{Clip: own, Length: seconds(*own), Whole: whole}}
 		return v
 	}
 	if r.Kind != Carousel {
-		use := composition.Post
+		use := generate.Post
 		if r.Kind == Story {
-			use = composition.Story
+			use = generate.Story
 		}
-		return composition.Picture{Use: use, File: &r.Own[0], Language: r.Language, Whole: whole}
+		return generate.Picture{Use: use, File: &r.Own[0], Language: r.Language, Whole: whole}
 	}
-	c := composition.Carousel{Language: r.Language}
+	c := generate.Carousel{Language: r.Language}
 	for i := range r.Own {
-		c.Slides = append(c.Slides, composition.Slide{File: &r.Own[i], Whole: whole})
+		c.Slides = append(c.Slides, generate.Slide{File: &r.Own[i], Whole: whole})
 	}
 	return c
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -14,7 +13,7 @@ var _ generate.Looking = (*work)(nil)
 // the accounts that the item may be published to is of a platform that permits none, unless
 // the settings have a place for the logo there. The accounts are those of the item and of
 // its factory, as they are now.
-func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, err error) {
+func (w *work) Look(ctx context.Context, db *store.DB) (look generate.Look, err error) {
 	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
 		return look, nil
 	}
@@ -34,7 +33,7 @@ func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, e
 }
 
 // Show implements generate.Looking.
-func (w *work) Show(look composition.Look) { w.look = look }
+func (w *work) Show(look generate.Look) { w.look = look }
 
 func accountKeys(ids []string) []store.Key {
 	keys := make([]store.Key, len(ids))

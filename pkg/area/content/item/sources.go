@@ -14,7 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/record/attempts"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -115,7 +115,7 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	if now.Sub(cached.Failed) < source.Fresh {
 		return last
 	}
-	permitted, err := attempts.OfHost(ctx, db, now, w.item.Owner, s.URL)
+	permitted, err := quota.OfHost(ctx, db, now, w.item.Owner, s.URL)
 	if err != nil || !permitted {
 		slog.Info("source not read", "item", w.ID, "source", s.ID(), "permitted", permitted, "error", err)
 		return last

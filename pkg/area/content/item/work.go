@@ -8,7 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -42,7 +41,7 @@ type work struct {
 	signer  Signer
 	reader  Reader
 	repeats bool
-	look    composition.Look // of its finished media
+	look    generate.Look // of its finished media
 }
 
 var _ generate.Composing = (*work)(nil)
