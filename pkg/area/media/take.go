@@ -10,7 +10,6 @@ import (
 
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/objects"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -27,7 +26,7 @@ func notFetched(err error) error {
 		return reject("not_fetched", "The file could not be fetched. %s", blocked.Reason)
 	}
 	if errors.Is(err, safehttp.ErrBodyTooLarge) {
-		return objects.ErrTooLarge
+		return media.ErrTooLarge
 	}
 	return &lateError{safehttp.Describe(err)}
 }
@@ -74,17 +73,17 @@ func (w *Importer) take(ctx context.Context, s *task.Step, b Brought) (*media.Fi
 }
 
 // receive reads a file.
-func (w *Importer) receive(ctx context.Context, s *task.Step, b Brought) (*objects.Spooled, error) {
+func (w *Importer) receive(ctx context.Context, s *task.Step, b Brought) (*media.Spooled, error) {
 	body, err := w.open(ctx, s, b)
-	var received *objects.Spooled
+	var received *media.Spooled
 	most := media.Limit(b.Declared.Type)
 	if err == nil {
-		received, err = objects.Spool(ctx, body, most)
+		received, err = media.Spool(ctx, body, most)
 		_ = body.Close()
 	}
 	var late *lateError
 	switch {
-	case errors.Is(err, objects.ErrTooLarge):
+	case errors.Is(err, media.ErrTooLarge):
 		return nil, reject("too_large", "The file is larger than %d bytes.", most)
 	case errors.As(err, &late) && s.Failures+1 >= maxFetches:
 		return nil, reject("not_fetched", "The file could not be fetched, and was tried %d times. The last time, %s",
@@ -106,7 +105,7 @@ func lower(sentence string) string {
 }
 
 // compare refuses a file that is not the one that was declared.
-func compare(f *objects.Spooled, d Declared) error {
+func compare(f *media.Spooled, d Declared) error {
 	if d.Bytes != 0 && d.Bytes != f.Size {
 		return reject("size_mismatch", "The file has %d bytes, and %d were declared.", f.Size, d.Bytes)
 	}
@@ -118,7 +117,7 @@ func compare(f *objects.Spooled, d Declared) error {
 
 // keep stores a file without what is removed from it. Its key holds its hash, so that nothing else is ever stored
 // there.
-func (w *Importer) keep(ctx context.Context, s *task.Step, received *objects.Spooled, found probe.Decoded) (*media.File,
+func (w *Importer) keep(ctx context.Context, s *task.Step, received *media.Spooled, found probe.Decoded) (*media.File,
 	error) {
 	if len(found.Edits) > 0 {
 		if err := found.Apply(received); err != nil {

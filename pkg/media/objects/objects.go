@@ -58,8 +58,8 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 	if err := place.Validate(); err != nil {
 		return media.File{}, err
 	}
-	received, err := Spool(ctx, body, s.maxBytes)
-	if errors.Is(err, ErrTooLarge) {
+	received, err := media.Spool(ctx, body, s.maxBytes)
+	if errors.Is(err, media.ErrTooLarge) {
 		return media.File{}, errs.New(errs.UnsupportedMedia, "The generated file is larger than %d MB.", s.maxBytes>>20)
 	}
 	if err != nil {

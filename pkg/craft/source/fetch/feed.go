@@ -22,7 +22,7 @@ func ParseFeed(ctx context.Context, body []byte) (found []source.Entry, err erro
 			found, err = nil, fmt.Errorf("feed: %v", r)
 		}
 	}()
-	if body, err = source.BoundFeed(ctx, body); err != nil {
+	if body, err = BoundFeed(ctx, body); err != nil {
 		return nil, fmt.Errorf("feed: %w", err)
 	}
 	read, err := gofeed.NewParser().Parse(bytes.NewReader(body))

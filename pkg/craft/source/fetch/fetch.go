@@ -203,7 +203,7 @@ func ofPage(ctx context.Context, base *url.URL, contentType string, body []byte)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
-	small, err := source.BoundPage(ctx, decoded)
+	small, err := BoundPage(ctx, decoded)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
