@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
 // parse parses the body if the operation takes one. It runs once for each call: the schema check and a merge patch use
@@ -17,7 +17,7 @@ func (c *call) parse(takesBody, optional bool) (err error) {
 	case !takesBody:
 		return rejectBody(c.body)
 	case len(c.body) > 0:
-		c.sent, err = humafix.ParseJSON(c.body)
+		c.sent, err = jsontree.Parse(c.body)
 		return err
 	case optional:
 		return nil

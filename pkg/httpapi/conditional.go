@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -97,7 +97,7 @@ func Merge[T any](current T, patch any) (T, error) {
 	if err := json.Unmarshal(doc, &tree); err != nil {
 		return merged, err
 	}
-	tree = humafix.MergeJSON(tree, patch)
+	tree = jsontree.Merge(tree, patch)
 	if members, ok := tree.(map[string]any); ok {
 		// The schema bounds the patch, but not the result.
 		if pairs, _ := members["metadata"].(map[string]any); len(pairs) > resource.MaxPairs {

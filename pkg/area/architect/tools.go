@@ -20,7 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -123,7 +123,7 @@ func reading[I any](name, description string, scopes []auth.Scope,
 // decode reads the input of a tool, which the model has written, as strictly as the body
 // of a call.
 func decode[I any](input json.RawMessage) (in I, err error) {
-	tree, err := humafix.ParseJSON(input)
+	tree, err := jsontree.Parse(input)
 	if err != nil {
 		return in, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -83,7 +84,7 @@ func Check(t reflect.Type, member string, value any) error {
 	schemas := newRegistry()
 	c := newChecker(schemas, schemas.Schema(t, false, ""), false, Known{})
 	sent := map[string]any{member: value}
-	if problems := c.within(value, sent, "body."+member, "/"+EscapePointer(member)); len(problems) > 0 {
+	if problems := c.within(value, sent, "body."+member, "/"+jsontree.Escape(member)); len(problems) > 0 {
 		return Invalid(problems, sent)
 	}
 	return nil
@@ -144,7 +145,7 @@ func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []p
 			if member == nil {
 				member, _ = schema.AdditionalProperties.(*huma.Schema)
 			}
-			found = c.walk(member, v[name], pointer+"/"+EscapePointer(name), found)
+			found = c.walk(member, v[name], pointer+"/"+jsontree.Escape(name), found)
 		}
 	}
 	return found
@@ -167,7 +168,7 @@ func (c *checker) nulls(schema *huma.Schema, patch any, pointer string, found []
 		return found
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		member, at := c.resolve(schema.Properties[name]), pointer+"/"+EscapePointer(name)
+		member, at := c.resolve(schema.Properties[name]), pointer+"/"+jsontree.Escape(name)
 		switch {
 		case member == nil:
 		case members[name] != nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
 // render renders an error; see RenderWith.
@@ -155,7 +156,7 @@ func locate(place string, sent any) string {
 			}
 		}
 		if found != "" {
-			return "/" + EscapePointer(found) + locate(strings.TrimPrefix(place[len(found):], "."), v[found])
+			return "/" + jsontree.Escape(found) + locate(strings.TrimPrefix(place[len(found):], "."), v[found])
 		}
 	case []any:
 		digits, rest, _ := strings.Cut(strings.TrimPrefix(place, "["), "]")
@@ -176,13 +177,13 @@ func field(path []string, sent any) string {
 	switch v := sent.(type) {
 	case map[string]any:
 		if next, ok := v[path[0]]; ok {
-			return "/" + EscapePointer(path[0]) + field(path[1:], next)
+			return "/" + jsontree.Escape(path[0]) + field(path[1:], next)
 		}
 		return field(path[1:], v)
 	case []any:
 		last, found, times := path[len(path)-1], "", 0
 		for i, item := range v {
-			if place := field(path, item); strings.HasSuffix(place, "/"+EscapePointer(last)) {
+			if place := field(path, item); strings.HasSuffix(place, "/"+jsontree.Escape(last)) {
 				found, times = "/"+strconv.Itoa(i)+place, times+1
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -109,7 +110,7 @@ func serve(t *testing.T, method, query, body string) (got *sent, refused string)
 			got = &in.Body
 			return nil, nil
 		})
-	tree, err := ParseJSON([]byte(body))
+	tree, err := jsontree.Parse([]byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +350,7 @@ func TestAMemberIsCheckedByItsOwnType(t *testing.T) {
 		`{"size":2}`: "", `{"size":0}`: "/settings/size", `{}`: "/settings/size", `{"siz":1,"size":1}`: "/settings/siz",
 		`[]`: "/settings",
 	} {
-		value, _ := ParseJSON([]byte(text))
+		value, _ := jsontree.Parse([]byte(text))
 		err := Check(reflect.TypeFor[inner](), "settings", value)
 		if want == "" && err != nil || want != "" && (err == nil || errs.As(err).Param != want) {
 			t.Errorf("%s: %v", text, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	clip "github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
 // Known describes the resource of an operation, to explain the refusal of a member.
@@ -75,7 +76,7 @@ func cutLast(pointer string) (above, name string) {
 	if i < 0 {
 		return "", pointer
 	}
-	return pointer[:i], UnescapePointer(pointer[i+1:])
+	return pointer[:i], jsontree.Unescape(pointer[i+1:])
 }
 
 // at returns the schema and the value at a pointer in a value.
@@ -85,7 +86,7 @@ func (c *checker) at(value any, pointer string) (*huma.Schema, any) {
 		return schema, value
 	}
 	for part := range strings.SplitSeq(pointer[1:], "/") {
-		schema, value = c.step(schema, value, UnescapePointer(part))
+		schema, value = c.step(schema, value, jsontree.Unescape(part))
 	}
 	return schema, value
 }

@@ -1,11 +1,11 @@
-package humafix_test
+package jsontree_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
 func TestASyntaxErrorHasItsPlace(t *testing.T) {
@@ -41,7 +41,7 @@ func TestASyntaxErrorHasItsPlace(t *testing.T) {
 			"than 1000.",
 		strings.Repeat("[", 1e4): "nested deeper than 1000.",
 	} {
-		_, err := humafix.ParseJSON([]byte(text))
+		_, err := jsontree.Parse([]byte(text))
 		if e := errs.As(err); e.Code != errs.MalformedJSON || !strings.Contains(e.Message, want) {
 			t.Errorf("%.40q: %v, want %s", text, err, want)
 		}

@@ -1,4 +1,7 @@
-package humafix
+// Package jsontree parses the body of a call to a tree of maps, slices and values, as
+// encoding/json does, but refuses what would be lost silently. It also applies merge
+// patches to such trees.
+package jsontree
 
 import (
 	"bytes"
@@ -14,9 +17,9 @@ import (
 // maxDepth bounds how deep objects and arrays may be nested.
 const maxDepth = 1000
 
-// ParseJSON parses a JSON text in one pass. It refuses text that is not UTF-8, half of a
+// Parse parses a JSON text in one pass. It refuses text that is not UTF-8, half of a
 // surrogate pair, and a member that is sent twice.
-func ParseJSON(text []byte) (any, error) {
+func Parse(text []byte) (any, error) {
 	p := parser{Decoder: jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)), text: text}
 	tree, err := p.parse()
 	if err != nil {
@@ -133,19 +136,19 @@ func (p *parser) number(text string) (any, error) {
 	return n, nil
 }
 
-// EscapePointer writes a name as a part of a JSON pointer (RFC 6901, 3).
-func EscapePointer(name string) string {
+// Escape writes a name as a part of a JSON pointer (RFC 6901, 3).
+func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// UnescapePointer reads a part of a JSON pointer.
-func UnescapePointer(part string) string {
+// Unescape reads a part of a JSON pointer.
+func Unescape(part string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
 }
 
-// MergeJSON applies a merge patch to a value (RFC 7396, 2). It changes the objects of the
+// Merge applies a merge patch to a value (RFC 7396, 2). It changes the objects of the
 // value, and none of the patch.
-func MergeJSON(value, patch any) any {
+func Merge(value, patch any) any {
 	changes, ok := patch.(map[string]any)
 	if !ok {
 		return patch
@@ -158,7 +161,7 @@ func MergeJSON(value, patch any) any {
 		if change == nil {
 			delete(merged, name)
 		} else {
-			merged[name] = MergeJSON(merged[name], change)
+			merged[name] = Merge(merged[name], change)
 		}
 	}
 	return merged

@@ -1,4 +1,4 @@
-package humafix_test
+package jsontree_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
 // Parse returns the tree that encoding/json makes, and refuses all that encoding/json refuses.
@@ -20,7 +20,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := humafix.ParseJSON([]byte(text))
+		got, err := jsontree.Parse([]byte(text))
 		var want any
 		refused := json.Unmarshal([]byte(text), &want)
 		if refused != nil && err == nil || err == nil && !reflect.DeepEqual(got, want) {
@@ -35,20 +35,20 @@ func TestParseRefusesWhatWouldBeLost(t *testing.T) {
 		`{"a":{"x":1},"a":{"x":1,"x":2}}`:       {Param: "/a/x"},
 		`{"a":1,"\u0061":2}`:                    {Param: "/a"},
 	} {
-		_, err := humafix.ParseJSON([]byte(text))
+		_, err := jsontree.Parse([]byte(text))
 		if e := errs.As(err); e.Code != errs.ValidationFailed || e.Param != want.Param {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, text := range []string{`"\ud83d"`, `"\ude00\ud83d"`, "\"\xff\"", `{"a":1,"a":2`,
 		strings.Repeat("[", 1_002) + strings.Repeat("]", 1_002)} {
-		if _, err := humafix.ParseJSON([]byte(text)); errs.CodeOf(err) != errs.MalformedJSON {
+		if _, err := jsontree.Parse([]byte(text)); errs.CodeOf(err) != errs.MalformedJSON {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}
 	for _, text := range []string{`"\ud83d\ude00"`, `"\\ud83d"`, strings.Repeat("[", 900) + strings.Repeat("]", 900),
 		`{"a":{"b":1},"b":{"a":1}}`} {
-		if _, err := humafix.ParseJSON([]byte(text)); err != nil {
+		if _, err := jsontree.Parse([]byte(text)); err != nil {
 			t.Errorf("%.40s: %v", text, err)
 		}
 	}
@@ -71,14 +71,14 @@ func TestMerge(t *testing.T) {
 		var trees [3]any
 		for i, text := range c {
 			var err error
-			if trees[i], err = humafix.ParseJSON([]byte(text)); err != nil {
+			if trees[i], err = jsontree.Parse([]byte(text)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got := humafix.MergeJSON(trees[0], trees[1]); !reflect.DeepEqual(got, trees[2]) {
+		if got := jsontree.Merge(trees[0], trees[1]); !reflect.DeepEqual(got, trees[2]) {
 			t.Errorf("%s with %s: got %v, want %s", c[0], c[1], got, c[2])
 		}
-		if again, _ := humafix.ParseJSON([]byte(c[1])); !reflect.DeepEqual(again, trees[1]) {
+		if again, _ := jsontree.Parse([]byte(c[1])); !reflect.DeepEqual(again, trees[1]) {
 			t.Errorf("the patch %s has become %v", c[1], trees[1])
 		}
 	}
