@@ -10,7 +10,7 @@ import (
 
 // The guide explains each code once, and the document lists the same.
 func TestTheGuideExplainsEachCode(t *testing.T) {
-	guide, err := os.ReadFile("../../../service/docs/guides/diagnosis.md")
+	guide, err := os.ReadFile("../../service/docs/guides/diagnosis.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ type result struct {
 // verify has a library verify requests.
 func (l library) verify(t *testing.T, requests []sent) (results []result) {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", "..", "..", ".."))
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,8 @@ func (p *Platform) Begin(ctx context.Context, a platform.Account, post platform.
 	return err
 }
 
-// Prepare implements platform.Steps. Before the first comment, which needs no container, it reads the address of the post.
+// Prepare implements platform.Steps. Before the first comment, which needs no container, it reads the address of the
+// post.
 func (p *Platform) Prepare(ctx context.Context, a platform.Account, post platform.Post,
 	w *platform.Work[graph.Boxes]) (ready bool, wait time.Duration, err error) {
 	if !p.IsComment(post, *w) {
