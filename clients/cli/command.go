@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/clients/cli/internal/forward"
 	"github.com/content-automation/api/clients/cli/internal/sample"
 	contentautomation "github.com/content-automation/api/clients/go"
-	"github.com/content-automation/api/pkg/base/nearest"
+	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 // machine has the parts of the machine that the commands use.
@@ -110,7 +110,7 @@ func patterns(list string) ([]string, error) {
 		p = strings.TrimSpace(p)
 		if !slices.Contains(known, p) {
 			return nil, fmt.Errorf("--events: %q is no type of event%s; 'cli trigger' lists them, and content.* "+
-				"stands for all that begin with content", p, nearest.Hint(p, known))
+				"stands for all that begin with content", p, nearest.NearestHint(p, known))
 		}
 		all = append(all, p)
 	}

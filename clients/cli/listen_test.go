@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 )
 
 func TestListenForwardsWhatHappens(t *testing.T) {
@@ -25,7 +25,7 @@ func TestListenForwardsWhatHappens(t *testing.T) {
 	}
 	r.verify(t, s.secret())
 	got := r.got[0]
-	if h := got.header; h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != endpoint.UserAgent {
+	if h := got.header; h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != webhook.UserAgent {
 		t.Errorf("headers %v", h)
 	}
 	if !strings.Contains(string(got.body), `"id":"cnt_evt_1"`) {

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/content-automation/api/clients/cli/internal/sample"
-	"github.com/content-automation/api/pkg/base/nearest"
+	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 func triggerCommand(w machine) *cobra.Command {
@@ -35,7 +35,7 @@ func trigger(ctx context.Context, w machine, to *target, types []string) error {
 	known := sample.Types()
 	for _, t := range types {
 		if !slices.Contains(known, t) {
-			return fmt.Errorf("%q is no type of event%s\nThe types are:\n%s", t, nearest.Hint(t, known), listOfTypes())
+			return fmt.Errorf("%q is no type of event%s\nThe types are:\n%s", t, nearest.NearestHint(t, known), listOfTypes())
 		}
 	}
 	switch {

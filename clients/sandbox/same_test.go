@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
 
@@ -91,7 +91,7 @@ func play(t *testing.T, port string, to *receiver, seed string) string {
 // bring uploads a picture.
 func (b *box) bring(t *testing.T) {
 	t.Helper()
-	content, err := synth.JPEG(synth.Scene{Width: 640, Height: 640})
+	content, err := sandbox.JPEG(sandbox.Scene{Width: 640, Height: 640})
 	if err != nil {
 		t.Fatal(err)
 	}

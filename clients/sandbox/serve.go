@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/clients/sandbox/internal/sketch"
 	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/infra/local/terminal"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
@@ -69,7 +69,7 @@ func (o options) serve(ctx context.Context, out, notes io.Writer) error {
 		Compose: func(files *objects.Store) generate.Composer {
 			return &composer.Composer{Engine: engine, Objects: files, Dir: scratch}
 		},
-		Trainer: func(cfg aws.Config, fakes, bucket string) job.Trainer {
+		Trainer: func(cfg aws.Config, fakes, bucket string) training.Trainer {
 			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})
 		},
 		// The greeting is there before the first answer.

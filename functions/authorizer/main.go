@@ -18,7 +18,7 @@ import (
 func main() {
 	logging.Setup()
 	cfg := awsenv.Must(awsenv.Config())
-	n := needs.Read[needs.Authorizer]()
+	n := needs.Read(needs.Function())
 	a := authorizer.New(credential.NewCounter(store.Open(cfg, n.Table), time.Now), signin.New(n.SignIn, time.Now),
 		authorizer.Scopes, time.Now)
 	lambda.Start(a.Handle)

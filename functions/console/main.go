@@ -19,7 +19,7 @@ import (
 
 func main() {
 	logging.Setup()
-	cfg, n := awsenv.Must(awsenv.Config()), needs.Read[needs.Console]()
+	cfg, n := awsenv.Must(awsenv.Config()), needs.Read(needs.Function())
 	db, secret := store.Open(cfg, n.Table), stored.Secret(cfg, n.SealSecret, time.Now)
 	var pool connection.Pool
 	if n.Pool != "" {

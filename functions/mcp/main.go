@@ -11,5 +11,5 @@ import (
 
 func main() {
 	logging.Setup()
-	lambda.Start(mcp.Lambda(mcp.Open(needs.Read[needs.MCP]().SignIn)))
+	lambda.Start(mcp.Lambda(mcp.Open(needs.Read(needs.Function()).SignIn)))
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/service/generatetest"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // maker is a provider of everything. Its texts and media are those of the sandbox, which are real. It ends after a
@@ -101,15 +101,16 @@ func (m *maker) Cancel(context.Context, provider.Handle) error {
 
 // shelf is the object store. It reads the files as the real one does, and counts requests.
 type shelf struct {
-	generatetest.Objects
-	used *usage
+	worker.Files
+	files generatetest.Objects
+	used  *usage
 }
 
-var _ generate.Objects = (*shelf)(nil)
+var _ worker.Files = (*shelf)(nil)
 
 // Save implements generate.Objects. It takes one request.
 func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
-	f, err := s.Objects.Save(ctx, place, n, body)
+	f, err := s.files.Save(ctx, place, n, body)
 	if err == nil {
 		s.used.stores(f.Type)
 	}
@@ -120,7 +121,12 @@ func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Read
 func (s *shelf) Remove(ctx context.Context, place media.Place) error {
 	s.used.lists++
 	s.used.waited += objectWait
-	return s.Objects.Remove(ctx, place)
+	return s.files.Remove(ctx, place)
+}
+
+// Open implements generate.Objects.
+func (s *shelf) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	return s.files.Open(ctx, key)
 }
 
 // The time of a composition on three processors, for a second of a video and for a picture; docs/media.md has the
@@ -138,7 +144,7 @@ type cutter struct {
 
 // Compose implements generate.Composer. It fetches each part by one request.
 func (c cutter) Compose(
-	ctx context.Context, what composition.Composition, draft bool, progress func(int), save generate.Save,
+	ctx context.Context, what generate.Composition, draft bool, progress func(int), save generate.Save,
 ) error {
 	var longest time.Duration
 	fetched := map[string]bool{}
@@ -154,13 +160,13 @@ func (c cutter) Compose(
 		}
 	})
 	switch w := what.(type) {
-	case composition.Carousel:
+	case generate.Carousel:
 		longest = time.Duration(len(w.Slides)) * cardWait
-	case composition.Picture:
+	case generate.Picture:
 		longest = cardWait
-	case composition.MusicClip:
+	case generate.MusicClip:
 		longest = w.Length / time.Second * cutWait
-	case composition.Video:
+	case generate.Video:
 		for _, s := range w.Scenes {
 			longest = max(longest, s.Length)
 		}

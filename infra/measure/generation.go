@@ -16,11 +16,10 @@ import (
 
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
-	"github.com/content-automation/api/pkg/area/webhook/dispatch"
+	"github.com/content-automation/api/pkg/area/analytics"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -75,10 +74,10 @@ type counted struct {
 type course struct {
 	w        *metered.World
 	used     usage
-	relay    *relay.Relay
-	keeper   *rollup.Keeper
+	relay    *worker.Relay
+	keeper   *analytics.Keeper
 	consumer *task.Consumer
-	dispatch *dispatch.Dispatcher
+	dispatch *webhook.Dispatcher
 	// jobs are the messages that wait in the queues of work, changes are those that wait for the sums of analytics,
 	// and told are the events of the bus that wait in the queue of dispatch.
 	jobs, changes []queue.Message
@@ -169,14 +168,13 @@ func newCourse(w *metered.World, s scenario) *course {
 	}
 	relayed := maps.Clone(mailboxes)
 	relayed[topology.Rollup] = mailbox{c, &c.changes}
-	c.relay = relay.New(relayed, bus{c}, "bench")
-	c.keeper = rollup.New(w.State)
-	worker := &generate.Worker{
-		DB: w.State, Loaders: w.Loaders, Providers: newMaker(&c.used, s.polls, s.fails, w.Now),
-		Objects: &shelf{used: &c.used}, Composer: cutter{used: &c.used}, Now: w.Now,
-	}
-	c.consumer = task.NewConsumer(w.Kernel(worker), mailboxes, never)
-	c.dispatch = dispatch.New(w.State, w.Now)
+	c.relay = worker.NewRelay(relayed, bus{c}, "bench")
+	c.keeper = analytics.New(w.State)
+	e := w.Workers
+	e.Models, e.Files = newMaker(&c.used, s.polls, s.fails, w.Now), &shelf{used: &c.used}
+	e.Composer = cutter{used: &c.used}
+	c.consumer = task.NewConsumer(w.Kernel(e), mailboxes, never)
+	c.dispatch = webhook.NewDispatcher(w.State, w.Now)
 	return c
 }
 
@@ -251,7 +249,7 @@ func (c *course) streamed(ctx context.Context) error {
 		if w.New {
 			r.EventName = "INSERT"
 		}
-		if w.New && slices.Contains(relay.Kinds, text["kind"]) || rollup.Passes(text["kind"], text["f_state"]) {
+		if w.New && slices.Contains(worker.RelayedKinds, text["kind"]) || analytics.Passes(text["kind"], text["f_state"]) {
 			relayed.Records = append(relayed.Records, r)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/measure/metered"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task"
@@ -94,7 +94,7 @@ var homes = map[metered.Place]home{
 		"Several factories"},
 	inTable("content_text"): {ofAccount, 1, "The signatures of one factory's texts",
 		"Several factories"},
-	inTable(endpoint.DeliveryKind):        {ofAccount, 1, "The list of one webhook's deliveries", fewer},
+	inTable(webhook.DeliveryKind):         {ofAccount, 1, "The list of one webhook's deliveries", fewer},
 	inIndex("by_parent", "balance_entry"): {},
 	inTable("balance_entry"):              {},
 	inTable(task.ItemKind):                {},

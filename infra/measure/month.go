@@ -9,12 +9,12 @@ import (
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/infra/measure/standing"
 	"github.com/content-automation/api/pkg/area/audit/chain"
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/service/worker/canary"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -25,12 +25,12 @@ const metricPrice = 0.30
 // does nothing and for one that works as the profiles do. Other metrics exist only during faults, for the hours in
 // which they last.
 var custom = map[string]struct{ idle, busy int }{
-	canary.Failed: {1, 1},
-	canary.Took:   {1, 1},
+	worker.Failed: {1, 1},
+	worker.Took:   {1, 1},
 	// The kinds are images, posts, videos, deliveries, and the tasks that start and end work.
 	task.TaskMilliseconds:            {0, 6},
-	deliver.Succeeded:                {0, 1},
-	deliver.Failed:                   {0, 1},
+	webhook.Succeeded:                {0, 1},
+	webhook.Failed:                   {0, 1},
 	authorizer.AuthenticationRefused: {0, 1},
 	authorizer.PermissionRefused:     {0, 1},
 	ledger.LostSpend:                 {0, 1},

@@ -3,13 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/content-automation/api/infra/local/system"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 func TestStartsAreMeasuredInTurns(t *testing.T) {
@@ -104,18 +105,12 @@ func TestPercentile(t *testing.T) {
 // TestTheEnvironmentIsComplete checks that the environment has each variable without which a function does not
 // start.
 func TestTheEnvironmentIsComplete(t *testing.T) {
-	source, err := os.ReadFile("../../pkg/cloud/needs/needs.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	needed := regexp.MustCompile(`env:"(\w+),notEmpty"`).FindAllStringSubmatch(string(source), -1)
-	if len(needed) < 10 {
-		t.Fatalf("found %d variables", len(needed))
-	}
 	env := environment("127.0.0.1:1", "/media")
-	for _, m := range needed {
-		if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, m[1]+"=") }) {
-			t.Errorf("%s is missing", m[1])
+	for _, f := range topology.Functions {
+		for _, name := range needs.Required(f) {
+			if !slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
+				t.Errorf("%s is missing", name)
+			}
 		}
 	}
 }

@@ -1,5 +1,4 @@
-// Package area starts the Lambda functions of the areas, which are alike but
-// for the operations that they serve.
+// Package area has what the areas are made from.
 package area
 
 import (
@@ -7,18 +6,24 @@ import (
 	"crypto/rand"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
+	"github.com/content-automation/api/pkg/cloud/secret"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
@@ -75,24 +80,41 @@ func (e Env) Client(o safehttp.Options) Client {
 // Mount registers the operations of an area with a router.
 type Mount func(r *httpapi.Router, e Env)
 
-// Open connects to what every area that keeps state needs.
-func Open(n needs.Area) Env {
-	cfg := awsenv.Must(awsenv.Config())
-	return Env{
-		AWS:   cfg,
-		DB:    store.Open(cfg, n.Table),
-		Audit: audit.New(store.Open(cfg, n.AuditTable), time.Now).In(cfg.Region),
-		Now:   time.Now, Random: rand.Reader, Seal: stored.Secret(cfg, n.SealSecret, time.Now),
+// Open returns what a deployed function needs, according to its entry in the table of functions. It panics where
+// something is missing, so that a deployment fails.
+func Open(f topology.Function) Env {
+	n, cfg := needs.Read(f), awsenv.Must(awsenv.Config())
+	e := Env{AWS: cfg, Now: time.Now, Random: rand.Reader, Providers: n.Providers,
+		Loopback: awsenv.Must(safehttp.AllowLoopback(n.AllowLoopback, n.Stage))}
+	if n.Table != "" {
+		e.DB = store.Open(cfg, n.Table)
 	}
-}
-
-// Serve serves an area. It does not return.
-func Serve(mount Mount, e Env) { ServeWith(mount, e, func(r http.Handler) http.Handler { return r }) }
-
-// ServeWith is Serve for an area that serves more than its operations.
-func ServeWith(mount Mount, e Env, with func(operations http.Handler) http.Handler) {
-	r := httpapi.NewRouter(e.DB, e.Audit, e.Now)
-	r.SealWith(e.Seal)
-	mount(r, e)
-	httpapi.StartLambda(with(r))
+	if n.AuditTable != "" {
+		e.Audit = audit.New(store.Open(cfg, n.AuditTable), time.Now).In(cfg.Region)
+	}
+	if n.SealSecret != "" {
+		e.Seal = stored.Secret(cfg, n.SealSecret, time.Now)
+	}
+	if n.Bucket != "" {
+		e.Media = awsenv.Must(media.NewSigner(cfg, n.Bucket, time.Now))
+	}
+	if n.SecretsKey != "" {
+		purpose := seal.ForSigning
+		if f.May(topology.CallPlatforms) {
+			purpose = seal.ForTokens
+		}
+		e.Envelope = seal.NewEnvelope(kmsseal.New(cfg, n.SecretsKey, purpose), time.Now)
+	}
+	if f.May(topology.CallPlatforms) {
+		e.Apps, e.PlatformEndpoint = secret.Manager(cfg, n.PlatformSecret), n.PlatformEndpoint
+		e.Platforms = registry.With(strings.Split(n.Platforms, ","))
+	}
+	if f.May(topology.NameDeliverRole) {
+		e.DeliverRole = awsenv.Must(arn.Parse(n.DeliverRole))
+	}
+	if f.May(topology.CallTextModels) {
+		e.Converser = bedrock.Open(cfg, n.ProviderEndpoint)
+	}
+	e.Moderator = bedrock.Moderator(cfg, n.Guardrail, n.ProviderEndpoint)
+	return e
 }

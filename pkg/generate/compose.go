@@ -11,7 +11,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
@@ -26,7 +25,7 @@ const Composed = "compose"
 type Composing interface {
 	Work
 	// Composition returns the composition of part n, of the results of the parts before it.
-	Composition(n int, made []Made) (composition.Composition, error)
+	Composition(n int, made []Made) (Composition, error)
 	// Gave reports whether an error of a composition is caused by input of the caller. Work that fails for that reason
 	// is charged as far as it was completed.
 	Gave(e *provider.Error) bool
@@ -36,10 +35,10 @@ type Composing interface {
 // The function generate reads them, since the function compose may not.
 type Looking interface {
 	Composing
-	// Look reads the other resources, and returns the look of the composition.
-	Look(ctx context.Context, db *store.DB) (composition.Look, error)
-	// Show sets the look of the composition.
-	Show(composition.Look)
+	// Look reads the other resources, and returns the look of the
+	Look(ctx context.Context, db *store.DB) (Look, error)
+	// Show sets the look of the
+	Show(Look)
 }
 
 // Composer composes media. Only the function compose has one.
@@ -48,7 +47,7 @@ type Composer interface {
 	// the time. During the composition progress receives the completed percentage. An error of type *provider.Error is
 	// final unless it is Transient. It has a code of provider.FailureCodes and a message that says how to correct the
 	// problem.
-	Compose(ctx context.Context, c composition.Composition, draft bool, progress func(percent int), save Save) error
+	Compose(ctx context.Context, c Composition, draft bool, progress func(percent int), save Save) error
 }
 
 // Save stores a composed file.
@@ -131,7 +130,7 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	case len(made.Files) == 0:
 		return o, errs.New(errs.UnsupportedMedia, "The composition has no file.")
 	}
-	made.Branded = composition.Branded(what)
+	made.Branded = Branded(what)
 	part.Made = made
 	return o, part.move(done)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -22,11 +21,11 @@ import (
 // composer makes two files, and calls a function of the test before it saves them.
 type composer struct {
 	runs   int
-	asked  []composition.Composition
+	asked  []generate.Composition
 	during func(ctx context.Context, run int, progress func(int)) error
 }
 
-func (c *composer) Compose(ctx context.Context, what composition.Composition, _ bool, progress func(int),
+func (c *composer) Compose(ctx context.Context, what generate.Composition, _ bool, progress func(int),
 	save generate.Save) error {
 	c.runs++
 	c.asked = append(c.asked, what)
@@ -88,7 +87,7 @@ func TestACompositionIsTheLastPart(t *testing.T) {
 		!slices.Equal(ids, []string{"thing_1_1_2", "thing_1_1_3"}) {
 		t.Errorf("it made %v, %v", roles, ids)
 	}
-	if p, ok := c.asked[0].(composition.Picture); !ok || p.Text != "part 2" || p.File.ID != "thing_1_1_1" {
+	if p, ok := c.asked[0].(generate.Picture); !ok || p.Text != "part 2" || p.File.ID != "thing_1_1_1" {
 		t.Errorf("it composed %+v", c.asked)
 	}
 	if shown < 90 || shown > 99 {

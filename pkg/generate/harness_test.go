@@ -19,7 +19,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -72,8 +71,8 @@ func (w *thingWork) About() ledger.About      { return ledger.About{} }
 func (w *thingWork) Request(n int, made []generate.Made) (provider.Request, error) {
 	return provider.Request{Prompt: fmt.Sprintf("part %d after %d", n, len(made)), AspectRatio: "1:1"}, nil
 }
-func (w *thingWork) Composition(n int, made []generate.Made) (composition.Composition, error) {
-	return composition.Picture{Use: composition.Post, Text: fmt.Sprintf("part %d", n), File: &made[n-1].Files[0]}, nil
+func (w *thingWork) Composition(n int, made []generate.Made) (generate.Composition, error) {
+	return generate.Picture{Use: generate.Post, Text: fmt.Sprintf("part %d", n), File: &made[n-1].Files[0]}, nil
 }
 func (w *thingWork) Gave(e *provider.Error) bool { return e.Part == "/music" }
 func (w *thingWork) Start(time.Time)             { w.State = "generating" }

@@ -10,7 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -50,7 +49,7 @@ type part struct {
 	// Slot is the time of the submission, if the limit of its provider or model has put it off.
 	Slot time.Time `json:"slot,omitzero"`
 	// Look is what a composition depends on besides its parts.
-	composition.Look
+	Look
 	// Crashes counts the functions that have died while they composed the part.
 	Crashes  int  `json:"crashes,omitempty"`
 	Progress int  `json:"progress,omitempty"`

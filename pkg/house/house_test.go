@@ -108,7 +108,7 @@ func TestTheRulesSeeTheWholeModule(t *testing.T) {
 	for _, p := range packages(t) {
 		paths = append(paths, p.short())
 	}
-	for _, want := range []string{"pkg/house", "pkg/store", "pkg/store/storetest", "functions/content", "infra",
+	for _, want := range []string{"pkg/house", "pkg/store", "pkg/store/storetest", "functions/api", "infra",
 		"infra/operate/admin", "clients"} {
 		if !slices.Contains(paths, want) {
 			t.Errorf("%s is not among the packages %v", want, paths)
@@ -159,7 +159,7 @@ func TestImports(t *testing.T) {
 			[]string{"pkg/store", "infra"}, true},
 		{"github.com/aws/aws-sdk-go-v2/feature/dynamodb", "conditions are for the rules of credits, credentials, " +
 			"counts of calls and work, and places of calls alone", []string{"pkg/store", "pkg/record/ledger", "pkg/auth/credential",
-			"pkg/area/account/level", "pkg/task", "pkg/record/pace"}, true},
+			"pkg/area/account", "pkg/task", "pkg/record/pace"}, true},
 		{sdk + "s3", "pkg/media/objects is the only place that stores files",
 			[]string{"pkg/media/objects", "infra"}, false},
 		{"log", "log/slog is the log", []string{"infra/measure/baseline"}, false},
@@ -176,7 +176,7 @@ func TestImports(t *testing.T) {
 		{"github.com/aws/jsii-runtime-go", "the CDK app alone needs it", []string{"infra"}, false},
 		{"testing", "functions link no tests", []string{"pkg/store/storetest", "pkg/httpapi/apitest",
 			"pkg/adapter/provider/providertest", "pkg/service/generatetest", "pkg/area/webhook/webhooktest",
-			"pkg/area/media/importer/importertest", "pkg/media/mediatest", "pkg/record/ledger/ledgertest",
+			"pkg/area/media/importertest", "pkg/httpapi/apitest", "pkg/httpapi/apitest",
 			"infra/verify/simulate"}, false},
 	} {
 		for _, p := range packages(t) {
@@ -205,78 +205,46 @@ func TestImports(t *testing.T) {
 // framework is the HTTP framework, which only the areas' operations need.
 var framework = []string{"github.com/danielgtaylor/huma/v2", module + "/pkg/httpapi"}
 
-// A function pays for each linked package at every start.
-func TestWhatFunctionsLink(t *testing.T) {
-	always := []string{module + "/pkg/service/api", "testing", "github.com/aws/aws-sdk-go-v2/config"}
-	heavy := append([]string{
-		"github.com/aws/aws-sdk-go-v2/service/s3", "github.com/Eyevinn/mp4ff", "golang.org/x/image", "image",
-		module + "/pkg/media/objects", module + "/pkg/media/probe", module + "/pkg/adapter/provider/sandbox",
-		module + "/pkg/adapter/provider/synth",
-	}, always...)
-	areas := []string{"account", "architect", "apikey", "catalog", "factory", "content", "studio", "media", "product",
-		"webhook", "social", "crm"}
-	linked := map[string]bool{}
+// The authorizer runs before each call, and pays for each linked package, and for each pattern that is compiled before
+// main, at every start.
+func TestTheAuthorizerLinksLittle(t *testing.T) {
+	all := map[string]listed{}
 	for _, p := range packages(t) {
-		name, ok := strings.CutPrefix(p.short(), "functions/")
-		if !ok {
-			continue
-		}
-		linked[name] = true
-		var banned []string
-		switch {
-		case slices.Contains(areas, name):
-			banned = heavy
-		case name == "authorizer":
-			banned = slices.Concat(heavy, framework)
-		case name == "diagnose":
-			banned = always // it checks proposals by the schema of an operation
-		case name == "settle" || name == "sync-crm":
-			banned = heavy // they end calls, or make content, by operations
-		default:
-			banned = slices.Concat(always, framework)
-		}
-		banned = slices.Clone(banned)
-		if name != "deliver" {
-			banned = append(banned, module+"/pkg/area/webhook/awsdest")
-		}
-		if name != "generate" { // which reads sources
-			banned = append(banned, module+"/pkg/craft/source/fetch", "codeberg.org/readeck")
-		}
-		if name != "generate" && name != "settle" { // which reads the feeds of automations
-			banned = append(banned, module+"/pkg/craft/source/feed", "github.com/mmcdole/gofeed")
-		}
-		if name != "compose" { // the engine
-			banned = append(banned, module+"/pkg/media/compose/ffmpeg", module+"/pkg/media/compose/text")
-		}
-		if name == "factory" && !slices.Contains(p.Deps, "time/tzdata") {
-			t.Errorf("functions/%s does not link the time zones, which Lambda's runtime need not have", name)
-		}
-		for _, dep := range p.Deps {
-			if name == "docs" && dep == "github.com/danielgtaylor/huma/v2/yaml" { // a few hundred lines without the rest
-				continue
-			}
-			if slices.ContainsFunc(banned, func(b string) bool { return dep == b || strings.HasPrefix(dep, b+"/") }) {
-				t.Errorf("functions/%s links %s", name, dep)
-			}
-		}
+		all[p.ImportPath] = p
 	}
-	for _, name := range areas {
-		if !linked[name] {
-			t.Errorf("there is no functions/%s", name)
+	heavy := []string{"testing", "image", "time/tzdata", "github.com/danielgtaylor/huma/v2",
+		"github.com/aws/aws-sdk-go-v2/config"}
+	for _, dep := range all[module+"/functions/authorizer"].Deps {
+		p, own := all[dep]
+		if own && !p.under("functions/authorizer", "pkg/auth", "pkg/base", "pkg/cloud", "pkg/store") ||
+			slices.Contains(heavy, dep) ||
+			strings.HasPrefix(dep, "github.com/aws/aws-sdk-go-v2/service/") && !strings.Contains(dep, "dynamodb") &&
+				!strings.Contains(dep, "/service/internal/") {
+			t.Errorf("functions/authorizer links %s", dep)
+		}
+		for _, f := range files(t, p) {
+			for _, d := range f.tree.Decls {
+				if d, ok := d.(*ast.GenDecl); !ok || f.test || d.Tok != token.VAR {
+					continue
+				}
+				ast.Inspect(d, func(n ast.Node) bool {
+					if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
+						t.Errorf("%s compiles a pattern before main: use sync.OnceValue", f.set.Position(n.Pos()))
+					}
+					_, later := n.(*ast.FuncLit)
+					return !later
+				})
+			}
 		}
 	}
 }
 
-// Packages that several areas or the workers share serve no HTTP. The catalog's operations and the double of the
-// worker lie below shared packages, and no worker links them.
+// Packages below the areas serve no HTTP. The catalog's operations and the double of the worker lie below shared
+// packages.
 func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	shared := []string{
-		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/service/worker/relay", "pkg/record/resource",
-		"pkg/store", "pkg/task",
-		"pkg/generate/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider",
-		"pkg/area/apikey/expiry", "pkg/area/architect/chat", "pkg/area/architect/sample", "pkg/record/apikey",
-		"pkg/area/content/item", "pkg/area/crm/integration", "pkg/area/plan/job", "pkg/service/worker/factory", "pkg/area/studio/generation",
-		"functions/dispatch", "functions/replay", "functions/deliver", "functions/deliver-slow", "functions/due",
+		"pkg/record/event", "pkg/record/ledger", "pkg/task/queue", "pkg/record/resource", "pkg/store", "pkg/task",
+		"pkg/generate/catalog", "pkg/generate", "pkg/media", "pkg/adapter/provider", "pkg/record/apikey",
 	}
 	seen := map[string]bool{}
 	for _, p := range packages(t) {
@@ -294,30 +262,6 @@ func TestSharedPackagesLinkNoHTTPFramework(t *testing.T) {
 	for _, folder := range shared {
 		if !seen[folder] {
 			t.Errorf("there is no %s", folder)
-		}
-	}
-}
-
-// A pattern that is compiled before main delays every start of every function that
-// links it by a tenth of a millisecond.
-func TestPatternsAreCompiledWhenTheyAreAskedFor(t *testing.T) {
-	for _, p := range packages(t) {
-		if !p.under("pkg") {
-			continue
-		}
-		for _, f := range files(t, p) {
-			for _, d := range f.tree.Decls {
-				if d, ok := d.(*ast.GenDecl); !ok || f.test || d.Tok != token.VAR {
-					continue
-				}
-				ast.Inspect(d, func(n ast.Node) bool {
-					if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "MustCompile" {
-						t.Errorf("%s compiles a pattern before main: use sync.OnceValue", f.set.Position(n.Pos()))
-					}
-					_, later := n.(*ast.FuncLit)
-					return !later
-				})
-			}
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -60,16 +59,16 @@ func reason(e *errs.Error) []any {
 	if len(e.Details) > 0 {
 		message = e.Details[0].Message // without the param
 	}
-	attributes := []any{"reason", quoted().ReplaceAllString(message, "…")}
-	if e.Param != "" && named().MatchString(e.Param) {
+	attributes := []any{"reason", quoted.ReplaceAllString(message, "…")}
+	if e.Param != "" && named.MatchString(e.Param) {
 		attributes = append(attributes, "param", e.Param)
 	}
 	return attributes
 }
 
 var (
-	quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) })
-	named  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_/]{1,100}$`) })
+	quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	named  = regexp.MustCompile(`^[a-z0-9_/]{1,100}$`)
 )
 
 // briefly is the time after which to retry if something is unavailable for an unknown time.

@@ -16,9 +16,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/auth/vouch"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
@@ -31,7 +30,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		query: req.URL.Query().Encode()}
 	ctx := context.WithValue(req.Context(), callKey{}, c)
 	w.Header().Set("X-Request-Id", c.RequestID)
-	headers.Set(w.Header())
+	web.SetHeaders(w.Header())
 
 	out := &recorder{ResponseWriter: w, status: http.StatusOK}
 	p, err := auth.Decode(c.Authorizer)
@@ -40,7 +39,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		c.write(out, errs.Wrap(err, errs.InvalidAPIKey, auth.MessageInvalidKey))
 		return
 	}
-	r.vouched(ctx, c, p, req.Header.Get(vouch.Header))
+	r.vouched(ctx, c, p, req.Header.Get(auth.VouchHeader))
 	defer func() {
 		if v := recover(); v != nil {
 			slog.Error("panic", "request_id", c.RequestID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
@@ -67,7 +66,7 @@ func (r *Router) vouched(ctx context.Context, c *call, p *auth.Principal, header
 	if header == "" || p.Actor.Kind != auth.Person || p.Actor.ID == "" {
 		return
 	}
-	by, err := vouch.Open(ctx, r.secret, p.Actor.ID, header, r.now())
+	by, err := auth.OpenVouch(ctx, r.secret, p.Actor.ID, header, r.now())
 	if err != nil {
 		slog.Warn("the caller of the account area is unknown", "request_id", c.RequestID, "error", err)
 		return

@@ -16,8 +16,8 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
-	"github.com/content-automation/api/pkg/base/baseurl"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/logging"
 )
 
@@ -43,7 +43,7 @@ func Lambda(h http.Handler) func(context.Context,
 		}
 		g := gatewayOf(ctx)
 		rc, _ := core.GetAPIGatewayContextFromContext(ctx)
-		g.BaseURL = baseurl.Of(req.Header.Get("Host"), rc.Stage)
+		g.BaseURL = web.BaseURL(req.Header.Get("Host"), rc.Stage)
 		h.ServeHTTP(w, req.WithContext(WithGateway(ctx, g)))
 	}))
 	return func(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/content-automation/api/pkg/base/nearest"
+	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 // longestPath bounds the paths that are compared.
@@ -60,7 +60,7 @@ func compare(text, template string) (same int, literal bool) {
 		switch {
 		case parts[i] == name || strings.HasPrefix(name, "{"):
 			same++
-		case nearest.Name(parts[i], []string{name}) == "":
+		case nearest.Nearest(parts[i], []string{name}) == "":
 			return 0, false
 		default:
 			literal = false

@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/httpapi/describe"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -73,7 +72,7 @@ type Router struct {
 	// refused is the schema of an error response with any code, in the document.
 	refused *huma.Schema
 	// texts describe the members of types in the document, and described has the types that are described.
-	texts     *describe.Table
+	texts     *Texts
 	described map[reflect.Type]bool
 }
 
@@ -84,7 +83,7 @@ func NewRouter(db *store.DB, audit Recorder, now func() time.Time) *Router {
 
 // NewDocument makes a router that serves nothing, but adds the operations registered with it to the document of config.
 // The members of their types are described by texts.
-func NewDocument(config huma.Config, texts *describe.Table) *Router {
+func NewDocument(config huma.Config, texts *Texts) *Router {
 	return &Router{api: humafix.NewAPI(http.NewServeMux(), config), texts: texts, described: map[reflect.Type]bool{}}
 }
 

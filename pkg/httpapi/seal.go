@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/store/deflate"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // SealWith mixes a secret of the system into the keys that encrypt the bodies of remembered answers. Without it, a
@@ -31,7 +31,7 @@ func sealBody(keys [][]byte, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return box.Seal(deflate.Pack(body), ""), nil
+	return box.Seal(store.Pack(body), ""), nil
 }
 
 // unsealBody decrypts a stored body with one of the keys, and expands it.
@@ -44,5 +44,5 @@ func unsealBody(keys [][]byte, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return deflate.Unpack(small)
+	return store.DeflateUnpack(small)
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/content-automation/api/pkg/httpapi/describe"
 )
 
 // Shape returns the JSON Schema of a body, complete and without references, for writers without the document, such as a
@@ -16,7 +14,7 @@ import (
 func Shape(body reflect.Type, without ...string) (json.RawMessage, error) {
 	schemas := huma.NewMapRegistry(schemaPath, huma.DefaultSchemaNamer)
 	own := schemas.Schema(body, false, "")
-	describe.Embedded().Registered(schemas, schemaPath)
+	EmbeddedTexts().Registered(schemas, schemaPath)
 	s := whole(schemas, own)
 	maps.DeleteFunc(s.Properties, func(name string, _ *huma.Schema) bool { return slices.Contains(without, name) })
 	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return slices.Contains(without, name) })

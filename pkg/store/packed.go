@@ -6,8 +6,6 @@ import (
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/content-automation/api/pkg/store/deflate"
 )
 
 // writeUnit is the size by which DynamoDB counts writes: in the table, and again in each index that has whole items.
@@ -20,7 +18,7 @@ func pack(a attributes) attributes {
 	if whole <= writeUnit {
 		return a
 	}
-	packed := deflate.Pack([]byte(doc))
+	packed := Pack([]byte(doc))
 	if small := whole - len(attrDoc) - len(doc) + len(attrPacked) + len(packed); units(small) < units(whole) {
 		delete(a, attrDoc)
 		a[attrPacked] = &types.AttributeValueMemberB{Value: packed}
@@ -51,7 +49,7 @@ func documentOf(a attributes) (json.RawMessage, error) {
 	if !ok {
 		return json.RawMessage(text(a[attrDoc])), nil
 	}
-	doc, err := deflate.Unpack(packed.Value)
+	doc, err := DeflateUnpack(packed.Value)
 	if err != nil {
 		return nil, fmt.Errorf("store: the document of %s %s: %w: %w", text(a[attrPK]), text(a[attrSK]),
 			ErrUnreadable, err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/account/level"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -58,7 +58,7 @@ func newWorld(t *testing.T, h *handler) *world {
 	w.kernel = task.NewKernel(task.Config{
 		DB: w.db, Handlers: map[task.Kind]task.Handler{count: h}, Now: w.clock.Now,
 		Chance: func() float64 { return 0.5 },
-		Name:   func() string { w.names++; return fmt.Sprint("name-", w.names) }, Observe: level.Observe(w.db),
+		Name:   func() string { w.names++; return fmt.Sprint("name-", w.names) }, Observe: account.Observe(w.db),
 	})
 	w.commit(func(tx *store.Tx) {
 		err := task.Create(tx, w.clock.Now(), task.Task{

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/account/level"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
@@ -79,7 +79,7 @@ func TestStepsAreLoggedWithTheRequestThatBeganThem(t *testing.T) {
 		!strings.Contains(counts.String(), `"kind":"count-video"`) {
 		t.Errorf("measured %s", counts.String())
 	}
-	month, err := level.Read(t.Context(), w.db, owner, w.clock.Now())
+	month, err := account.ReadLevels(t.Context(), w.db, owner, w.clock.Now())
 	if err != nil || len(month.Generations) != 1 || month.Generations[0].Of != "video" ||
 		month.Generations[0].Calls != 1 || month.Generations[0].Failed != 0 {
 		t.Errorf("counted %+v, %v", month, err)

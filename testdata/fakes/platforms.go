@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	vkadapter "github.com/content-automation/api/pkg/adapter/platform/vk"
-	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/testdata/fakes/crms"
 	"github.com/content-automation/api/testdata/platforms/bluesky"
 	"github.com/content-automation/api/testdata/platforms/control"
@@ -109,7 +109,7 @@ func Platforms(now func() time.Time, took time.Duration) http.Handler {
 // Apps returns the applications that the fakes of the platforms know, in the form of the stacks' secret.
 func Apps() (string, error) {
 	document := map[string]map[string]string{}
-	for _, name := range apps.Platforms() {
+	for _, name := range social.AppPlatforms() {
 		document[name] = map[string]string{"client_id": oauth.ClientID}
 		if name != vkadapter.Name {
 			document[name]["client_secret"] = oauth.ClientSecret
@@ -120,5 +120,5 @@ func Apps() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(value), apps.Check(string(value))
+	return string(value), social.CheckApps(string(value))
 }

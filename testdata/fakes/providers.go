@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/testdata/providers/bedrock"
 	"github.com/content-automation/api/testdata/providers/control"
 	"github.com/content-automation/api/testdata/providers/elevenlabs"
@@ -29,7 +29,7 @@ type Reader func(ctx context.Context, bucket, key string) ([]byte, error)
 // /polly and /bedrock. Below /_control, faults are queued and the accepted submissions are listed; see the package
 // control. Keys are the accepted credentials. The fakes of AWS's own services write their results to a bucket.
 // Now is the clock by which works take their time.
-func Providers(keys map[string]credentials.Secret, write Writer, read Reader, now func() time.Time) http.Handler {
+func Providers(keys map[string]registry.Secret, write Writer, read Reader, now func() time.Time) http.Handler {
 	c := control.New()
 	mux := http.NewServeMux()
 	mux.Handle("/_control", c)
@@ -66,8 +66,8 @@ func only(header, want string, fake http.Handler) http.Handler {
 // Credentials returns a document of credentials for the fakes of all providers, in the form of the stacks' secret.
 func Credentials() (string, error) {
 	of := map[string]string{}
-	for _, name := range credentials.Providers() {
+	for _, name := range registry.CredentialProviders() {
 		of[name] = "local-" + name
 	}
-	return credentials.Document(of)
+	return registry.Document(of)
 }

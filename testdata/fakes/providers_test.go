@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media/probe"
@@ -55,11 +54,11 @@ func (c *cloud) write(_ context.Context, bucket, key string, content []byte) err
 // has the given keys.
 func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 	t.Helper()
-	accepted := map[string]credentials.Secret{}
-	for _, name := range credentials.Providers() {
-		accepted[name] = credentials.NewSecret("key of " + name)
+	accepted := map[string]registry.Secret{}
+	for _, name := range registry.CredentialProviders() {
+		accepted[name] = registry.NewSecret("key of " + name)
 	}
-	secret, err := credentials.Document(held)
+	secret, err := registry.Document(held)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +81,7 @@ func world(t *testing.T, held map[string]string) (*registry.Registry, string) {
 
 func keysOf(prefix string) map[string]string {
 	keys := map[string]string{}
-	for _, name := range credentials.Providers() {
+	for _, name := range registry.CredentialProviders() {
 		keys[name] = prefix + name
 	}
 	return keys

@@ -15,7 +15,6 @@ import (
 
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
@@ -141,7 +140,7 @@ func TestAnImportTakesTheTimeOfTheLimit(t *testing.T) {
 		*products/(limit-2*atOnce))*time.Minute {
 		t.Errorf("it takes %s", took)
 	}
-	if n := len(apitest.All[record.Product](s.Caller, "/v1/products?factory_id="+s.factory, 100)); n != *products {
+	if n := len(apitest.All[product.Product](s.Caller, "/v1/products?factory_id="+s.factory, 100)); n != *products {
 		t.Errorf("there are %d products", n)
 	}
 }
@@ -166,7 +165,7 @@ func TestAnImportIsRepeated(t *testing.T) {
 		if err := s.importer(&out).all(t.Context(), rows(200, amount)); err != nil {
 			t.Fatal(err)
 		}
-		all := apitest.All[record.Product](s.Caller, "/v1/products?factory_id="+s.factory, 100)
+		all := apitest.All[product.Product](s.Caller, "/v1/products?factory_id="+s.factory, 100)
 		if len(all) != 200 || all[0].Price.Amount != int64(amount) || all[199].Price.Amount != int64(amount) {
 			t.Errorf("there are %d products, with prices such as %v", len(all), all[0].Price)
 		}

@@ -24,7 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/testdata/fakes"
 )
@@ -43,7 +43,7 @@ func serve(port int) error {
 	if err != nil {
 		return err
 	}
-	keys, err := credentials.Parse(os.Getenv("PROVIDER_CREDENTIALS"))
+	keys, err := registry.ParseCredentials(os.Getenv("PROVIDER_CREDENTIALS"))
 	if err != nil {
 		return err
 	}

@@ -348,9 +348,9 @@ func (s Settings) checkPlatforms() error {
 // Built returns an error that names a file that is not built, if there is one.
 func (s Settings) Built() error {
 	var missing []string
-	for _, f := range topology.Functions {
-		if _, err := os.Stat(s.Bootstrap(f.Name)); err != nil {
-			missing = append(missing, f.Name)
+	for _, program := range topology.Programs() {
+		if _, err := os.Stat(s.Bootstrap(program)); err != nil {
+			missing = append(missing, program)
 		}
 	}
 	if len(missing) > 0 {
@@ -374,7 +374,7 @@ func (s Settings) MediaTools() (ffmpeg, fonts string) {
 	return "/opt/bin/ffmpeg", "/opt/fonts"
 }
 
-// Bootstrap returns the path of a built function.
-func (s Settings) Bootstrap(function string) string {
-	return filepath.Join(s.Assets, function, "bootstrap")
+// Bootstrap returns the path of a built program.
+func (s Settings) Bootstrap(program string) string {
+	return filepath.Join(s.Assets, program, "bootstrap")
 }

@@ -226,10 +226,10 @@ func TestBuiltNamesWhatIsMissing(t *testing.T) {
 	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "`make build ARCH=x86_64`") {
 		t.Fatalf("got %v", err)
 	}
-	for _, f := range topology.Functions[1:] {
-		writeBootstrap(t, s.Assets, f.Name)
+	for _, program := range topology.Programs()[1:] {
+		writeBootstrap(t, s.Assets, program)
 	}
-	missing := topology.Functions[0].Name
+	missing := topology.Programs()[0]
 	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no build of "+missing+":") {
 		t.Fatalf("got %v, want it to name %s", err, missing)
 	}
@@ -254,13 +254,13 @@ func TestBuiltNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-func writeBootstrap(t testing.TB, dir, function string) {
+func writeBootstrap(t testing.TB, dir, program string) {
 	t.Helper()
-	folder := filepath.Join(dir, function)
+	folder := filepath.Join(dir, program)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(function), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(program), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/connection"
 )
@@ -38,7 +38,7 @@ func (a Response) Status() int {
 
 // Headers returns all headers except the content type and the request's id.
 func (a Response) Headers() map[string]string {
-	h := headers.Always()
+	h := web.AlwaysHeaders()
 	// The gateway puts a value in single quotes, and so takes none of them inside. This policy needs none.
 	h["Content-Security-Policy"], h["X-Frame-Options"] = "sandbox", "DENY"
 	switch a.Code {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -64,7 +64,7 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 		}, {
 			// A training takes at most two days.
 			Id:                          jsii.String("forget-samples"),
-			Prefix:                      jsii.String(job.Prefix),
+			Prefix:                      jsii.String(training.Prefix),
 			Expiration:                  days(4),
 			NoncurrentVersionExpiration: days(1),
 		}, {

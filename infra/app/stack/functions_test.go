@@ -4,19 +4,16 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/caarlos0/env/v11"
 
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
 // everywhere are the variables of every function.
-var everywhere = []string{"CUSTOMER", "LOG_LEVEL", "STAGE"}
+var everywhere = []string{"CUSTOMER", needs.FunctionName, "LOG_LEVEL"}
 
 // TestFunctionsAreGivenWhatTheyNeed compares the variables that each function reads with those
 // that the stacks set. A function must have no others, because they come with permissions.
@@ -27,67 +24,39 @@ func TestFunctionsAreGivenWhatTheyNeed(t *testing.T) {
 		given[name], _ = r.Properties.at("Environment", "Variables").(map[string]any)
 	}
 	for _, f := range topology.Functions {
+		if name := given[f.Name][needs.FunctionName]; name != f.Name {
+			t.Errorf("%s is told that it is %v", f.Name, name)
+		}
 		unneeded := maps.Clone(given[f.Name])
-		need := func(name string, required bool) {
-			if _, ok := unneeded[name]; required && !ok {
+		required := slices.Concat(everywhere, needs.Required(f))
+		for _, q := range f.Knows() {
+			required = append(required, q.EnvName())
+		}
+		for _, name := range required {
+			if _, ok := unneeded[name]; !ok {
 				t.Errorf("%s needs %s and is not given it", f.Name, name)
 			}
 			delete(unneeded, name)
 		}
-		for _, name := range everywhere {
-			need(name, true)
-		}
-		for _, q := range f.Knows() {
-			need(q.EnvName(), true)
-		}
-		params := fields(t, f.Name)
-		for _, p := range params {
-			if !slices.Contains(everywhere, p.Key) {
-				need(p.Key, p.NotEmpty)
-			}
+		for _, name := range needs.Optional(f) {
+			delete(unneeded, name)
 		}
 		for name := range unneeded {
 			t.Errorf("%s is given %s, and does not need it", f.Name, name)
 		}
-		// These are optional, so the comparison above does not include them.
-		for name, want := range map[string]bool{"PROVIDERS": f.May(topology.KnowProviders),
-			"PROVIDER_ENDPOINT": f.May(topology.CallProviders, topology.CallTextModels, topology.TrainModels,
-				topology.ModerateTexts),
-			"GUARDRAIL":               f.May(topology.ModerateTexts),
-			"TRAINING_ROLE_ARN":       f.May(topology.TrainModels),
-			"ALLOW_LOOPBACK_WEBHOOKS": f.May(topology.ReachAddresses)} {
-			if reads := slices.ContainsFunc(params,
-				func(p env.FieldParams) bool { return p.Key == name }); reads != want {
-				t.Errorf("%s reads %s: %v, want %v", f.Name, name, reads, want)
-			}
-		}
 	}
 }
 
-// fields returns the variables that a function reads.
-func fields(t *testing.T, function string) []env.FieldParams {
-	t.Helper()
-	pointer := reflect.New(reflect.TypeOf(needs.Of()[function]))
-	params, err := env.GetFieldParams(pointer.Interface())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return params
-}
-
-func TestEveryFolderOfAFunctionIsDeployed(t *testing.T) {
+func TestEveryProgramIsDeployed(t *testing.T) {
 	folders, err := os.ReadDir(filepath.Join("..", "..", "..", "functions"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names, deployed []string
+	var names []string
 	for _, folder := range folders {
 		names = append(names, folder.Name())
 	}
-	for _, f := range topology.Functions {
-		deployed = append(deployed, f.Name)
-	}
-	if slices.Sort(deployed); !slices.Equal(names, deployed) {
-		t.Errorf("there are the functions %v, and deployed are %v", names, deployed)
+	if deployed := slices.Sorted(slices.Values(topology.Programs())); !slices.Equal(names, deployed) {
+		t.Errorf("there are the programs %v, and deployed are %v", names, deployed)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/app/customer"
+	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -60,7 +61,7 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	}
 	fn := awslambda.NewFunction(l.stack, jsii.String(topology.Title(f.Name)+"Function"), &awslambda.FunctionProps{
 		FunctionName: jsii.String(name),
-		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.Bootstrap(f.Name))), nil),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Dir(s.Bootstrap(f.Program()))), nil),
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Architecture: architecture,
 		Handler:      jsii.String("bootstrap"),
@@ -140,6 +141,8 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		"CUSTOMER":  jsii.String(s.Customer),
 		"STAGE":     jsii.String(s.Stage),
 		"LOG_LEVEL": jsii.String(s.LogLevel),
+		// Several functions have the same program.
+		needs.FunctionName: jsii.String(f.Name),
 	}
 	if f.State != nil {
 		env["TABLE_NAME"] = l.data.state.TableName()
@@ -153,7 +156,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 	if f.May(topology.SealSecrets, topology.OpenSecrets, topology.CallPlatforms) {
 		env["SECRETS_KEY_ARN"] = l.data.secrets.KeyArn()
 	}
-	if readsSeal(f) || f.Trigger == topology.ByRotation {
+	if f.ReadsSeal() || f.Trigger == topology.ByRotation {
 		env["SEAL_SECRET_ARN"] = arnOf(l.data.seal)
 	}
 	if f.May(topology.PublishEvents) {

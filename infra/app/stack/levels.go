@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/service/worker/canary"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // errorBudget is the part of a month's calls that may fail while the service still meets its
@@ -94,7 +94,7 @@ func (a alarms) waiting(queues map[topology.Queue]awssqs.Queue) {
 func (a alarms) probes(s customer.Settings) {
 	a.add("ProbesAlarm", alarm{
 		says:    "The canary has failed twice in a row: customers cannot make content.",
-		runbook: "the-canary-fails", metric: a.counted(canary.Failed), above: 0, periods: 2,
+		runbook: "the-canary-fails", metric: a.counted(worker.Failed), above: 0, periods: 2,
 	})
 	if !s.Probed() {
 		return
@@ -104,7 +104,7 @@ func (a alarms) probes(s customer.Settings) {
 		says:    "The canary has not probed for 15 minutes: it has no address and key, or it does not run.",
 		runbook: "the-canary-is-silent", silent: true, periods: 3,
 		metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-			Namespace: jsii.String(a.namespace), MetricName: jsii.String(canary.Failed), Statistic: count.Statistic,
+			Namespace: jsii.String(a.namespace), MetricName: jsii.String(worker.Failed), Statistic: count.Statistic,
 			Period: count.Period,
 		}),
 	})
@@ -159,7 +159,7 @@ func (w *work) dashboard(d *data) {
 			{
 				graph("Calls and failures", api("Count", "Sum"), api("5XXError", "Sum"), api("4XXError", "Sum")),
 				graph("Latency of calls, ms", api("Latency", "p50"), api("Latency", "p95"), api("Latency", "p99")),
-				graph("Probes", ours(canary.Failed, "Sum"), ours(canary.Took, "Maximum")),
+				graph("Probes", ours(worker.Failed, "Sum"), ours(worker.Took, "Maximum")),
 			},
 			{
 				graph("Oldest message, s", ages...),

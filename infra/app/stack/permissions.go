@@ -12,12 +12,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/area/audit/chain"
-	social "github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -112,7 +111,7 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 	if l.trains(f) {
 		all = append(all, l.training()...)
 	}
-	if readsSeal(f) {
+	if f.ReadsSeal() {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.seal)))
 	}
 	if f.Trigger == topology.ByRotation {
@@ -123,14 +122,14 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.canary)))
 	}
 	if f.May(topology.SealSecrets) {
-		all = append(all, l.forPurpose(endpoint.SealPurpose, "kms:GenerateDataKey"))
+		all = append(all, l.forPurpose(seal.ForSigning, "kms:GenerateDataKey"))
 	}
 	if f.May(topology.OpenSecrets) {
-		all = append(all, l.forPurpose(endpoint.SealPurpose, "kms:Decrypt"))
+		all = append(all, l.forPurpose(seal.ForSigning, "kms:Decrypt"))
 	}
 	if f.May(topology.CallPlatforms) {
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)),
-			l.forPurpose(social.SealPurpose, "kms:Decrypt", "kms:GenerateDataKey"))
+			l.forPurpose(seal.ForTokens, "kms:Decrypt", "kms:GenerateDataKey"))
 	}
 	through := condition("StringEquals", "kms:ViaService", l.keyServices(f)...)
 	switch {
@@ -200,7 +199,7 @@ func (l lambdas) keyServices(f topology.Function) []string {
 	for name, uses := range map[string]bool{
 		"dynamodb": f.State != nil || f.Audit != nil || f.Follows() || f.FollowsAudit(),
 		"s3":       f.Media != topology.None || f.May(topology.StoreInputs) || l.trains(f),
-		"secretsmanager": f.May(topology.CallProviders, topology.CallPlatforms, topology.ProbeAPI) || readsSeal(f) ||
+		"secretsmanager": f.May(topology.CallProviders, topology.CallPlatforms, topology.ProbeAPI) || f.ReadsSeal() ||
 			f.Trigger == topology.ByRotation,
 	} {
 		if uses {

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // newBus makes the customer's event bus.
@@ -58,7 +58,7 @@ func (w *work) route(bus awsevents.EventBus) {
 	rule := awsevents.NewRule(w.stack, jsii.String("EventRule"), &awsevents.RuleProps{
 		EventBus:     bus,
 		Description:  jsii.String("Events of the service to the dispatch function"),
-		EventPattern: &awsevents.EventPattern{Source: jsii.Strings(relay.Source)},
+		EventPattern: &awsevents.EventPattern{Source: jsii.Strings(worker.EventSource)},
 	})
 	queue := w.queues[topology.Dispatch]
 	target(rule, awsevents.CfnRule_TargetProperty{Arn: queue.QueueArn()}, queue,

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/dispatch"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -102,9 +102,9 @@ func TestSweepsTakeNothingForLostTooEarly(t *testing.T) {
 		if f.May(topology.RunFFmpeg) || f.Name == "publish" {
 			continue // they make their events when they commit them, after the work that takes long
 		}
-		if f.Trigger != topology.BySchedule && f.Timeout >= dispatch.EventGrace {
+		if f.Trigger != topology.BySchedule && f.Timeout >= webhook.EventGrace {
 			t.Errorf("%s may commit an event after %v; after %v it counts as lost", f.Name, f.Timeout,
-				dispatch.EventGrace)
+				webhook.EventGrace)
 		}
 	}
 }

@@ -29,11 +29,6 @@ func newSealSecret(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss
 	return secret
 }
 
-// readsSeal reports whether the function seals answers or cursors, or opens claims.
-func readsSeal(f topology.Function) bool {
-	return f.Trigger == topology.ByGateway && f.Audit != nil || f.May(topology.OpenClaims, topology.SignPeopleIn)
-}
-
 // rotate makes Secrets Manager rotate the sealing secret by the function. The local AWS does
 // not call functions for rotations.
 func (w *work) rotate(fn awslambda.IFunction, f topology.Function, d *data) {

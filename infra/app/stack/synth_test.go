@@ -111,10 +111,10 @@ func TestMain(m *testing.M) {
 // synthesise makes the templates with the context of cdk.json and the given values.
 func assemble(dir string, values map[string]any, routes []httpapi.Route) (awscdk.App, error) {
 	assets := filepath.Join(dir, "build")
-	for _, f := range topology.Functions {
-		folder := filepath.Join(assets, f.Name)
+	for _, program := range topology.Programs() {
+		folder := filepath.Join(assets, program)
 		must(os.MkdirAll(folder, 0o755))
-		must(os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(f.Name), 0o755))
+		must(os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(program), 0o755))
 	}
 	for _, arch := range []string{"arm64", "x86_64"} {
 		programs := filepath.Join(dir, "layer", arch, "bin")

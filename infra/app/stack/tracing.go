@@ -6,7 +6,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/publishing"
 )
 
@@ -35,5 +35,5 @@ func trace(stack awscdk.Stack, s customer.Settings) {
 	}
 	rule("", "*", traced, 1000)
 	rule("-r", "*"+publishing.PagePath+"*", 0, 900) // X-Ray may see the stage before the path.
-	rule("-h", "*"+integration.HooksPath+"*", 0, 901)
+	rule("-h", "*"+crm.HooksPath+"*", 0, 901)
 }

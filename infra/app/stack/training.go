@@ -8,7 +8,7 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
@@ -53,7 +53,7 @@ func (l lambdas) training() []awsiam.PolicyStatement {
 		allow([]string{"bedrock:CreateCustomModelDeployment", "bedrock:DeleteCustomModel"}, models),
 		allow([]string{"bedrock:DeleteCustomModelDeployment", "bedrock:GetCustomModelDeployment"}, l.deployments()),
 		toBedrock(allow([]string{"iam:PassRole"}, l.trainer.RoleArn())),
-		allow([]string{"s3:DeleteObject", "s3:PutObject"}, l.data.media.ArnForObjects(jsii.String(job.Prefix+"*"))),
+		allow([]string{"s3:DeleteObject", "s3:PutObject"}, l.data.media.ArnForObjects(jsii.String(training.Prefix+"*"))),
 	}
 }
 
@@ -75,8 +75,8 @@ func (l lambdas) newTrainingRole() awsiam.Role {
 			}}),
 		Description: jsii.String("What Bedrock may do when it trains models of " + s.Customer),
 	})
-	files := l.data.media.ArnForObjects(jsii.String(job.Prefix + "*"))
-	listed := condition("StringLike", "s3:prefix", job.Prefix+"*")
+	files := l.data.media.ArnForObjects(jsii.String(training.Prefix + "*"))
+	listed := condition("StringLike", "s3:prefix", training.Prefix+"*")
 	through := condition("StringEquals", "kms:ViaService", "s3."+s.Region+".amazonaws.com")
 	for _, statement := range []awsiam.PolicyStatement{
 		allow([]string{"s3:GetObject", "s3:PutObject"}, files),

@@ -11,10 +11,10 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // work is the stack of the asynchronous path: the functions behind the state table's stream,
@@ -52,7 +52,7 @@ func newWork(app constructs.Construct, d *data) *work {
 	for _, f := range topology.Functions {
 		switch f.Trigger {
 		case topology.ByStream:
-			w.feedFromStream(functions.new(f), f, d.state, append(counted(), newItems(relay.Kinds...))...)
+			w.feedFromStream(functions.new(f), f, d.state, append(counted(), newItems(worker.RelayedKinds...))...)
 		case topology.ByAuditStream:
 			w.feedFromStream(functions.new(f), f, d.audit, newItems(chain.EntryKind),
 				map[string]any{"eventName": []string{"MODIFY"}}, w.removed())
@@ -135,7 +135,7 @@ func (w *work) removed() map[string]any {
 
 // counted are the patterns of the records that analytics count.
 func counted() (all []map[string]any) {
-	for _, source := range rollup.Sources {
+	for _, source := range analytics.Sources {
 		all = append(all, map[string]any{
 			"eventName": []string{"INSERT", "MODIFY"},
 			"dynamodb": map[string]any{"NewImage": map[string]any{

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -205,10 +205,10 @@ func TestRelayReadsItsOwnKindsAlone(t *testing.T) {
 	_, source := named(t, acme[workStack], "AWS::Lambda::EventSourceMapping", "RelaySource")
 	filters, _ := source.at("FilterCriteria", "Filters").([]any)
 	// One filter for new items, and one for each kind that analytics count. Lambda accepts five.
-	if len(filters) != 1+len(rollup.Sources) || len(filters) > 5 {
+	if len(filters) != 1+len(analytics.Sources) || len(filters) > 5 {
 		t.Fatalf("the filters are %v", filters)
 	}
-	for i, source := range rollup.Sources {
+	for i, source := range analytics.Sources {
 		pattern := fmt.Sprint(filters[i].(map[string]any)["Pattern"])
 		if !strings.Contains(pattern, `"eventName":["INSERT","MODIFY"]`) ||
 			!strings.Contains(pattern, `{"S":["`+source.Kind+`"]}`) || !strings.Contains(pattern, source.States[0]) {

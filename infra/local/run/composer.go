@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/objects"
 )
@@ -27,7 +26,7 @@ type lateComposer struct {
 }
 
 // Compose implements generate.Composer.
-func (c *lateComposer) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
+func (c *lateComposer) Compose(ctx context.Context, what generate.Composition, draft bool, progress func(int),
 	save generate.Save) error {
 	select {
 	case <-ctx.Done():

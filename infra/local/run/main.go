@@ -25,7 +25,7 @@ import (
 
 	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/infra/local/terminal"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
@@ -91,7 +91,7 @@ func run(ctx context.Context, out io.Writer, port int) error {
 		},
 	}
 	if !real {
-		o.Trainer = func(cfg aws.Config, fakes, bucket string) job.Trainer {
+		o.Trainer = func(cfg aws.Config, fakes, bucket string) training.Trainer {
 			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/base/freeport"
 	"github.com/content-automation/api/testdata/fakes"
 )
@@ -243,7 +243,7 @@ func newProviders(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := credentials.Parse(document)
+	keys, err := registry.ParseCredentials(document)
 	if err != nil {
 		t.Fatal(err)
 	}

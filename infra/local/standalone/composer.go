@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media/objects"
 )
 
@@ -22,11 +21,11 @@ type turns struct {
 }
 
 // Compose implements generate.Composer.
-func (t turns) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
+func (t turns) Compose(ctx context.Context, what generate.Composition, draft bool, progress func(int),
 	save generate.Save) error {
 	turn := t.pictures
 	switch what.(type) {
-	case composition.Video, composition.MusicClip:
+	case generate.Video, generate.MusicClip:
 		turn = t.videos
 	}
 	select {

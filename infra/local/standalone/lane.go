@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -67,7 +68,7 @@ type taker struct {
 type scheduled struct {
 	name  string
 	every time.Duration
-	run   func(context.Context, []byte) (any, error)
+	run   lambda.Handler
 	next  time.Time
 }
 
@@ -101,7 +102,7 @@ func newLane(o Lane) *lane {
 }
 
 // open does the work that is there, and lets calls in. It gets the functions of schedules, by name.
-func (l *lane) open(ctx context.Context, all map[string]func(context.Context, []byte) (any, error)) {
+func (l *lane) open(ctx context.Context, all map[string]lambda.Handler) {
 	defer l.turn.Unlock()
 	for _, f := range topology.Functions {
 		if run := all[f.Name]; run != nil {
@@ -163,7 +164,7 @@ func (l *lane) step(ctx context.Context, now time.Time) (first time.Time, worked
 		if !s.next.After(now) {
 			s.next = now.Add(s.every)
 			err := guarded(func() error {
-				_, err := s.run(ctx, []byte("{}"))
+				_, err := s.run.Invoke(ctx, []byte("{}"))
 				return err
 			})
 			if err != nil {
@@ -251,7 +252,7 @@ func (s *Service) follow(ctx context.Context, table string, f topology.Function,
 }
 
 // caller returns a client that calls receivers. In a lane, it lets other calls pass a receiver that does not answer.
-func (s *Service) caller(to deliver.Caller) deliver.Caller {
+func (s *Service) caller(to webhook.Caller) webhook.Caller {
 	if s.lane == nil {
 		return to
 	}
@@ -260,11 +261,11 @@ func (s *Service) caller(to deliver.Caller) deliver.Caller {
 
 // patient is the client of a lane.
 type patient struct {
-	deliver.Caller
+	webhook.Caller
 	lane *lane
 }
 
-// Do implements deliver.Caller.
+// Do implements webhook.Caller.
 func (p patient) Do(req *http.Request) (resp *http.Response, err error) {
 	p.lane.away.Lock()
 	defer p.lane.away.Unlock()

@@ -22,7 +22,7 @@ func (s *Service) schedule(ctx context.Context) {
 				if err := guarded(func() error {
 					call, cancel := context.WithTimeout(ctx, f.Timeout)
 					defer cancel()
-					_, err := run(call, []byte("{}"))
+					_, err := run.Invoke(call, []byte("{}"))
 					return err
 				}); err != nil && ctx.Err() == nil {
 					slog.Error("a scheduled function failed", "function", name, "error", err)
@@ -41,9 +41,9 @@ func (s *Service) Invoke(ctx context.Context, name, payload string, into any) er
 	if run == nil {
 		return fmt.Errorf("standalone: no schedule calls the function %q", name)
 	}
-	out, err := run(ctx, []byte(payload))
+	out, err := run.Invoke(ctx, []byte(payload))
 	if err != nil {
 		return fmt.Errorf("standalone: the function %s: %w", name, err)
 	}
-	return json.Unmarshal(encoded(out), into)
+	return json.Unmarshal(out, into)
 }

@@ -25,12 +25,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/local/edge"
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
-	"github.com/content-automation/api/pkg/adapter/provider/row"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
@@ -86,7 +87,7 @@ type Options struct {
 	Assets fs.FS
 	// Trainer makes the trainer of models, with the address of the providers' fakes and the bucket of the samples.
 	// Without it, nothing can be trained.
-	Trainer func(cfg aws.Config, fakes, bucket string) job.Trainer
+	Trainer func(cfg aws.Config, fakes, bucket string) training.Trainer
 	// Keyless is the number of calls without a valid key that one address may make in five minutes. The default is 100,
 	// as deployed.
 	Keyless int
@@ -117,7 +118,7 @@ type Service struct {
 	people     connection.Pool
 	assets     atomic.Pointer[function]
 	// scheduled are the functions of schedules, by name.
-	scheduled map[string]func(ctx context.Context, payload []byte) (any, error)
+	scheduled map[string]lambda.Handler
 
 	servers []*http.Server
 	stop    context.CancelFunc
@@ -194,9 +195,7 @@ func Start(o Options) (_ *Service, err error) {
 	}
 	go func() { _ = api.Serve(listener) }()
 	s.running.Go(func() { s.journal.sync(ctx) })
-	if err := s.work(ctx, e); err != nil {
-		return nil, err
-	}
+	s.work(ctx, e)
 	s.schedule(ctx)
 	return s, nil
 }
@@ -232,9 +231,9 @@ func (s *Service) open() (err error) {
 		return err
 	}
 	first := map[string]string{PlatformSecret: apps}
-	s.providers = strings.Join(credentials.Providers(), ",")
+	s.providers = strings.Join(registry.CredentialProviders(), ",")
 	if !s.options.RealProviders {
-		s.providers = strings.Join(row.Names(), ",")
+		s.providers = strings.Join(provider.RowNames(), ",")
 		if first[ProviderSecret], err = fakes.Credentials(); err != nil {
 			return err
 		}
@@ -258,7 +257,7 @@ func (s *Service) startFakes() error {
 		return nil
 	}
 	document, _ := s.secrets.get(ProviderSecret)
-	keys, err := credentials.Parse(document)
+	keys, err := registry.ParseCredentials(document)
 	if err != nil {
 		return err
 	}

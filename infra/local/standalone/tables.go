@@ -16,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/audit/chain"
-	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
@@ -135,8 +135,8 @@ func textOf(it attributes, name string) string {
 // relayed reports whether the relay reads a change of the state table. It is the filter of the deployed stream.
 func relayed(c memtable.Change) bool {
 	kind := textOf(c.New, "kind")
-	return c.Event == "INSERT" && slices.Contains(relay.Kinds, kind) ||
-		c.Event != "REMOVE" && rollup.Passes(kind, textOf(c.New, "f_"+rollup.StateFilter))
+	return c.Event == "INSERT" && slices.Contains(worker.RelayedKinds, kind) ||
+		c.Event != "REMOVE" && analytics.Passes(kind, textOf(c.New, "f_"+analytics.StateFilter))
 }
 
 // chained reports whether the chain reads a change of the audit table.

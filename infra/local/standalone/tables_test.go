@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/pkg/area/audit/chain"
-	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
@@ -71,11 +71,11 @@ func TestItemsAndRecordsOutliveTheProcess(t *testing.T) {
 	kept := thing("a", "1", "thing")
 	kept["packed"], kept["n"], kept["yes"] = bytesOf(0, 255), number(7), &types.AttributeValueMemberBOOL{Value: true}
 	kept["null"] = &types.AttributeValueMemberNULL{Value: true}
-	sent := thing("a", "2", relay.Kinds[0])
+	sent := thing("a", "2", worker.RelayedKinds[0])
 	sent["packed"] = bytesOf(1, 2)
 	before.must(t, StateTable, kept)
 	before.must(t, StateTable, sent)
-	next := thing("a", "3", relay.Kinds[0])
+	next := thing("a", "3", worker.RelayedKinds[0])
 	next["packed"], next["n"], next["yes"], next["null"] = kept["packed"], kept["n"], kept["yes"], kept["null"]
 	before.must(t, StateTable, next)
 	before.must(t, StateTable, thing("a", "gone", "thing"))
@@ -121,7 +121,7 @@ func TestItemsAndRecordsOutliveTheProcess(t *testing.T) {
 		if n := len(after.streams[AuditTable].records); n != 1 {
 			t.Errorf("%s: the audit stream has %d records", when, n)
 		}
-		after.must(t, StateTable, thing("a", "4", relay.Kinds[0]))
+		after.must(t, StateTable, thing("a", "4", worker.RelayedKinds[0]))
 		if last := s.records[len(s.records)-1].Change.SequenceNumber; last <= second.Change.SequenceNumber {
 			t.Errorf("%s: the record after %s is %s", when, second.Change.SequenceNumber, last)
 		}
@@ -149,9 +149,9 @@ func TestTheFiltersOfTheStreams(t *testing.T) {
 		filter func(memtable.Change) bool
 		want   bool
 	}{
-		{memtable.Change{Event: "INSERT", New: thing("a", "1", relay.Kinds[0])}, relayed, true},
-		{memtable.Change{Event: "MODIFY", New: thing("a", "1", relay.Kinds[0])}, relayed, false},
-		{memtable.Change{Event: "REMOVE", Old: thing("a", "1", relay.Kinds[0])}, relayed, false},
+		{memtable.Change{Event: "INSERT", New: thing("a", "1", worker.RelayedKinds[0])}, relayed, true},
+		{memtable.Change{Event: "MODIFY", New: thing("a", "1", worker.RelayedKinds[0])}, relayed, false},
+		{memtable.Change{Event: "REMOVE", Old: thing("a", "1", worker.RelayedKinds[0])}, relayed, false},
 		{memtable.Change{Event: "INSERT", New: thing("a", "1", "thing")}, relayed, false},
 		{memtable.Change{Event: "INSERT", New: thing("a", "1", chain.EntryKind)}, chained, true},
 		{memtable.Change{Event: "INSERT", New: thing("a", "1", "link")}, chained, false},
@@ -198,7 +198,7 @@ func TestAFailingReaderGetsTheRecordsAgainInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := made(t, journal{})
 		for i := range 5 {
-			all.must(t, StateTable, thing("a", strconv.Itoa(i+1), relay.Kinds[0]))
+			all.must(t, StateTable, thing("a", strconv.Itoa(i+1), worker.RelayedKinds[0]))
 		}
 		r := &reader{answer: func(call int, _ []string) (events.DynamoDBEventResponse, error) {
 			switch call {
@@ -225,7 +225,7 @@ func TestAFailingReaderGetsTheRecordsAgainInOrder(t *testing.T) {
 		}
 		<-time.After(time.Millisecond)
 		synctest.Wait()
-		all.must(t, StateTable, thing("a", "6", relay.Kinds[0]))
+		all.must(t, StateTable, thing("a", "6", worker.RelayedKinds[0]))
 		synctest.Wait()
 		want := [][]string{{"1", "2", "3"}, {"2", "3", "4"}, {"2", "3", "4"}, {"2", "3", "4"}, {"5"}, {"6"}}
 		if !reflect.DeepEqual(r.seen(), want) {
@@ -250,7 +250,7 @@ func TestAReaderWaitsForItsWindow(t *testing.T) {
 		go all.streams[StateTable].read(ctx, 10, time.Second, time.Minute, r.handle)
 		synctest.Wait()
 		for i := range 3 {
-			all.must(t, StateTable, thing("a", strconv.Itoa(i+1), relay.Kinds[0]))
+			all.must(t, StateTable, thing("a", strconv.Itoa(i+1), worker.RelayedKinds[0]))
 			<-time.After(300 * time.Millisecond)
 		}
 		<-time.After(time.Second)

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/base/freeport"
 	testfakes "github.com/content-automation/api/testdata/fakes"
 )
@@ -102,7 +102,7 @@ func withFakes(values map[string]string, endpoint, platforms string) map[string]
 	if endpoint != "" {
 		all["providerEndpoint"] = endpoint
 	} else if all["providers"] == "" {
-		all["providers"] = strings.Join(credentials.Providers(), ",")
+		all["providers"] = strings.Join(registry.CredentialProviders(), ",")
 	}
 	return all
 }

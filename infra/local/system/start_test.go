@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
@@ -79,8 +79,8 @@ func TestStartAndStop(t *testing.T) {
 			nil)); res.StatusCode != http.StatusOK || !strings.Contains(body, "accepted") {
 			t.Errorf("got %s %s", res.Status, body)
 		}
-		stored := credentials.New(secret.Manager(s.AWS(), s.ProviderSecret), time.Now)
-		for _, name := range credentials.Providers() {
+		stored := registry.NewCredentials(secret.Manager(s.AWS(), s.ProviderSecret), time.Now)
+		for _, name := range registry.CredentialProviders() {
 			if key, err := stored.Key(name)(t.Context()); err != nil || key == "" {
 				t.Errorf("%s: %q, %v", name, key, err)
 			}

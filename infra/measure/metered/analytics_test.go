@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
-	"github.com/content-automation/api/pkg/area/analytics/rollup/rolluptest"
+	"github.com/content-automation/api/pkg/area/analytics"
+	"github.com/content-automation/api/pkg/area/analytics/rolluptest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -51,7 +51,7 @@ func TestAnalyticsCostTheSameHoweverMuchThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keeper, counted := rollup.New(w.State), 0
+	keeper, counted := analytics.New(w.State), 0
 	kinds := []item.Kind{item.Post, item.Video, item.Carousel}
 	// The content is spread over a year, all kinds on each day.
 	count := func(until int) {

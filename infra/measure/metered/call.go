@@ -130,7 +130,7 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 	route := w.Routes[r.Operation]
 	if w.functions[route.Function].Handler == nil {
 		return events.APIGatewayProxyRequest{}, fmt.Errorf("no function serves the operation %q: add it to "+
-			"api.Functions", r.Operation)
+			"serve.All", r.Operation)
 	}
 	e := events.APIGatewayProxyRequest{
 		Resource: route.Path, HTTPMethod: route.Method, Path: route.Path, PathParameters: map[string]string{},

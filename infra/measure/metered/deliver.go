@@ -2,22 +2,15 @@ package metered
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"net/http"
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
-	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/service/worker"
-	deliverwiring "github.com/content-automation/api/pkg/service/worker/deliver"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/task"
 )
 
 // Event returns the event that the gateway makes of a request.
@@ -53,15 +46,15 @@ func (w *World) Attempt(ctx context.Context) (used Reading, places Places, err e
 	if err != nil {
 		return used, nil, err
 	}
-	item, err := w.State.Get(ctx, endpoint.Ref{Owner: owner, ID: w.webhook}.Key())
+	item, err := w.State.Get(ctx, webhook.Ref{Owner: owner, ID: w.webhook}.Key())
 	if err != nil {
 		return used, nil, err
 	}
-	var to endpoint.WebhookRecord
+	var to webhook.WebhookRecord
 	if err := item.Decode(&to); err != nil {
 		return used, nil, err
 	}
-	d := endpoint.NewDelivery(w.Now(), w.Now(), event.RefOf(happened), &to.Webhook)
+	d := webhook.NewDelivery(w.Now(), w.Now(), event.RefOf(happened), &to.Webhook)
 	first, made := &store.Tx{}, &store.Tx{}
 	first.Create(happened, nil)
 	if err := errors.Join(d.CreateIn(made, w.Now()), w.State.Commit(ctx, first)); err != nil {
@@ -73,25 +66,17 @@ func (w *World) Attempt(ctx context.Context) (used Reading, places Places, err e
 	if err != nil {
 		return used, nil, err
 	}
-	if err := errors.Join(w.State.Commit(ctx, made), w.steps(ctx, w.deliverer(), d.Task().PK)); err != nil {
+	if err := errors.Join(w.State.Commit(ctx, made), w.steps(ctx, w.Kernel(w.Workers), d.Task().PK)); err != nil {
 		return used, nil, err
 	}
 	after, err := w.Meter.Read()
 	return after.Minus(before), w.Meter.Places, err
 }
 
-// deliverer returns a kernel that takes the steps of deliveries.
-func (w *World) deliverer() *task.Kernel {
-	return worker.Kernel(w.State, deliverwiring.Handlers(deliver.New(deliver.Config{
-		DB: w.State, Signer: w.signer, Client: taker{}, Envelope: sealtest.Envelope(stackKey), Now: w.Now,
-		Chance: backoff.Chance, Name: rand.Text,
-	})), w.Now)
-}
-
 // taker is a receiver that takes all events.
 type taker struct{}
 
-// Do implements deliver.Caller.
+// Do implements webhook.Caller.
 func (taker) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
 }

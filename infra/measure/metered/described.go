@@ -7,14 +7,14 @@ import (
 	"io"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // described takes the place of the object store: it describes files and keeps none.
-type described struct{}
+type described struct{ worker.Files }
 
-var _ generate.Objects = described{}
+var _ worker.Files = described{}
 
 // Remove has nothing to remove.
 func (described) Remove(context.Context, media.Place) error { return nil }

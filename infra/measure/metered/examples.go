@@ -74,7 +74,7 @@ func (w *World) Examples() map[string]Example {
 	generated := func(ctx context.Context) (string, error) {
 		id, err := w.make(ctx, "createContentItem")
 		if err == nil {
-			err = w.generate(ctx, w.State, id)
+			err = w.generate(ctx, id)
 		}
 		return id, err
 	}

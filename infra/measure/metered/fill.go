@@ -8,8 +8,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/area/webhook/dispatch"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
@@ -33,18 +32,18 @@ func (w *World) dispatch(ctx context.Context, state *store.DB) error {
 		}
 		batch.Records = append(batch.Records, events.SQSMessage{MessageId: e.ID, Body: string(body)})
 	}
-	out, err := dispatch.New(state, w.Now).Handle(ctx, batch)
+	out, err := webhook.NewDispatcher(state, w.Now).Handle(ctx, batch)
 	if err != nil || len(out.BatchItemFailures) > 0 {
 		return fmt.Errorf("%d events were not dispatched: %w", len(out.BatchItemFailures), err)
 	}
-	var made []endpoint.Delivery
+	var made []webhook.Delivery
 	if err := w.list(ctx, Request{Operation: "listDeliveries", ID: w.webhook}, &made); err != nil {
 		return err
 	}
 	w.event, w.delivery = happened[0].ID, made[0].ID
-	kernel := w.deliverer()
+	kernel := w.Kernel(w.Workers)
 	for _, d := range made {
-		if err := w.steps(ctx, kernel, task.ID(endpoint.DeliverKind, d.ID, 0)); err != nil {
+		if err := w.steps(ctx, kernel, task.ID(webhook.DeliverKind, d.ID, 0)); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package metered
 import (
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/product/record"
+	record "github.com/content-automation/api/pkg/area/product"
 )
 
 // goodsMistakes are the mistakes about products and promotions.

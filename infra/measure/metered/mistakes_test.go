@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 )
@@ -302,7 +302,7 @@ func TestMistakes(t *testing.T) {
 	create(Request{Operation: "revokeApiKey", ID: names["revoked"]})
 	names["paused"] = create(Request{Operation: "createFactory", Body: w.Examples()["createFactory"].Body}).ID
 	planned, err := w.Call(t.Context(), Request{Operation: "getContentPlan", ID: w.planned})
-	var p planjob.Plan
+	var p plan.Plan
 	if err := errors.Join(err, json.Unmarshal(planned.Data, &p)); err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestMistakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var d diagnosis.Diagnosis
+	var d advice.Diagnosis
 	if err := json.Unmarshal(of.Data, &d); err != nil || len(d.ProposalIDs) < 2 {
 		t.Fatalf("%s: %v", of.Data, err)
 	}

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -39,7 +38,7 @@ func TestTheLargestPlan(t *testing.T) {
 			time.Since(began).Round(100*time.Millisecond))
 		return r
 	}
-	var p planjob.Plan
+	var p plan.Plan
 	used("createContentPlan", func() error {
 		a, err := w.Call(t.Context(), Request{Operation: "createContentPlan", ID: factory,
 			Body: Object{"days": 90, "posts_per_day": 10}})
@@ -49,9 +48,8 @@ func TestTheLargestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := w.Kernel(&generate.Worker{DB: w.State, Loaders: w.Loaders,
-		Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{}, Now: w.Now})
-	m, steps := task.Message{ID: task.ID(planjob.Task, p.ID, 1), Step: 1}, 0
+	kernel := w.Kernel(w.Workers)
+	m, steps := task.Message{ID: task.ID(plan.Task, p.ID, 1), Step: 1}, 0
 	all := used("planning 900 items", func() error {
 		for {
 			next, err := kernel.Do(t.Context(), m, 1)
@@ -79,7 +77,7 @@ func TestTheLargestPlan(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(a.Data, &p)); err != nil {
 		t.Fatal(err)
 	}
-	if p.State != planjob.Generating || p.Items.Total != 900 || p.Items.Failed != 0 {
+	if p.State != plan.Generating || p.Items.Total != 900 || p.Items.Failed != 0 {
 		t.Errorf("%+v", p)
 	}
 	// Each step reads the task, the items that it depends on and the topics, takes the lease and commits.

@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/engagement/comment"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/engagement"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -66,11 +66,11 @@ func (w *World) commented(ctx context.Context) (commentID string, err error) {
 		return "", err
 	}
 	now := w.Now()
-	r := &comment.Record{Remote: "7", Comment: comment.Comment{
+	r := &engagement.Record{Remote: "7", Comment: engagement.Comment{
 		Resource: resource.New(id.New(id.Comment, now), now, nil), PublicationID: id.New(id.Publication, now),
 		ContentItemID: id.New(id.ContentItem, now), FactoryID: w.factory, SocialAccountID: w.creator,
-		Platform: instagram.Name, State: comment.Visible, Text: "Does it come in other colors?",
-		Author: comment.Author{Handle: "@reader", Name: "A reader"}}}
+		Platform: instagram.Name, State: engagement.Visible, Text: "Does it come in other colors?",
+		Author: engagement.Author{Handle: "@reader", Name: "A reader"}}}
 	it, err := r.Entry(now, like.Owner)
 	if err != nil {
 		return "", err
@@ -87,10 +87,10 @@ func (w *World) connectCreator(ctx context.Context, state *store.DB) (string, er
 		return "", err
 	}
 	now := w.Now()
-	r := &account.Record{PlatformID: "creator", Account: account.Account{
-		Resource: resource.New(account.NewID(now), now, nil), Platform: tiktok.Name, Handle: "acme",
+	r := &social.Record{PlatformID: "creator", Account: social.Account{
+		Resource: resource.New(social.NewID(now), now, nil), Platform: tiktok.Name, Handle: "acme",
 		FactoryIDs: []string{}}}
-	vault := account.Vault{Envelope: sealtest.Envelope(stackKey)}
+	vault := social.Vault{Envelope: sealtest.Envelope(stackKey)}
 	token := platform.Token{Access: "token"}
 	if r.Sealed, err = vault.Seal(ctx, like.Owner, r.ID, platform.Account{ID: r.PlatformID, Handle: "acme", Name: "Acme",
 		Token: token}); err != nil {

@@ -9,16 +9,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	advicejob "github.com/content-automation/api/pkg/area/advice/job"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/service/worker"
-	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
-	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -34,12 +28,8 @@ func (w *World) connect(ctx context.Context, channel string) (string, error) {
 }
 
 // generate takes all steps of the work of an item.
-func (w *World) generate(ctx context.Context, state *store.DB, itemID string) error {
-	kernel := w.Kernel(&generate.Worker{
-		DB: state, Loaders: w.Loaders, Providers: registry.New(registry.Config{Now: w.Now}), Objects: described{},
-		Composer: generatetest.Composer{}, Now: w.Now,
-	})
-	return w.steps(ctx, kernel, task.ID(generate.Generate, itemID, 1))
+func (w *World) generate(ctx context.Context, itemID string) error {
+	return w.steps(ctx, w.Kernel(w.Workers), task.ID(generate.Generate, itemID, 1))
 }
 
 // diagnose creates a diagnosis of a factory, and returns the id of one of its proposals.
@@ -52,14 +42,14 @@ func (w *World) diagnose(ctx context.Context, factoryID string) (proposalID stri
 	if err != nil {
 		return "", err
 	}
-	if err := w.steps(ctx, w.Kernel(&generate.Worker{}), task.ID(diagnosis.TaskKind, diagnosisID, 1)); err != nil {
+	if err := w.steps(ctx, w.Kernel(w.Workers), task.ID(advice.TaskKind, diagnosisID, 1)); err != nil {
 		return "", err
 	}
 	a, err := w.Call(ctx, Request{Operation: "getDiagnosis", ID: factoryID})
 	if err != nil {
 		return "", err
 	}
-	var d diagnosis.Diagnosis
+	var d advice.Diagnosis
 	if err := json.Unmarshal(a.Data, &d); err != nil || len(d.ProposalIDs) == 0 {
 		return "", fmt.Errorf("no proposals: %s: %w", a.Data, err)
 	}
@@ -84,19 +74,18 @@ func (w *World) roll(ctx context.Context, itemID string) error {
 	if err != nil {
 		return err
 	}
-	m, ok, err := rollup.Message(it)
+	m, ok, err := analytics.Message(it)
 	if err != nil || !ok {
 		return errors.Join(fmt.Errorf("%s contributes nothing", itemID), err)
 	}
-	return errors.Join(rollup.New(w.State).Count(ctx, []events.SQSMessage{{MessageId: itemID, Body: m.Body}})...)
+	return errors.Join(analytics.New(w.State).Count(ctx, []events.SQSMessage{{MessageId: itemID, Body: m.Body}})...)
 }
 
-// Kernel returns a kernel that takes the steps of generations by a worker, and those of diagnoses.
-func (w *World) Kernel(g *generate.Worker) *task.Kernel {
-	handlers := generatewiring.Handlers(g)
-	maps.Copy(handlers, diagnosewiring.Handlers(&advicejob.Worker{
-		DB: w.State, Providers: registry.New(registry.Config{Now: w.Now}),
-		Offer: catalog.NewOffer(configured, "eu-central-1"), Now: w.Now,
-	}))
+// Kernel returns a kernel that takes the steps of generations, diagnoses and deliveries.
+func (w *World) Kernel(e worker.Env) *task.Kernel {
+	handlers := worker.Handlers{}
+	for _, name := range []string{"generate", "diagnose", "deliver"} {
+		maps.Copy(handlers, worker.Named(name).Tasks(e))
+	}
 	return worker.Kernel(w.State, handlers, w.Now)
 }

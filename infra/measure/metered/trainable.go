@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -25,7 +25,7 @@ func (w *World) trainable(ctx context.Context) (string, error) {
 		return "", err
 	}
 	tx := &store.Tx{}
-	for range job.MinSamples {
+	for range training.MinSamples {
 		r.ID, r.FactoryID = id.New(id.ContentItem, w.Now()), factory
 		copied, err := r.Entry(it.Owner)
 		if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/infra/verify/permit"
-	"github.com/content-automation/api/pkg/adapter/provider/row"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
@@ -31,11 +32,12 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/service/api"
-	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
+	"github.com/content-automation/api/pkg/service/generatetest"
+	"github.com/content-automation/api/pkg/service/serve"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -68,15 +70,15 @@ const stackKey = "the stack's key"
 const plenty = 1_000_000
 
 // configured are the providers that the stack has.
-var configured = strings.Join(row.Names(), ",")
+var configured = strings.Join(provider.RowNames(), ",")
 
 // World is the whole service in one process, except for the engine of its tables. It has the authorizer and the
 // functions of all areas, metered, and two accounts for the calls.
 type World struct {
 	Meter *Meter
 	State *store.DB
-	// Loaders load the subjects of generations.
-	Loaders map[string]generate.Loader
+	// Workers is what the functions that work in the background are made from.
+	Workers worker.Env
 	// Routes are the operations by their ids.
 	Routes map[string]httpapi.Route
 	// Clock is the time, which only calls move.
@@ -94,7 +96,6 @@ type World struct {
 	// issuer signs the access token of the owner of the test key's account.
 	issuer *signintest.Issuer
 	drops  []func(context.Context) error
-	signer *media.Signer
 	// admitted is the authorizer's result for each header Authorization.
 	admitted map[string]map[string]any
 
@@ -184,7 +185,6 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w.signer, w.Loaders = signer, generatewiring.Loaders(signer, nil, true)
 	log := audit.New(entries, w.Now)
 	w.recorder = &meteredRecorder{log: log, meter: w.Meter}
 	w.authorizer = function{topology.Named("authorizer"), lambda.NewHandler(authorizer.New(
@@ -194,7 +194,9 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 	e := area.Env{AWS: cfg, DB: state, Audit: log, Media: signer, Now: w.Now, Random: rand.Reader,
 		Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"},
 		Envelope: sealtest.Envelope(stackKey)}
-	for _, f := range api.Functions {
+	w.Workers = worker.Env{Env: e, Files: described{}, Models: registry.New(registry.Config{Now: w.Now}), Repeats: true,
+		Composer: generatetest.Composer{}, Receivers: taker{}}
+	for _, f := range serve.All {
 		router := httpapi.NewRouter(state, w.recorder, w.Now)
 		router.SealWith(s.Secret)
 		f.Mount(router, e)
@@ -335,7 +337,7 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			}
 		}
 		// The generation of the item creates an event.
-		if err := w.generate(ctx, state, w.item); err != nil {
+		if err := w.generate(ctx, w.item); err != nil {
 			return fmt.Errorf("generate %s: %w", w.item, err)
 		}
 		if err := w.roll(ctx, w.item); err != nil {

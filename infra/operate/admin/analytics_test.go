@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/id"
@@ -46,11 +46,11 @@ func TestAnalyticsAreVerifiedAndRebuilt(t *testing.T) {
 	o.clock.Add(time.Hour)
 	before := storetest.Snapshot(t, o.db)
 	out, err := o.try("analytics", "verify", "--factory", factoryID)
-	if !errors.Is(err, rollup.ErrWrong) || !strings.Contains(out, "is not counted as of its version 1") ||
+	if !errors.Is(err, analytics.ErrWrong) || !strings.Contains(out, "is not counted as of its version 1") ||
 		storetest.Snapshot(t, o.db) != before || len(o.entries(account+"#live")) != 0 {
 		t.Errorf("%s, %v", out, err)
 	}
-	var r rollup.Report
+	var r analytics.Report
 	if o.run(&r, "analytics", "rebuild", "--factory", factoryID, "--operator", "ada"); r.WrongTotal != 1 ||
 		r.Totals["made"] != 1 || r.Counted != 1 {
 		t.Errorf("%+v", r)

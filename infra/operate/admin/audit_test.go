@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/area/account/level"
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/base/id"
@@ -140,7 +139,7 @@ func TestDeadLettersOfTheChainAreReadFromTheStreamAgain(t *testing.T) {
 	now := time.Now()
 	db := storetest.Open(t, time.Now)
 	counts := storetest.Open(t, time.Now)
-	p.work.chain, p.work.levels = chain.New(db, time.Now), level.NewCallCounter(counts)
+	p.work.chain, p.work.levels = chain.New(db, time.Now), account.NewCallCounter(counts)
 	p.work.dead["chain"] = p.queue("chain", nil)
 	entry := id.New(id.AuditEntry, now)
 	letter := p.stream(map[string]string{"pk": "acc_1#live", "sk": entry, "kind": chain.EntryKind, "acc": "acc_1",
@@ -149,7 +148,7 @@ func TestDeadLettersOfTheChainAreReadFromTheStreamAgain(t *testing.T) {
 	if out, err := p.run("redrive", "--queue", "chain"); err != nil || !strings.HasSuffix(out, "\n1 moved\n") {
 		t.Errorf("printed %s, %v", out, err)
 	}
-	month, err := level.Read(t.Context(), counts, tenant.Of("acc_1", tenant.Live), now)
+	month, err := account.ReadLevels(t.Context(), counts, tenant.Of("acc_1", tenant.Live), now)
 	if err != nil || len(month.Operations) != 1 || month.Operations[0].Calls != 1 {
 		t.Errorf("%+v, %v", month, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/pkg/service/worker/canary"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 func canaryCommand(out io.Writer, keep keeper) *cobra.Command {
@@ -28,7 +28,7 @@ func canaryCommand(out io.Writer, keep keeper) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := canary.Parse(string(value)); err != nil {
+			if _, err := worker.ParseTarget(string(value)); err != nil {
 				return err
 			}
 			if secret == "" {

@@ -20,7 +20,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
@@ -57,7 +57,7 @@ func newPost(t *testing.T) *post {
 	})
 	p.work.dead = map[string]string{"generate": p.dead, "relay": p.queue("relay", nil), "event": p.queue("event", nil),
 		"sweep": p.queue("sweep", nil)}
-	p.work.relay = relay.New(map[topology.Queue]queue.Sender{topology.GenerateText: sqsqueue.New(p.work.sqs,
+	p.work.relay = worker.NewRelay(map[topology.Queue]queue.Sender{topology.GenerateText: sqsqueue.New(p.work.sqs,
 		p.generate)}, p, "bus")
 	return p
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/deflate"
 )
 
 func TestAnItemIsPrinted(t *testing.T) {
@@ -47,7 +46,7 @@ func TestReplayedRecordsKeepCompressedDocuments(t *testing.T) {
 	r := record(streams.Record{EventName: streams.OperationTypeInsert,
 		Dynamodb: &streams.StreamRecord{NewImage: map[string]streams.AttributeValue{
 			"pk":     &streams.AttributeValueMemberS{Value: "thing_1"},
-			"packed": &streams.AttributeValueMemberB{Value: deflate.Pack([]byte(`{"name":"shoe"}`))},
+			"packed": &streams.AttributeValueMemberB{Value: store.Pack([]byte(`{"name":"shoe"}`))},
 		}}})
 	if it, err := store.FromRecord(r.Change.NewImage); err != nil || it.PK != "thing_1" ||
 		string(it.Doc) != `{"name":"shoe"}` {

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
-	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/area/social"
 )
 
 // keeper stores the value of a secret.
@@ -39,14 +39,14 @@ const maxCredentials = 64 << 10
 
 func providersCommand(out io.Writer, keep keeper) *cobra.Command {
 	cmd := group("providers", "Set the credentials of the generation providers")
-	return credentialsCommand(cmd, out, keep, "PROVIDER_SECRET", credentials.Check,
-		"  admin providers set < credentials.json\n  "+credentials.Example())
+	return credentialsCommand(cmd, out, keep, "PROVIDER_SECRET", registry.CheckCredentials,
+		"  admin providers set < credentials.json\n  "+registry.ExampleCredentials())
 }
 
 func platformsCommand(out io.Writer, keep keeper) *cobra.Command {
 	cmd := group("platforms", "Set the applications that are registered with the social platforms")
-	return credentialsCommand(cmd, out, keep, "PLATFORM_SECRET", apps.Check,
-		"  admin platforms set < apps.json\n  "+apps.Example())
+	return credentialsCommand(cmd, out, keep, "PLATFORM_SECRET", social.CheckApps,
+		"  admin platforms set < apps.json\n  "+social.ExampleApps())
 }
 
 // credentialsCommand adds a command to the group that replaces the value of a secret.

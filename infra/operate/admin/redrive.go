@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/content-automation/api/pkg/area/audit/follow"
+	"github.com/content-automation/api/pkg/area/audit/chain"
 )
 
 // redrive sends each dead letter back to its origin, and then deletes it. An interruption may
@@ -74,7 +74,7 @@ func (w *work) sendBack(ctx context.Context, url string, l letter) (string, erro
 		switch url {
 		case w.dead["chain"]:
 			return "chained and counted", w.replay(ctx, *l.body.Records,
-				follow.New(w.levels.Handle, func(ctx context.Context,
+				chain.Follow(w.levels.Handle, func(ctx context.Context,
 					batch events.DynamoDBEvent) (out events.DynamoDBEventResponse, err error) {
 					return out, w.chain.Redrive(ctx, batch)
 				}))

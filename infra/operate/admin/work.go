@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/content-automation/api/pkg/area/account/level"
+	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )
@@ -24,9 +24,9 @@ import (
 type work struct {
 	sqs     *sqs.Client
 	streams *dynamodbstreams.Client
-	relay   *relay.Relay
+	relay   *worker.Relay
 	chain   *chain.Chain
-	levels  *level.CallCounter
+	levels  *account.CallCounter
 	// dead has the addresses of the dead-letter queues, by the name of the queue or
 	// function.
 	dead map[string]string
@@ -78,8 +78,8 @@ func openWork(ctx context.Context, stack string) (*work, error) {
 		}
 	}
 	w.chain = chain.New(store.Open(cfg, outputs["AuditTableName"]), time.Now)
-	w.levels = level.NewCallCounter(store.Open(cfg, outputs["TableName"]))
-	w.relay = relay.New(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
+	w.levels = account.NewCallCounter(store.Open(cfg, outputs["TableName"]))
+	w.relay = worker.NewRelay(sqsqueue.Open(cfg, urls), eventbridge.NewFromConfig(cfg), outputs["BusName"])
 	return w, nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
@@ -137,7 +137,7 @@ func (r run) models(ctx context.Context) (finding, error) {
 func (r run) secret(ctx context.Context) (finding, error) {
 	var needed []string
 	for _, name := range r.Providers {
-		if slices.Contains(credentials.Providers(), name) {
+		if slices.Contains(registry.CredentialProviders(), name) {
 			needed = append(needed, name)
 		}
 	}
@@ -152,7 +152,7 @@ func (r run) secret(ctx context.Context) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	have, err := credentials.Parse(value)
+	have, err := registry.ParseCredentials(value)
 	if err != nil {
 		return found(Warning, "%v: set the credentials with `PROVIDER_SECRET=%s go run ./infra/operate/admin "+
 			"providers set`", err, arn)

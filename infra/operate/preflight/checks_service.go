@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/service/worker/canary"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // memory checks that AWS accepts the largest function, because new accounts have a lower limit.
@@ -63,7 +63,7 @@ func (r run) canary(ctx context.Context) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	target, err := canary.Parse(value)
+	target, err := worker.ParseTarget(value)
 	domain, named := r.Domains[r.Region]
 	switch {
 	case err != nil:

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/app/customer"
-	"github.com/content-automation/api/pkg/service/worker/canary"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -36,7 +36,7 @@ func certified(at time.Time) string {
 	if err != nil {
 		panic(err)
 	}
-	text, err := json.Marshal(canary.Target{
+	text, err := json.Marshal(worker.Target{
 		BaseURL: "https://api.acme.example", Key: "svc_test_1",
 		Certificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
 		PrivateKey:  string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})),

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/area/account"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -198,7 +198,7 @@ func (c *check) readTask(r row) error {
 	of.subjects[t.Subject] = true
 	of.docs = append(of.docs, r.text("doc"))
 	of.claims = of.claims || t.Kind == httpapi.ClaimKind
-	of.starts = of.starts || t.Kind == generate.Start || t.Kind == planjob.Task
+	of.starts = of.starts || t.Kind == generate.Start || t.Kind == plan.Task
 	if r.text("due_pk") == "" {
 		c.fail("the task %s is open and never due: nothing would send its message again", t.ID)
 	}

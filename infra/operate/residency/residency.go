@@ -15,7 +15,6 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
-	providers "github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
@@ -100,7 +99,7 @@ func rows(s customer.Settings) []row {
 func place(s customer.Settings, m catalog.Model) (operator, where string, leaves bool) {
 	// The APIs of operators outside AWS take no region: where they process data is a matter of
 	// the contract with them.
-	if p, _ := providers.Find(m.Provider); p.Operator != "" {
+	if p, _ := provider.FindRow(m.Provider); p.Operator != "" {
 		return p.Operator, "as agreed with the operator; the API names no region", true
 	}
 	name := profile.For(s.Region, m.ProviderOptions, s.GlobalProfiles)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/app/customer"
-	providers "github.com/content-automation/api/pkg/adapter/provider/row"
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
@@ -64,7 +64,7 @@ func TestWhereModelsProcessData(t *testing.T) {
 // Each provider of the catalog is AWS or has an operator, and each kind has its data in given.
 func TestTheTableKnowsAllProviders(t *testing.T) {
 	for _, m := range catalog.Models(catalog.Filter{}) {
-		if _, known := providers.Find(m.Provider); !known {
+		if _, known := provider.FindRow(m.Provider); !known {
 			t.Errorf("nothing is known of the provider %s", m.Provider)
 		}
 		if given[m.Kind] == "" {
@@ -92,7 +92,7 @@ func TestTheTableOfACustomer(t *testing.T) {
 
 // A provider that is added to the table has its operator in the rows of residency.
 func TestAnAddedProviderHasItsOperator(t *testing.T) {
-	t.Cleanup(providers.Add(providers.Row{Name: "elsewhere", Operator: "Elsewhere, Inc.", Credential: "key"}))
+	t.Cleanup(provider.AddRow(provider.Row{Name: "elsewhere", Operator: "Elsewhere, Inc.", Credential: "key"}))
 	name, _, leaves := place(customer.Settings{}, catalog.Model{Provider: "elsewhere"})
 	if name != "Elsewhere, Inc." || !leaves {
 		t.Errorf("%s runs it, and data leaves the region: %v", name, leaves)

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/store/deflate"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // call is a request that a function makes: a call of AWS, or a request to a receiver of webhooks.
@@ -49,7 +49,7 @@ func readable(body []byte) string {
 		if err := json.Unmarshal(packed.FindSubmatch(member)[1], &of); err != nil {
 			return member
 		}
-		doc, err := deflate.Unpack(of.B)
+		doc, err := store.DeflateUnpack(of.B)
 		if err != nil {
 			return member
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/store/deflate"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // behindProxy is a proxy to a server that records the requests that reach it.
@@ -182,7 +182,7 @@ func within(t *testing.T, so func() bool) {
 }
 
 func TestStepsSeeCompressedDocuments(t *testing.T) {
-	doc := deflate.Pack([]byte(`{"id":"task#1","lease":{"holder":"1"}}`))
+	doc := store.Pack([]byte(`{"id":"task#1","lease":{"holder":"1"}}`))
 	body := fmt.Sprintf(`{"Item":{"packed":{"B":"%s"},"kind":{"S":"task"}}}`, base64.StdEncoding.EncodeToString(doc))
 	leases := step{operation: "PutItem", with: `\"lease\":{`}
 	if c := (call{operation: "PutItem", body: []byte(body)}); !leases.of(c) || !(step{with: `{"S":"task"}`}).of(c) {

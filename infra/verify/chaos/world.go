@@ -17,7 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/service/worker/due"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -105,7 +105,7 @@ func (w *world) newKey(ctx context.Context, name string, mode tenant.Mode) (stri
 }
 
 // sweep calls the function due as an operator does who knows that messages were lost.
-func (w *world) sweep(ctx context.Context) (found due.Result, err error) {
+func (w *world) sweep(ctx context.Context) (found worker.SearchResult, err error) {
 	err = w.system.Invoke(ctx, "due", `{"now":true}`, &found)
 	return found, err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // TestEveryResponseHasTheHeaders requests all kinds of responses: those of functions, of the
@@ -45,7 +45,7 @@ func TestEveryResponseHasTheHeaders(t *testing.T) {
 		if res.StatusCode != made.status && !(made.name == "the one call" || made.name == "limited") {
 			t.Errorf("%s: %s", made.name, res.Status)
 		}
-		for name, want := range headers.Always() {
+		for name, want := range web.AlwaysHeaders() {
 			got := res.Header.Values(name)
 			switch {
 			case len(got) == 1 && got[0] == want:

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 )
 
 // A video begins and ends with media of its caller, which count in its length, and a correction keeps them.
 func TestAVideoHasTheIntroOfItsBrand(t *testing.T) {
 	t.Parallel()
 	key := newCustomer(t).test.Secret
-	clip, err := synth.MP4(synth.Scene{Width: 640, Height: 360, Seed: 4}, 3*time.Second, true)
+	clip, err := sandbox.MP4(sandbox.Scene{Width: 640, Height: 360, Seed: 4}, 3*time.Second, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
-	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -137,7 +137,7 @@ func secrets(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	providers, err := credentials.Parse(document)
+	providers, err := registry.ParseCredentials(document)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func secrets(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	registered, err := apps.Parse(document)
+	registered, err := social.ParseApps(document)
 	if err != nil {
 		return nil, err
 	}

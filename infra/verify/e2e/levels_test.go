@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/service/worker/canary"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // TestServiceLevelsCountTheCallsOfAnAccount reads its own calls, and the canary's probe with
@@ -45,11 +45,11 @@ func TestServiceLevelsCountTheCallsOfAnAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set(t.Context(), canary.Target{BaseURL: running.BaseURL, Key: c.test.Secret})
-	t.Cleanup(func() { set(context.Background(), canary.Target{}) })
+	set(t.Context(), worker.Target{BaseURL: running.BaseURL, Key: c.test.Secret})
+	t.Cleanup(func() { set(context.Background(), worker.Target{}) })
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	var probed canary.Result
+	var probed worker.ProbeResult
 	if err := running.Invoke(ctx, "canary", "{}", &probed); err != nil || probed.Error != "" || probed.Idle {
 		t.Fatalf("%+v, %v", probed, err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/local/standalone"
-	"github.com/content-automation/api/pkg/area/training/job"
+	job "github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -128,7 +128,7 @@ func kinds(s statement) string {
 			kind = "customer's key"
 			if strings.Contains(s.id(), "kms:EncryptionContext") {
 				kind = "key of signing keys"
-				if strings.Contains(s.id(), social.SealPurpose) {
+				if strings.Contains(s.id(), seal.ForTokens) {
 					kind = "key of social tokens"
 				}
 			}

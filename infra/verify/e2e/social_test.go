@@ -12,7 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/testdata/platforms/bluesky"

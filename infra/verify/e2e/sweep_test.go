@@ -14,11 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/service/worker/due"
+	"github.com/content-automation/api/pkg/service/worker"
 )
 
 // sweep calls the function like an operator who knows that messages were lost.
-func sweep(t *testing.T) (swept due.Result) {
+func sweep(t *testing.T) (swept worker.SearchResult) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

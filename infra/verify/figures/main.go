@@ -26,19 +26,19 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 119_400, 100_000, (*sources).lines},
+	{"lines of pkg outside tests and test support", 119_050, 100_000, (*sources).lines},
 	{"lines of test support in pkg", 4_700, 0, (*sources).support},
-	{"packages of pkg", 228, 150, (*sources).packages},
-	{"programs in functions", 34, 7, (*sources).programs},
+	{"packages of pkg", 150, 150, (*sources).packages},
+	{"programs in functions", 7, 7, (*sources).programs},
 	{"methods of the largest type of pkg", 60, 60, (*sources).methods},
 	{"members of the largest struct of pkg/area", 40, 40, (*sources).members},
 	{"structs of pkg/area/content with a member Caption", 3, 3, (*sources).captions},
 	{"uses between files of pkg/area/content/item that go round", 0, 0, (*sources).knots},
-	{"places that make a generate.Worker", 9, 1, (*sources).workers},
+	{"places that make a generate.Worker", 1, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4_600, 4_600, (*sources).webhook},
 	{"lines of pkg/httpapi/humafix", 1_335, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 1_130, 0, (*sources).wide},
-	{"comments of at most six words", 1_710, 0, (*sources).brief},
+	{"lines of more than 120 columns, struct tags included", 1_120, 0, (*sources).wide},
+	{"comments of at most six words", 1_715, 0, (*sources).brief},
 }
 
 func main() {
@@ -273,7 +273,9 @@ func (s *sources) captions() (n int) {
 
 func (s *sources) workers() (n int) {
 	for _, f := range s.all {
-		n += strings.Count(f.text, "generate.Worker{")
+		if !f.supports() && f.folder() != "infra/verify/figures" {
+			n += strings.Count(f.text, "generate.Worker{")
+		}
 	}
 	return n
 }

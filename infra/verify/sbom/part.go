@@ -54,9 +54,9 @@ func parts(ctx context.Context, root string) ([]part, error) {
 	}
 	found := map[string]*part{}
 	for _, f := range topology.Functions {
-		main, ok := packages["github.com/content-automation/api/functions/"+f.Name]
+		main, ok := packages["github.com/content-automation/api/functions/"+f.Program()]
 		if !ok {
-			return nil, fmt.Errorf("there is no function %s", f.Name)
+			return nil, fmt.Errorf("there is no program %s", f.Program())
 		}
 		for _, path := range main.Deps {
 			next, dir := std, goRoot

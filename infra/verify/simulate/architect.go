@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/record/ledger"
 )
 
@@ -71,25 +71,25 @@ func (w *world) checkChats(fail func(format string, args ...any)) {
 			if e.Kind == "reserve" && textOf(it, "x_state") == "charged" {
 				charged[e.Subject]++
 			}
-		case chat.DraftKind:
+		case architect.DraftKind:
 			drafts[textOf(it, "pk")] = true
 		}
 	}
 	for _, it := range w.items() {
-		if textOf(it, "kind") != chat.Kind {
+		if textOf(it, "kind") != architect.Kind {
 			continue
 		}
-		var r chat.Record
+		var r architect.Record
 		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
 		if r.Asked != "" {
 			fail("the chat %s waits for the reply to %s", r.ID, r.Asked)
 		}
 		for i, m := range r.Messages {
 			replied := 0
-			if i+1 < len(r.Messages) && r.Messages[i+1].Role == chat.Assistant {
+			if i+1 < len(r.Messages) && r.Messages[i+1].Role == architect.Assistant {
 				replied = 1
 			}
-			if m.Role == chat.User && charged[m.ID] != replied {
+			if m.Role == architect.User && charged[m.ID] != replied {
 				fail("%s has %d replies, and was charged %d times", m.ID, replied, charged[m.ID])
 			}
 			for _, id := range m.DraftIDs {

@@ -235,7 +235,7 @@ func (bedrockAPI) DeleteCustomModel(ctx context.Context, in *bedrock.DeleteCusto
 		})
 }
 
-// Put implements job.Objects.
+// Put implements training.Objects.
 func (objects) Put(ctx context.Context, f media.File, _ io.ReadSeeker) error {
 	w := invocationOf(ctx).world
 	return pass(ctx, &call{kind: toObjects, key: "Put " + f.Key, refused: errRefused, lost: errLost, do: func() error {
@@ -244,7 +244,7 @@ func (objects) Put(ctx context.Context, f media.File, _ io.ReadSeeker) error {
 	}})
 }
 
-// Delete implements job.Objects.
+// Delete implements training.Objects.
 func (objects) Delete(ctx context.Context, key string) error {
 	w := invocationOf(ctx).world
 	return pass(ctx, &call{kind: toObjects, key: "Delete " + key, refused: errRefused, lost: errLost, do: func() error {

@@ -15,10 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/content-automation/api/infra/operate/recovery"
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
@@ -165,8 +165,8 @@ func (w *world) check() (broken []string) {
 			if state := stateOf(it); state == "queued" || state == "generating" {
 				fail("%s is %s", pk, state)
 			}
-		case diagnosis.ItemKind:
-			if state := stateOf(it); state != string(diagnosis.Completed) && state != string(diagnosis.Failed) {
+		case advice.DiagnosisItemKind:
+			if state := stateOf(it); state != string(advice.Completed) && state != string(advice.Failed) {
 				fail("%s is %s", pk, state)
 			}
 		case task.ItemKind:
@@ -282,7 +282,7 @@ func (w *world) checkAnalytics(paid map[string]int64) (broken []string) {
 	}
 	for _, c := range w.callers {
 		for _, factory := range c.factories() {
-			r, err := rollup.Verify(context.Background(), w.db(), factory, time.Now())
+			r, err := analytics.Verify(context.Background(), w.db(), factory, time.Now())
 			if err != nil || r.Pending > 0 {
 				broken = append(broken, fmt.Sprintf("the analytics of %s: %+v, %v", c.name, r, err))
 			}

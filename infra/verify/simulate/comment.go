@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/area/engagement/comment"
+	"github.com/content-automation/api/pkg/area/engagement"
 )
 
 var (
@@ -151,23 +151,23 @@ func (w *world) checkComments(fail func(format string, args ...any)) {
 		}
 	}
 	for _, it := range w.items() {
-		if textOf(it, "kind") != comment.Kind {
+		if textOf(it, "kind") != engagement.Kind {
 			continue
 		}
-		var r comment.Record
+		var r engagement.Record
 		must(json.Unmarshal([]byte(textOf(it, "doc")), &r))
-		if r.Change != nil && r.Change.State == comment.Pending {
+		if r.Change != nil && r.Change.State == engagement.Pending {
 			fail("the change of %s has not ended", r.ID)
 		}
 		if r.Reply == nil {
 			continue
 		}
 		switch times := w.replies[fmt.Sprint(r.ID, "-", r.Replies)]; {
-		case r.Reply.State == comment.Pending:
+		case r.Reply.State == engagement.Pending:
 			fail("the reply to %s has not ended", r.ID)
-		case r.Reply.State == comment.Done && times != 1:
+		case r.Reply.State == engagement.Done && times != 1:
 			fail("the reply to %s is reported, and was written %d times", r.ID, times)
-		case r.Reply.State == comment.Failed && times > 0 &&
+		case r.Reply.State == engagement.Failed && times > 0 &&
 			r.Reply.Failure.Code != string(platform.CodeOutcomeUnknown):
 			fail("the reply to %s failed with %s, and was written", r.ID, r.Reply.Failure.Code)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -30,7 +29,7 @@ type cut struct {
 }
 
 // Compose implements generate.Composer.
-func (composer) Compose(ctx context.Context, what composition.Composition, _ bool, progress func(int),
+func (composer) Compose(ctx context.Context, what generate.Composition, _ bool, progress func(int),
 	save generate.Save) error {
 	w := invocationOf(ctx).world
 	var c cut
@@ -78,7 +77,7 @@ func (composer) Compose(ctx context.Context, what composition.Composition, _ boo
 	}
 	final := provider.KindImage
 	switch what.(type) {
-	case composition.Video, composition.MusicClip:
+	case generate.Video, generate.MusicClip:
 		final = provider.KindVideo
 	}
 	for _, f := range []struct {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/sandbox"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -117,7 +117,7 @@ func (c *caller) play() {
 }
 
 // expires reports whether an item is the task of a media file, which waits until the file expires.
-func expires(pk string) bool { return strings.HasPrefix(pk, "task#"+string(incoming.Kind)+"#") }
+func expires(pk string) bool { return strings.HasPrefix(pk, "task#"+string(media.Kind)+"#") }
 
 // checkOwn checks that a sandbox holds nothing that was created before it was emptied.
 func (w *world) checkOwn(fail func(format string, args ...any)) {
@@ -127,7 +127,7 @@ func (w *world) checkOwn(fail func(format string, args ...any)) {
 	}
 	for _, it := range w.items() {
 		pk, kind := textOf(it, "pk"), textOf(it, "kind")
-		prefix, ok := map[string]string{"factory": id.Factory, incoming.ItemKind: id.Media}[kind]
+		prefix, ok := map[string]string{"factory": id.Factory, media.ItemKind: id.Media}[kind]
 		if ok && textOf(it, "mode") == string(tenant.Test) && pk < id.First(prefix, emptied[textOf(it, "acc")]) {
 			fail("%s is left in an empty sandbox", pk)
 		}

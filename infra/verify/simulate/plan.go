@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/content-automation/api/pkg/area/content/tally"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
@@ -27,13 +27,13 @@ func (c *caller) plan() {
 
 // observePlan counts the plans that are completed.
 func (w *world) observePlan(c memtable.Change) {
-	state := planjob.State(planOf(c.New).State)
-	if before := planOf(c.Old).State; state != before && (state == planjob.Completed || state == planjob.Failed) {
+	state := plan.State(planOf(c.New).State)
+	if before := planOf(c.Old).State; state != before && (state == plan.Completed || state == plan.Failed) {
 		w.ends["planned "+textOf(c.New, "sk")]++
 	}
 }
 
-func planOf(it attributes) (p planjob.Plan) {
+func planOf(it attributes) (p plan.Plan) {
 	if doc := textOf(it, "doc"); doc != "" {
 		must(json.Unmarshal([]byte(doc), &p))
 	}
@@ -46,7 +46,7 @@ func (w *world) checkPlans(fail func(format string, args ...any)) {
 	counts, made := map[string]int64{}, map[string]int64{}
 	for _, it := range w.items() {
 		switch textOf(it, "kind") {
-		case tally.Kind:
+		case factory.CountsKind:
 			planID, _, _ := strings.Cut(textOf(it, "sk"), "#")
 			counts[planID] = numberOf(it, "n_generated") + numberOf(it, "n_failed") + numberOf(it, "n_canceled")
 			if reserved := numberOf(it, "n_reserved"); reserved != 0 {
@@ -57,7 +57,7 @@ func (w *world) checkPlans(fail func(format string, args ...any)) {
 		}
 	}
 	for _, it := range w.items() {
-		if textOf(it, "kind") != planjob.ItemKind {
+		if textOf(it, "kind") != plan.ItemKind {
 			continue
 		}
 		p := planOf(it)

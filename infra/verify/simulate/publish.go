@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -154,8 +154,8 @@ func (c *caller) connect() {
 	tx := &store.Tx{}
 	for _, name := range []string{"facebook", "telegram"} {
 		now := time.Now()
-		r := account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil),
-			Platform: name, FactoryIDs: []string{}, State: account.Connected}, PlatformID: c.name}
+		r := social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil),
+			Platform: name, FactoryIDs: []string{}, State: social.Connected}, PlatformID: c.name}
 		if c.random.IntN(3) == 0 {
 			r.LateAfter = new(30)
 		}
@@ -245,7 +245,7 @@ func (w *world) checkPublications(fail func(format string, args ...any)) {
 	}
 }
 
-// Open implements importer.Objects. No import reads a file.
+// Open implements media.Objects. No import reads a file.
 func (objects) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	return nil, errs.New(errs.NotFound, "There is no file %s.", key)
 }

@@ -5,18 +5,18 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook"
 )
 
 // receivers are the receivers of webhooks. They record the events that they take.
 type receivers struct{}
 
-var _ deliver.Caller = receivers{}
+var _ webhook.Caller = receivers{}
 
 // receipt is an event that a receiver has taken.
 type receipt struct{ url, event string }
 
-// Do implements deliver.Caller.
+// Do implements webhook.Caller.
 func (receivers) Do(req *http.Request) (*http.Response, error) {
 	w := invocationOf(req.Context()).world
 	r := receipt{req.URL.String(), req.Header.Get("Webhook-Id")}

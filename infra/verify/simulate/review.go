@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
@@ -26,11 +25,11 @@ func (w *world) observeReview(c memtable.Change) {
 	state, before := stateOf(c.New), stateOf(c.Old)
 	switch {
 	case state == before:
-	case state == string(diagnosis.Completed):
+	case state == string(advice.Completed):
 		w.ends["diagnosed "+doc.ID]++
-	case state == string(proposal.Open):
+	case state == string(advice.Open):
 		w.ends["proposed "+doc.ID]++
-	case state == string(proposal.Applied):
+	case state == string(advice.Applied):
 		w.ends["applied "+doc.ID]++
 	}
 }
@@ -63,7 +62,7 @@ func (w *world) checkApplied(fail func(format string, args ...any)) {
 		case "factory":
 			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
 			versions[doc.ID] = doc.Version
-		case proposal.ItemKind:
+		case advice.ProposalItemKind:
 			must(json.Unmarshal([]byte(textOf(it, "doc")), &doc))
 			if v := doc.AppliedVersion; v != nil {
 				if applied[doc.FactoryID] = append(applied[doc.FactoryID], *v); *v <= doc.BaseVersion {

@@ -16,15 +16,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	eventtypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	"github.com/content-automation/api/pkg/area/advice/proposal"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/automation"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/service/worker/relay"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/memtable"
 	"github.com/content-automation/api/pkg/task"
@@ -50,8 +49,8 @@ type shard struct {
 // relayed reports whether the relay gets a change.
 func relayed(c memtable.Change) bool {
 	kind := textOf(c.New, "kind")
-	return c.Event == "INSERT" && slices.Contains(relay.Kinds, kind) || c.Event != "REMOVE" &&
-		rollup.Passes(kind, textOf(c.New, "f_state"))
+	return c.Event == "INSERT" && slices.Contains(worker.RelayedKinds, kind) || c.Event != "REMOVE" &&
+		analytics.Passes(kind, textOf(c.New, "f_state"))
 }
 
 // follow moves the table's changes into the stream.
@@ -158,13 +157,13 @@ func (w *world) observe(c memtable.Change) {
 		case state == "generated" || state == "failed":
 			w.ends[pk]++
 		}
-	case diagnosis.ItemKind, proposal.ItemKind:
+	case advice.DiagnosisItemKind, advice.ProposalItemKind:
 		w.observeReview(c)
 	case automation.ItemKind:
 		w.observeAutomation(c)
-	case planjob.ItemKind:
+	case plan.ItemKind:
 		w.observePlan(c)
-	case job.ItemKind:
+	case training.ItemKind:
 		w.observeTraining(c)
 	}
 }
@@ -178,9 +177,9 @@ func stateOf(a attributes) string {
 // bus is the customer's bus. Its only rule sends all events to dispatch.
 type bus struct{}
 
-var _ relay.Bus = bus{}
+var _ worker.Bus = bus{}
 
-// PutEvents implements relay.Bus.
+// PutEvents implements worker.Bus.
 func (bus) PutEvents(ctx context.Context, in *eventbridge.PutEventsInput,
 	_ ...func(*eventbridge.Options)) (*eventbridge.PutEventsOutput, error) {
 	w := invocationOf(ctx).world

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -48,7 +48,7 @@ func (c *caller) found() {
 	}
 	c.school = school{id: f.ID, open: true}
 	tx := &store.Tx{}
-	for n := range job.MinSamples + c.random.IntN(4) {
+	for n := range training.MinSamples + c.random.IntN(4) {
 		now := time.Now()
 		var r item.Record
 		must(json.Unmarshal([]byte(`{"parts":[{"kind":"text","role":"text","model":"nova-micro","provider":"bedrock"}]}`), &r))
@@ -78,7 +78,7 @@ func (c *caller) train() {
 }
 
 // trained is the last state of an accepted training.
-type trained struct{ job.Training }
+type trained struct{ training.Training }
 
 // observeTraining counts the trainings that have ended.
 func (w *world) observeTraining(c memtable.Change) {
@@ -86,7 +86,7 @@ func (w *world) observeTraining(c memtable.Change) {
 	must(json.Unmarshal([]byte(textOf(c.New, "doc")), &t))
 	known := w.trainings[t.ID]
 	if w.trainings[t.ID] = &t; known != nil && known.State != t.State &&
-		(t.State == job.Completed || t.State == job.Failed) {
+		(t.State == training.Completed || t.State == training.Failed) {
 		w.ends[string(t.State)+" "+t.ID]++
 	}
 }
@@ -115,7 +115,7 @@ func (w *world) checkTrainings(fail func(format string, args ...any)) {
 	}
 	last := map[string]string{}
 	for id, t := range w.trainings {
-		if t.State == job.Completed && !deleted[t.FactoryID] {
+		if t.State == training.Completed && !deleted[t.FactoryID] {
 			last[t.FactoryID] = max(last[t.FactoryID], id)
 		}
 	}
@@ -124,17 +124,17 @@ func (w *world) checkTrainings(fail func(format string, args ...any)) {
 		name := strings.ReplaceAll(id, "_", "-")
 		jobs[name] = id
 		switch {
-		case t.State != job.Completed && t.State != job.Failed && t.State != job.Canceled:
+		case t.State != training.Completed && t.State != training.Failed && t.State != training.Canceled:
 			fail("%s is %s", id, t.State)
-		case t.State == job.Completed && (t.CostCredits == 0 || w.jobs[name] == nil || w.jobs[name].fails):
+		case t.State == training.Completed && (t.CostCredits == 0 || w.jobs[name] == nil || w.jobs[name].fails):
 			fail("%s is completed, has cost %d, and its job is %+v", id, t.CostCredits, w.jobs[name])
-		case t.State != job.Completed && t.CostCredits != 0:
+		case t.State != training.Completed && t.CostCredits != 0:
 			fail("%s is %s, and has cost %d", id, t.State, t.CostCredits)
 		}
 		if charged[id] != t.CostCredits {
 			fail("%s has cost %d, and was charged %d", id, t.CostCredits, charged[id])
 		}
-		if w.files[job.Prefix+name+"/samples.jsonl"] {
+		if w.files[training.Prefix+name+"/samples.jsonl"] {
 			fail("the samples of %s are left", id)
 		}
 		if last[t.FactoryID] != models[t.FactoryID].TrainingID {
@@ -146,7 +146,7 @@ func (w *world) checkTrainings(fail func(format string, args ...any)) {
 		switch {
 		case !ok:
 			fail("the job %s is of no training", name)
-		case j.unread && w.trainings[id].State != job.Canceled:
+		case j.unread && w.trainings[id].State != training.Canceled:
 			fail("the job of %s had no samples", id)
 		case last[w.trainings[id].FactoryID] == id &&
 			!(j.hasModel() && j.exists() && models[w.trainings[id].FactoryID].Endpoint == name):

@@ -13,7 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 )
 
-// The registry of platforms is not linked into every function that reads texts, so the limits are copies.
+// The limits are copies: providers do not know the platforms.
 func TestTheLimitsAreThoseOfThePlatforms(t *testing.T) {
 	captions := func(name string, kind platform.Kind) int {
 		r, _ := registry.Find(name)

@@ -18,7 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -62,7 +62,7 @@ type Account struct {
 	// LostSpendLimit is the number of credits that it may lose a day: see ledger.Lose.
 	LostSpendLimit int64 `json:"lost_spend_limit"`
 	// ReturnURLs are the pages that the browsers of owners of social accounts may be sent
-	// back to: see returnurl.Allows.
+	// back to: see safehttp.AllowsReturn.
 	ReturnURLs []string `json:"return_urls,omitempty"`
 }
 
@@ -139,7 +139,7 @@ func (a *Account) apply(set Settings) error {
 		a.IPAllowList = list
 	}
 	if set.ReturnURLs != nil {
-		if err := returnurl.Check(*set.ReturnURLs, "/return_urls"); err != nil {
+		if err := safehttp.CheckReturn(*set.ReturnURLs, "/return_urls"); err != nil {
 			return err
 		}
 		a.ReturnURLs = *set.ReturnURLs

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/account/level"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -135,12 +134,12 @@ func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error
 		}
 		month = asked
 	}
-	var counted level.Month
-	var together level.Stack
+	var counted Month
+	var together Stack
 	var failed, stackFailed error
 	var both sync.WaitGroup
-	both.Go(func() { counted, failed = level.Read(ctx, s.db, auth.FromContext(ctx).Owner, month) })
-	both.Go(func() { together, stackFailed = level.ReadStack(ctx, s.db, month) })
+	both.Go(func() { counted, failed = ReadLevels(ctx, s.db, auth.FromContext(ctx).Owner, month) })
+	both.Go(func() { together, stackFailed = ReadStack(ctx, s.db, month) })
 	both.Wait()
 	if err := cmp.Or(failed, stackFailed); err != nil {
 		return ServiceLevels{}, err
@@ -157,7 +156,7 @@ func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error
 			LatencyP95: percentile(together.Probes, 95),
 		},
 	}
-	var all level.Counts
+	var all Counts
 	for _, c := range counted.Operations {
 		all.Add(c)
 		out.Operations = append(out.Operations, OperationServiceLevels{c.Of, measured(c)})
@@ -179,7 +178,7 @@ func (s *Levels) get(ctx context.Context, in *levelsInput) (ServiceLevels, error
 }
 
 // waiting shows how long work waits.
-func waiting(s level.Stack) WaitingServiceLevels {
+func waiting(s Stack) WaitingServiceLevels {
 	w := WaitingServiceLevels{Checks: s.Waiting.Calls, Late: s.Waiting.Failed}
 	if w.Checks == 0 {
 		return w
@@ -188,14 +187,14 @@ func waiting(s level.Stack) WaitingServiceLevels {
 	looked := resource.Instant(s.Looked)
 	w.Oldest, w.CheckedAt, w.OldestP99 = &oldest, &looked, percentile(s.Waiting, 99)
 	// Work that is not late has the time 0, which the histogram rounds up.
-	if *w.OldestP99 == level.Bounds[0] {
+	if *w.OldestP99 == Bounds[0] {
 		*w.OldestP99 = 0
 	}
 	return w
 }
 
 // measured shows counts.
-func measured(c level.Counts) ServiceLevelMeasured {
+func measured(c Counts) ServiceLevelMeasured {
 	m := ServiceLevelMeasured{Calls: c.Calls, Failed: c.Failed, Availability: available(c)}
 	m.LatencyP50, m.LatencyP95, m.LatencyP99 = percentile(c, 50), percentile(c, 95), percentile(c, 99)
 	if c.Calls > 0 {
@@ -206,7 +205,7 @@ func measured(c level.Counts) ServiceLevelMeasured {
 }
 
 // available returns the part that did not fail, in percent, or nil if nothing was counted.
-func available(c level.Counts) *float64 {
+func available(c Counts) *float64 {
 	if c.Calls == 0 {
 		return nil
 	}
@@ -215,7 +214,7 @@ func available(c level.Counts) *float64 {
 }
 
 // percentile returns a percentile of times, or nil if there are none.
-func percentile(c level.Counts, p int64) *int64 {
+func percentile(c Counts, p int64) *int64 {
 	ms, ok := c.Percentile(p)
 	if !ok {
 		return nil

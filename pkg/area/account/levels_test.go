@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/area/account/level"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -52,7 +51,7 @@ func TestServiceLevels(t *testing.T) {
 					NewImage: image, SequenceNumber: strings.Repeat("1", position),
 				}})
 		}
-		if out, err := level.NewCallCounter(db).Handle(t.Context(), batch); err != nil ||
+		if out, err := account.NewCallCounter(db).Handle(t.Context(), batch); err != nil ||
 			len(out.BatchItemFailures) > 0 {
 			t.Fatal(out, err)
 		}
@@ -73,7 +72,7 @@ func TestServiceLevels(t *testing.T) {
 		*got.All.LatencyP99 != 30000 {
 		t.Errorf("%+v", got)
 	}
-	if err := level.Probed(t.Context(), db, clock.Now(), 3*time.Second, false); err != nil {
+	if err := account.Probed(t.Context(), db, clock.Now(), 3*time.Second, false); err != nil {
 		t.Fatal(err)
 	}
 	if p := levels(c, "").Probes; p.Count != 1 || p.Failed != 1 || *p.Availability != 0 || *p.LatencyP95 != 5000 {
@@ -81,11 +80,11 @@ func TestServiceLevels(t *testing.T) {
 	}
 	owner := c.Principal.Owner
 	for _, err := range []error{
-		level.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "content_item.post",
+		account.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "content_item.post",
 			Took: 25 * time.Second, Done: true}),
-		level.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "generation.video",
+		account.Observe(db)(t.Context(), task.Ended{Owner: owner, At: clock.Now(), Label: "generation.video",
 			Took: 25 * time.Second, Done: false}),
-		level.Delivered(t.Context(), db, owner, clock.Now(), 3, 1), level.Waited(t.Context(), db, clock.Now(), 0),
+		account.Delivered(t.Context(), db, owner, clock.Now(), 3, 1), account.Waited(t.Context(), db, clock.Now(), 0),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +103,7 @@ func TestServiceLevels(t *testing.T) {
 		got.Waiting.Checks != 1 {
 		t.Errorf("another account sees %+v", got)
 	}
-	if err := level.Waited(t.Context(), db, clock.Now(), 3*time.Minute); err != nil {
+	if err := account.Waited(t.Context(), db, clock.Now(), 3*time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if w := levels(c, "").Waiting; w.Late != 1 || *w.Oldest != 180_000 || *w.OldestP99 != 300_000 {

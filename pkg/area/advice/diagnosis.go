@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -22,8 +21,8 @@ import (
 const MaxADay = 100
 
 type createBody struct {
-	Metadata resource.Metadata    `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
-	Sandbox  *diagnosis.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the diagnosis. For test keys only"`
+	Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	Sandbox  *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result of the diagnosis. For test keys only"`
 }
 
 // Rules refuses bodies that the schema cannot rule out.
@@ -31,9 +30,9 @@ func (b createBody) Rules() error {
 	switch r := b.Sandbox; {
 	case r == nil:
 		return nil
-	case r.Outcome == diagnosis.OutcomeFailed && len(r.Findings) > 0:
+	case r.Outcome == OutcomeFailed && len(r.Findings) > 0:
 		return errs.Invalid("/sandbox/findings", "has no effect with outcome failed: leave one of them out")
-	case r.Outcome == diagnosis.OutcomeNoProposals:
+	case r.Outcome == OutcomeNoProposals:
 		return r.Check(generate.OutcomeFailed)
 	default:
 		return r.Check(r.Outcome)
@@ -64,8 +63,8 @@ func (s *Service) registerDiagnoses(r *httpapi.Router) {
 
 // read reads a factory of the caller and its latest diagnosis, or nil if there is none yet,
 // in one round trip.
-func (s *Service) read(ctx context.Context, factoryID string) (of, it store.Item, r *diagnosis.Record, err error) {
-	found, beside, err := resource.FindAll(ctx, s.db, id.Factory, []string{factoryID}, diagnosis.Key(factoryID))
+func (s *Service) read(ctx context.Context, factoryID string) (of, it store.Item, r *DiagnosisRecord, err error) {
+	found, beside, err := resource.FindAll(ctx, s.db, id.Factory, []string{factoryID}, Key(factoryID))
 	if err != nil {
 		return of, it, nil, err
 	}
@@ -75,11 +74,11 @@ func (s *Service) read(ctx context.Context, factoryID string) (of, it store.Item
 	if it = beside[0]; it.Kind == "" || it.Owner != of.Owner {
 		return of, store.Item{}, nil, nil
 	}
-	r, err = diagnosis.Decode(&it)
+	r, err = DiagnosisDecode(&it)
 	return of, it, r, err
 }
 
-func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput) (out diagnosis.Diagnosis, err error) {
+func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput) (out Diagnosis, err error) {
 	p, now, b := auth.FromContext(ctx), s.now(), createBody{}
 	if in.Body != nil {
 		b = *in.Body
@@ -103,10 +102,10 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 			return out, err
 		}
 	}
-	r := &diagnosis.Record{
-		Diagnosis: diagnosis.Diagnosis{
+	r := &DiagnosisRecord{
+		Diagnosis: Diagnosis{
 			Resource:  resource.New(id.New(id.Diagnosis, now), now, b.Metadata),
-			FactoryID: in.FactoryID, State: diagnosis.Queued, Findings: []diagnosis.Finding{}, ProposalIDs: []string{},
+			FactoryID: in.FactoryID, State: Queued, Findings: []Finding{}, ProposalIDs: []string{},
 		},
 		Sandbox: b.Sandbox,
 	}
@@ -140,7 +139,7 @@ func count(tx *store.Tx, now time.Time, o tenant.Owner) {
 		tomorrow.Add(day), full)
 }
 
-func (s *Service) diagnosis(ctx context.Context, in *FactoryPath) (out diagnosis.Diagnosis, err error) {
+func (s *Service) diagnosis(ctx context.Context, in *FactoryPath) (out Diagnosis, err error) {
 	_, _, r, err := s.read(ctx, in.FactoryID)
 	if err != nil {
 		return out, err

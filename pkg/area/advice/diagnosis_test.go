@@ -9,10 +9,8 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/advice"
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -24,7 +22,7 @@ import (
 )
 
 // codes returns the codes of findings.
-func codes(d diagnosis.Diagnosis) (all []diagnosis.Code) {
+func codes(d advice.Diagnosis) (all []advice.Code) {
 	for _, f := range d.Findings {
 		all = append(all, f.Code)
 	}
@@ -43,7 +41,7 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	w.Call(http.MethodGet, path, nil).Refused(t, 404, errs.NotFound, "")
 	w.faults.Reset()
 	a := w.Call(http.MethodPost, "/v1/factories/"+f.ID+"/diagnose", object{"metadata": object{"team": "sales"}})
-	var d diagnosis.Diagnosis
+	var d advice.Diagnosis
 	a.Into(t, http.StatusAccepted, &d)
 	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
@@ -51,12 +49,12 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	if a.Header.Get("Location") != path || a.Header.Get("Retry-After") != "2" || a.Header.Get("ETag") != `"1"` {
 		t.Errorf("%v", a.Header)
 	}
-	if d.State != diagnosis.Queued || d.Score != nil || d.FactoryID != f.ID || d.Metadata["team"] != "sales" ||
+	if d.State != advice.Queued || d.Score != nil || d.FactoryID != f.ID || d.Metadata["team"] != "sales" ||
 		!strings.Contains(a.Raw, `"findings":[],"proposal_ids":[],"proposal_failure":null,"failure":null`) {
 		t.Errorf("%s", a.Raw)
 	}
 	w.faults.Reset()
-	if got := w.get(w.Caller, f.ID); got.ID != d.ID || got.State != diagnosis.Queued {
+	if got := w.get(w.Caller, f.ID); got.ID != d.ID || got.State != advice.Queued {
 		t.Errorf("%+v", got)
 	}
 	if ops := w.faults.Operations(); ops != "BatchGetItem" {
@@ -70,10 +68,10 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 
 	w.drain()
 	got := w.get(w.Caller, f.ID)
-	want := []diagnosis.Code{diagnosis.FailureRate, diagnosis.NoDescription, diagnosis.NoAudience,
-		diagnosis.FailureCause}
-	if got.State != diagnosis.Completed || got.Score == nil || *got.Score != 55 ||
-		got.Findings[0].Severity != diagnosis.Critical {
+	want := []advice.Code{advice.FailureRate, advice.NoDescription, advice.NoAudience,
+		advice.FailureCause}
+	if got.State != advice.Completed || got.Score == nil || *got.Score != 55 ||
+		got.Findings[0].Severity != advice.Critical {
 		t.Errorf("%+v", got)
 	}
 	for _, code := range want {
@@ -85,11 +83,11 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	if len(all) == 0 || len(all) != len(got.ProposalIDs) || got.ProposalFailure != nil {
 		t.Fatalf("%d proposals, %+v", len(all), got)
 	}
-	if !slices.ContainsFunc(all, func(p proposal.Proposal) bool { return p.Title == "Die Fabrik beschreiben" }) {
+	if !slices.ContainsFunc(all, func(p advice.Proposal) bool { return p.Title == "Die Fabrik beschreiben" }) {
 		t.Errorf("the proposals are not in the language of the factory: %+v", all)
 	}
 	for i, p := range all {
-		if p.State != proposal.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" ||
+		if p.State != advice.Open || p.FactoryID != f.ID || p.BaseVersion != 1 || p.Source != "diagnosis" ||
 			len(p.Patch) == 0 || got.ProposalIDs[i] != p.ID ||
 			!p.ExpiresAt.Equal(w.clock.Now().Add(30*24*time.Hour)) || p.AppliedVersion != nil || p.Rationale == "" ||
 			p.ExpectedEffect == "" {
@@ -104,7 +102,7 @@ func TestADiagnosisFromItsStartToItsEnd(t *testing.T) {
 	}
 	// The next one takes its place.
 	again := w.diagnosed(w.Caller, f.ID, nil)
-	if again.ID == d.ID || again.State != diagnosis.Completed || again.Version != 3 {
+	if again.ID == d.ID || again.State != advice.Completed || again.Version != 3 {
 		t.Errorf("%+v", again)
 	}
 }
@@ -132,7 +130,7 @@ func TestTheSandboxIsDeterministic(t *testing.T) {
 func TestAFactoryThatLacksNothingIsAskedNothing(t *testing.T) {
 	w := newWorld(t)
 	d := w.diagnosed(w.Caller, w.well(), nil)
-	if d.State != diagnosis.Completed || *d.Score != 100 || len(d.Findings) != 0 || len(d.ProposalIDs) != 0 ||
+	if d.State != advice.Completed || *d.Score != 100 || len(d.Findings) != 0 || len(d.ProposalIDs) != 0 ||
 		d.ProposalFailure != nil {
 		t.Errorf("%+v", d)
 	}
@@ -146,18 +144,18 @@ func TestOutcomesAreRehearsed(t *testing.T) {
 	f := w.factory(w.Caller)
 	at := w.clock.Now()
 	d := w.diagnosed(w.Caller, f.ID, object{"sandbox": object{"delay_seconds": 40}})
-	if took := w.clock.Now().Sub(at); d.State != diagnosis.Completed || took < 40*time.Second || took > 50*time.Second {
+	if took := w.clock.Now().Sub(at); d.State != advice.Completed || took < 40*time.Second || took > 50*time.Second {
 		t.Errorf("after %v: %+v", took, d)
 	}
 	d = w.diagnosed(w.Caller, f.ID,
 		object{"sandbox": object{"outcome": "no_proposals", "failure_code": "content_policy"}})
-	if d.State != diagnosis.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
+	if d.State != advice.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
 		d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedContentPolicy ||
 		d.ProposalFailure.Retryable {
 		t.Errorf("%+v %+v", d, d.ProposalFailure)
 	}
 	d = w.diagnosed(w.Caller, f.ID, object{"sandbox": object{"outcome": "failed", "failure_code": "timeout"}})
-	if d.State != diagnosis.Failed || d.Score != nil || d.Failure == nil || d.Failure.Code != provider.FailedTimeout ||
+	if d.State != advice.Failed || d.Score != nil || d.Failure == nil || d.Failure.Code != provider.FailedTimeout ||
 		!d.Failure.Retryable || len(w.told(w.Caller, d.ID)) != 0 {
 		t.Errorf("%+v %+v", d, d.Failure)
 	}
@@ -184,7 +182,7 @@ func TestFindingsAreRehearsed(t *testing.T) {
 	factoryID := w.well()
 	d := w.diagnosed(w.Caller, factoryID, object{"sandbox": object{"findings": []string{"no_tone", "publication_failures",
 		"no_audience"}}})
-	if want := []diagnosis.Code{"publication_failures", "no_audience", "no_tone"}; !slices.Equal(codes(d), want) ||
+	if want := []advice.Code{"publication_failures", "no_audience", "no_tone"}; !slices.Equal(codes(d), want) ||
 		*d.Score != 65 || len(d.ProposalIDs) != 2 || d.Findings[0].Evidence["failed"] != 2 {
 		t.Errorf("%+v", d)
 	}
@@ -207,10 +205,10 @@ func TestPublicationsAndAccountsAreDiagnosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, state := range []account.State{account.Connected, account.NeedsReconnect} {
-		a := &account.Record{Account: account.Account{Resource: resource.New(id.New(id.SocialAccount,
+	for n, state := range []social.State{social.Connected, social.NeedsReconnect} {
+		a := &social.Record{Account: social.Account{Resource: resource.New(id.New(id.SocialAccount,
 			now.Add(time.Duration(n)*time.Second)), now, nil), Platform: "instagram", Handle: "@acme", State: state}}
-		it, err := store.NewItem(account.Kind, w.Principal.Owner, a.ID, a)
+		it, err := store.NewItem(social.Kind, w.Principal.Owner, a.ID, a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,22 +238,22 @@ func TestPublicationsAndAccountsAreDiagnosed(t *testing.T) {
 		}
 	})
 	d := w.diagnosed(w.Caller, f.ID, nil)
-	for _, want := range []diagnosis.Code{diagnosis.AccountDisconnected, diagnosis.PublicationFailures,
-		diagnosis.EngagementByTopic} {
-		at := slices.IndexFunc(d.Findings, func(f diagnosis.Finding) bool { return f.Code == want })
+	for _, want := range []advice.Code{advice.AccountDisconnected, advice.PublicationFailures,
+		advice.EngagementByTopic} {
+		at := slices.IndexFunc(d.Findings, func(f advice.Finding) bool { return f.Code == want })
 		if at < 0 {
 			t.Fatalf("%s is not among %+v", want, d.Findings)
 		}
 		switch got := d.Findings[at]; want {
-		case diagnosis.AccountDisconnected:
-			if *got.Subject != f.SocialAccountIDs[1] || got.Severity != diagnosis.Critical {
+		case advice.AccountDisconnected:
+			if *got.Subject != f.SocialAccountIDs[1] || got.Severity != advice.Critical {
 				t.Errorf("%+v", got)
 			}
-		case diagnosis.PublicationFailures:
+		case advice.PublicationFailures:
 			if got.Evidence["failed"] != 2 || !strings.Contains(got.Message, "needs_reconnect (2)") {
 				t.Errorf("%+v", got)
 			}
-		case diagnosis.EngagementByTopic:
+		case advice.EngagementByTopic:
 			if *got.Subject != "shoes" {
 				t.Errorf("%+v", got)
 			}

@@ -13,9 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/advice"
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
-	"github.com/content-automation/api/pkg/area/advice/job"
-	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/id"
@@ -39,7 +36,7 @@ type world struct {
 	faults  *storetest.Faults
 	clock   *apitest.Clock
 	model   *model
-	worker  *job.Worker
+	worker  *advice.Worker
 	kernel  *task.Kernel
 	queue   []message
 	relayed map[string]bool
@@ -58,10 +55,10 @@ func newWorld(t *testing.T) *world {
 	w.model = &model{Provider: sandbox.New(w.clock.Now)}
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
 		advice.NewService(w.db, w.clock.Now), account.NewEvents(w.db, nil))
-	w.worker = &job.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1"),
+	w.worker = &advice.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1"),
 		Now: w.clock.Now}
 	w.kernel = task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{diagnosis.TaskKind: w.worker}, Now: w.clock.Now, Name: rand.Text,
+		DB: w.db, Handlers: map[task.Kind]task.Handler{advice.TaskKind: w.worker}, Now: w.clock.Now, Name: rand.Text,
 		Chance: func() float64 { return 0.5 },
 	})
 	return w
@@ -146,29 +143,29 @@ func (w *world) itemsEvery(between time.Duration, o tenant.Owner, factoryID stri
 }
 
 // start starts a diagnosis.
-func (w *world) start(c *apitest.Caller, factoryID string, body any) (d diagnosis.Diagnosis) {
+func (w *world) start(c *apitest.Caller, factoryID string, body any) (d advice.Diagnosis) {
 	w.t.Helper()
 	c.Call(http.MethodPost, "/v1/factories/"+factoryID+"/diagnose", body).Into(w.t, http.StatusAccepted, &d)
 	return d
 }
 
-func (w *world) get(c *apitest.Caller, factoryID string) (d diagnosis.Diagnosis) {
+func (w *world) get(c *apitest.Caller, factoryID string) (d advice.Diagnosis) {
 	w.t.Helper()
 	c.Call(http.MethodGet, "/v1/factories/"+factoryID+"/diagnosis", nil).Into(w.t, http.StatusOK, &d)
 	return d
 }
 
 // diagnosed makes a diagnosis to its end.
-func (w *world) diagnosed(c *apitest.Caller, factoryID string, body any) diagnosis.Diagnosis {
+func (w *world) diagnosed(c *apitest.Caller, factoryID string, body any) advice.Diagnosis {
 	w.t.Helper()
 	w.start(c, factoryID, body)
 	w.drain()
 	return w.get(c, factoryID)
 }
 
-func (w *world) proposals(c *apitest.Caller, factoryID, query string) []proposal.Proposal {
+func (w *world) proposals(c *apitest.Caller, factoryID, query string) []advice.Proposal {
 	w.t.Helper()
-	return apitest.All[proposal.Proposal](c, "/v1/factories/"+factoryID+"/proposals"+query, 2)
+	return apitest.All[advice.Proposal](c, "/v1/factories/"+factoryID+"/proposals"+query, 2)
 }
 
 // told returns the types of the events about objects, oldest first.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/content-automation/api/pkg/area/advice/proposal"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -20,7 +19,7 @@ import (
 type listInput struct {
 	httpapi.PageInput
 	FactoryPath
-	State []proposal.State `query:"state" enum:"open,applied,dismissed,expired" nullable:"false" doc:"Only proposals in these states, separated by commas"`
+	State []ProposalState `query:"state" enum:"open,applied,dismissed,expired" nullable:"false" doc:"Only proposals in these states, separated by commas"`
 }
 
 type applyInput struct {
@@ -45,20 +44,20 @@ func (s *Service) registerProposals(r *httpapi.Router) {
 }
 
 // list lists the proposals for a factory, which is looked up at the same time.
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[proposal.Proposal], error) {
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Proposal], error) {
 	now := s.now()
-	stored, bounds := proposal.Filter(in.State, now)
+	stored, bounds := Filter(in.State, now)
 	q := store.Query{
-		Index: store.ByParent, Partition: proposal.Partition(auth.FromContext(ctx).Owner, in.FactoryID),
-		Filters: map[string]string{proposal.StateFilter: httpapi.AnyOf(stored)}, Bounds: bounds,
+		Index: store.ByParent, Partition: Partition(auth.FromContext(ctx).Owner, in.FactoryID),
+		Filters: map[string]string{StateFilter: httpapi.AnyOf(stored)}, Bounds: bounds,
 	}
-	var page httpapi.Page[proposal.Proposal]
+	var page httpapi.Page[Proposal]
 	var failed error
 	var listing sync.WaitGroup
 	listing.Go(func() {
 		page, failed = httpapi.ListItems(ctx, s.db, q, in.PageInput,
-			func(it store.Item) (proposal.Proposal, error) {
-				p, err := proposal.Decode(&it, now)
+			func(it store.Item) (Proposal, error) {
+				p, err := ProposalDecode(&it, now)
 				return p.Proposal, err
 			})
 	})
@@ -66,14 +65,14 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[proposa
 	listing.Wait()
 	switch {
 	case err != nil:
-		return httpapi.Page[proposal.Proposal]{}, err
+		return httpapi.Page[Proposal]{}, err
 	case !factoryrecord.Usable(it, it.Owner):
-		return httpapi.Page[proposal.Proposal]{}, errs.Missing(factoryrecord.Kind, in.FactoryID)
+		return httpapi.Page[Proposal]{}, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
 	return page, failed
 }
 
-func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out proposal.Proposal, err error) {
+func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out Proposal, err error) {
 	missing := errs.Missing("proposal", in.ProposalID)
 	if !id.Valid(id.Proposal, in.ProposalID) {
 		return out, missing
@@ -87,14 +86,14 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	switch {
 	case !factoryrecord.Usable(of, owner):
 		return out, errs.Missing(factoryrecord.Kind, in.FactoryID)
-	case it.Kind != proposal.ItemKind || it.Owner != of.Owner:
+	case it.Kind != ProposalItemKind || it.Owner != of.Owner:
 		return out, missing
 	}
 	f, err := factory.Decode(&of)
 	if err != nil {
 		return out, err
 	}
-	p, err := proposal.Decode(&it, now)
+	p, err := ProposalDecode(&it, now)
 	switch {
 	case err != nil:
 		return out, err
@@ -104,13 +103,13 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	if err := in.Check(p.Version); err != nil {
 		return out, err
 	}
-	if p.State == proposal.Open && p.BaseVersion != f.Version {
+	if p.State == Open && p.BaseVersion != f.Version {
 		// One read of two items is not of one moment: this proposal may have been applied
 		// between the two, which is a better reason than the version that it made.
 		if it, err = s.db.Get(ctx, it.Key); err != nil {
 			return out, err
 		}
-		if p, err = proposal.Decode(&it, now); err != nil {
+		if p, err = ProposalDecode(&it, now); err != nil {
 			return out, err
 		}
 	}
@@ -127,7 +126,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 	}
 	f.Touch(now)
 	p.Touch(now)
-	p.State, p.AppliedVersion = proposal.Applied, &f.Version
+	p.State, p.AppliedVersion = Applied, &f.Version
 	if of, err = f.Into(of); err != nil {
 		return out, err
 	}
@@ -140,13 +139,13 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 }
 
 // permit refuses a proposal that is no longer open, or would replace values that have changed since it was made.
-func permit(p proposal.Record, f factory.Factory) error {
+func permit(p ProposalRecord, f factory.Factory) error {
 	switch {
-	case p.State == proposal.Expired:
+	case p.State == Expired:
 		return errs.New(errs.InvalidState,
 			"The proposal has expired. Diagnose the factory again.").With(errs.StateContext{State: string(p.State),
 			Allowed: []string{}})
-	case p.State != proposal.Open:
+	case p.State != Open:
 		return errs.New(errs.InvalidState, "The proposal is %s already.",
 			p.State).With(errs.StateContext{State: string(p.State), Allowed: []string{}})
 	case p.BaseVersion == f.Version:

@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // offered makes a factory with a proposal for each patch, and returns them.
-func (w *world) offered(patches ...string) (f factory.Factory, all []proposal.Proposal) {
+func (w *world) offered(patches ...string) (f factory.Factory, all []advice.Proposal) {
 	w.t.Helper()
 	f = w.factory(w.Caller)
 	w.model.answers = []string{proposed(patches...)}
@@ -27,11 +27,11 @@ func (w *world) offered(patches ...string) (f factory.Factory, all []proposal.Pr
 	return f, all
 }
 
-func applyPath(p proposal.Proposal) string {
+func applyPath(p advice.Proposal) string {
 	return "/v1/factories/" + p.FactoryID + "/proposals/" + p.ID + "/apply"
 }
 
-func (w *world) factoryOf(p proposal.Proposal) (f factory.Factory) {
+func (w *world) factoryOf(p advice.Proposal) (f factory.Factory) {
 	w.t.Helper()
 	w.Call(http.MethodGet, "/v1/factories/"+p.FactoryID, nil).Into(w.t, http.StatusOK, &f)
 	return f
@@ -44,12 +44,12 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 	w.clock.Add(time.Minute)
 	w.faults.Reset()
 	a := w.Call(http.MethodPost, applyPath(p), nil, "Idempotency-Key", "apply-1", "If-Match", `"1"`)
-	var got proposal.Proposal
+	var got advice.Proposal
 	a.Into(t, http.StatusOK, &got)
 	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
-	if got.State != proposal.Applied || got.AppliedVersion == nil || *got.AppliedVersion != 2 || got.Version != 2 ||
+	if got.State != advice.Applied || got.AppliedVersion == nil || *got.AppliedVersion != 2 || got.Version != 2 ||
 		a.Header.Get("ETag") != `"2"` {
 		t.Errorf("%+v", got)
 	}
@@ -81,9 +81,9 @@ func TestProposalsForOtherMembersAreApplied(t *testing.T) {
 	w.Call(http.MethodPost, applyPath(all[0]), nil, "If-Match", `"2"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": "Acme 2"}).Into(t, http.StatusOK, &f)
 	for i, p := range all[:4] {
-		var got proposal.Proposal
+		var got advice.Proposal
 		w.Call(http.MethodPost, applyPath(p), nil).Into(t, http.StatusOK, &got)
-		if got.State != proposal.Applied || *got.AppliedVersion != int64(i+3) {
+		if got.State != advice.Applied || *got.AppliedVersion != int64(i+3) {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -100,7 +100,7 @@ func TestProposalsForOtherMembersAreApplied(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"tone": "kind"}).Into(t, http.StatusOK, &f)
 	w.Call(http.MethodPost, applyPath(all[4]), nil).Refused(t, 409, errs.StaleProposal, "")
 	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"tone": ""}).Into(t, http.StatusOK, &f)
-	w.Call(http.MethodPost, applyPath(all[4]), nil).Into(t, http.StatusOK, new(proposal.Proposal))
+	w.Call(http.MethodPost, applyPath(all[4]), nil).Into(t, http.StatusOK, new(advice.Proposal))
 }
 
 // The factory changes between reading and writing.
@@ -136,15 +136,15 @@ func TestAChangeAtTheSameTime(t *testing.T) {
 func TestProposalsExpire(t *testing.T) {
 	w := newWorld(t)
 	f, all := w.offered(`{"tone":"dry"}`, `{"audience":"Runners"}`)
-	w.Call(http.MethodPost, applyPath(all[0]), nil).Into(t, http.StatusOK, new(proposal.Proposal))
-	states := func(query string) (states []proposal.State) {
+	w.Call(http.MethodPost, applyPath(all[0]), nil).Into(t, http.StatusOK, new(advice.Proposal))
+	states := func(query string) (states []advice.ProposalState) {
 		for _, p := range w.proposals(w.Caller, f.ID, query) {
 			states = append(states, p.State)
 		}
 		slices.Sort(states)
 		return states
 	}
-	check := func(when string, want map[string][]proposal.State) {
+	check := func(when string, want map[string][]advice.ProposalState) {
 		t.Helper()
 		for query, want := range want {
 			if got := states(query); !slices.Equal(got, want) {
@@ -152,20 +152,20 @@ func TestProposalsExpire(t *testing.T) {
 			}
 		}
 	}
-	check("at first", map[string][]proposal.State{
-		"": {proposal.Applied, proposal.Open}, "?state=open": {proposal.Open}, "?state=applied": {proposal.Applied},
+	check("at first", map[string][]advice.ProposalState{
+		"": {advice.Applied, advice.Open}, "?state=open": {advice.Open}, "?state=applied": {advice.Applied},
 		"?state=expired": nil, "?state=dismissed": nil,
-		"?state=open,applied": {proposal.Applied, proposal.Open}, "?state=expired,applied": {proposal.Applied},
-		"?state=expired,open": {proposal.Open},
+		"?state=open,applied": {advice.Applied, advice.Open}, "?state=expired,applied": {advice.Applied},
+		"?state=expired,open": {advice.Open},
 	})
 	w.clock.Add(30*24*time.Hour - time.Millisecond)
-	check("a moment before", map[string][]proposal.State{"?state=open": {proposal.Open}, "?state=expired": nil})
+	check("a moment before", map[string][]advice.ProposalState{"?state=open": {advice.Open}, "?state=expired": nil})
 	w.clock.Add(time.Millisecond)
-	check("after 30 days", map[string][]proposal.State{
-		"": {proposal.Applied, proposal.Expired}, "?state=open": nil, "?state=applied": {proposal.Applied},
-		"?state=expired":      {proposal.Expired},
-		"?state=open,applied": {proposal.Applied}, "?state=expired,applied": {proposal.Applied, proposal.Expired},
-		"?state=expired,open": {proposal.Expired},
+	check("after 30 days", map[string][]advice.ProposalState{
+		"": {advice.Applied, advice.Expired}, "?state=open": nil, "?state=applied": {advice.Applied},
+		"?state=expired":      {advice.Expired},
+		"?state=open,applied": {advice.Applied}, "?state=expired,applied": {advice.Applied, advice.Expired},
+		"?state=expired,open": {advice.Expired},
 	})
 	late := w.Call(http.MethodPost, applyPath(all[1]), nil)
 	late.Refused(t, 409, errs.InvalidState, "")
@@ -202,7 +202,7 @@ func TestACursorIsOfItsStates(t *testing.T) {
 		t.Fatal("the list has one page")
 	}
 	w.clock.Add(time.Minute)
-	w.Call(http.MethodGet, path+"open&cursor="+*a.NextCursor, nil).Into(t, http.StatusOK, &[]proposal.Proposal{})
+	w.Call(http.MethodGet, path+"open&cursor="+*a.NextCursor, nil).Into(t, http.StatusOK, &[]advice.Proposal{})
 	w.Call(http.MethodGet, path+"expired&cursor="+*a.NextCursor, nil).Refused(t, 400, errs.InvalidCursor, "cursor")
 }
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/advice/proposal"
+	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store"
@@ -40,7 +40,7 @@ func TestAProposalTurnsAutoPublishOnWithTheScopeToPublishOnly(t *testing.T) {
 	if storetest.Snapshot(t, w.db) != before || w.factoryOf(all[0]).AutoPublish {
 		t.Error("something was changed")
 	}
-	w.Call(http.MethodPost, applyPath(all[0]), nil).Into(t, http.StatusOK, new(proposal.Proposal))
+	w.Call(http.MethodPost, applyPath(all[0]), nil).Into(t, http.StatusOK, new(advice.Proposal))
 	if f := w.factoryOf(all[0]); !f.AutoPublish {
 		b, _ := json.Marshal(f)
 		t.Errorf("%s", b)

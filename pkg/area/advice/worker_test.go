@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/advice/diagnosis"
+	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -99,7 +99,7 @@ func TestAnswersOfAnotherForm(t *testing.T) {
 		f := w.factory(w.Caller)
 		w.model.answers = []string{answer, answer, answer}
 		d := w.diagnosed(w.Caller, f.ID, nil)
-		if d.State != diagnosis.Completed || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
+		if d.State != advice.Completed || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
 			d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedResultInvalid ||
 			len(w.model.asked) != 3 {
 			t.Errorf("%s: asked %d times, %+v %+v", name, len(w.model.asked), d, d.ProposalFailure)
@@ -135,7 +135,7 @@ func TestTextsOfTheFactoryAreData(t *testing.T) {
 	}
 	var data struct {
 		Factory  struct{ Description string }
-		Findings []diagnosis.Finding
+		Findings []advice.Finding
 	}
 	if err := json.Unmarshal([]byte(req.Prompt), &data); err != nil || data.Factory.Description != order ||
 		len(data.Findings) == 0 {
@@ -163,7 +163,7 @@ func TestAModelThatFails(t *testing.T) {
 		f := w.factory(live)
 		w.model.err = c.err
 		d := w.diagnosed(live, f.ID, nil)
-		if d.State != diagnosis.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
+		if d.State != advice.Completed || d.Score == nil || len(d.Findings) == 0 || len(d.ProposalIDs) != 0 ||
 			d.ProposalFailure == nil || d.ProposalFailure.Code != c.code || len(w.model.asked) != c.asked {
 			t.Errorf("%s: asked %d times, %+v %+v", name, len(w.model.asked), d, d.ProposalFailure)
 		}
@@ -187,7 +187,7 @@ func TestTheUsualModelWrites(t *testing.T) {
 	asked := len(w.model.asked)
 	w.worker.Offer = catalog.Offer{}
 	d := w.diagnosed(live, f.ID, nil)
-	if d.State != diagnosis.Completed || d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedModel ||
+	if d.State != advice.Completed || d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedModel ||
 		len(w.model.asked) != asked {
 		t.Errorf("%+v %+v", d, d.ProposalFailure)
 	}
@@ -213,7 +213,7 @@ func TestAFactoryThatChangesMeanwhile(t *testing.T) {
 func TestAFactoryThatIsDeletedMeanwhile(t *testing.T) {
 	for name, key := range map[string]func(f factory.Factory) store.Key{
 		"the factory":   func(f factory.Factory) store.Key { return store.IDKey(f.ID) },
-		"the diagnosis": func(f factory.Factory) store.Key { return diagnosis.Key(f.ID) },
+		"the diagnosis": func(f factory.Factory) store.Key { return advice.Key(f.ID) },
 	} {
 		for _, asked := range []bool{false, true} {
 			w := newWorld(t)
@@ -278,7 +278,7 @@ func TestADiagnosisEndsOnce(t *testing.T) {
 			disturb(w, m)
 		}
 		got := w.get(w.Caller, f.ID)
-		if got.State != diagnosis.Completed || got.ID != d.ID {
+		if got.State != advice.Completed || got.ID != d.ID {
 			t.Errorf("%s: %+v", name, got)
 		}
 		all := w.proposals(w.Caller, f.ID, "")
@@ -312,7 +312,7 @@ func TestAFunctionThatDiesWhileItAsks(t *testing.T) {
 	w.model.before = nil
 	w.queue = append(w.queue, m)
 	w.drain()
-	if d := w.get(w.Caller, f.ID); d.State != diagnosis.Completed || len(w.model.asked) != 3 ||
+	if d := w.get(w.Caller, f.ID); d.State != advice.Completed || len(w.model.asked) != 3 ||
 		d.ProposalFailure == nil || d.ProposalFailure.Code != provider.FailedProviderUnavailable {
 		t.Errorf("asked %d times: %+v %+v", len(w.model.asked), d, d.ProposalFailure)
 	}
@@ -330,12 +330,12 @@ func TestTheItemsThatAreRead(t *testing.T) {
 	})
 	d := w.diagnosed(w.Caller, f.ID, nil)
 	for _, finding := range d.Findings {
-		if finding.Code == diagnosis.FailureCause && *finding.Subject != "timeout" ||
-			finding.Code == diagnosis.FailureRate && finding.Evidence["ended"] != 90 {
+		if finding.Code == advice.FailureCause && *finding.Subject != "timeout" ||
+			finding.Code == advice.FailureRate && finding.Evidence["ended"] != 90 {
 			t.Errorf("%+v", finding)
 		}
 	}
-	if !slices.Contains(codes(d), diagnosis.FailureRate) {
+	if !slices.Contains(codes(d), advice.FailureRate) {
 		t.Errorf("%v", codes(d))
 	}
 }
@@ -345,8 +345,8 @@ func TestTheItemsThatAreReadAreBounded(t *testing.T) {
 	w := newWorld(t)
 	f := w.factory(w.Caller)
 	const more = 230
-	w.itemsEvery(time.Minute, w.Principal.Owner, f.ID, diagnosis.MaxItems+more, func(i int, r *item.Record) {
-		if i%2 == 0 || i >= diagnosis.MaxItems {
+	w.itemsEvery(time.Minute, w.Principal.Owner, f.ID, advice.MaxItems+more, func(i int, r *item.Record) {
+		if i%2 == 0 || i >= advice.MaxItems {
 			r.State, r.Failure = item.Failed, &item.Failure{Code: "timeout"}
 		}
 	})
@@ -354,13 +354,13 @@ func TestTheItemsThatAreReadAreBounded(t *testing.T) {
 	m, _ := w.next()
 	w.faults.Reset()
 	w.do(m)
-	if reads := strings.Count(w.faults.Operations(), "Query"); reads != diagnosis.MaxItems/100 {
+	if reads := strings.Count(w.faults.Operations(), "Query"); reads != advice.MaxItems/100 {
 		t.Errorf("%d pages were read", reads)
 	}
 	w.drain()
 	for _, finding := range w.get(w.Caller, f.ID).Findings {
-		if finding.Code == diagnosis.FailureRate && (finding.Evidence["ended"] != diagnosis.MaxItems ||
-			finding.Evidence["failed"] != diagnosis.MaxItems/2) {
+		if finding.Code == advice.FailureRate && (finding.Evidence["ended"] != advice.MaxItems ||
+			finding.Evidence["failed"] != advice.MaxItems/2) {
 			t.Errorf("%+v", finding)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -45,11 +45,11 @@ func (s *Service) accountDays(ctx context.Context, in *accountsInput) (page http
 	if err := p.check(); err != nil {
 		return page, err
 	}
-	it, acct, months, err := s.account(ctx, in.AccountID, account.DaysKeys(in.AccountID, p.from, p.to)...)
+	it, acct, months, err := s.account(ctx, in.AccountID, social.DaysKeys(in.AccountID, p.from, p.to)...)
 	if err != nil {
 		return page, err
 	}
-	days, err := account.Days(months, it.Owner, p.from, p.to)
+	days, err := social.Days(months, it.Owner, p.from, p.to)
 	if err != nil {
 		return page, err
 	}
@@ -61,26 +61,26 @@ func (s *Service) accountDays(ctx context.Context, in *accountsInput) (page http
 		in.SliceInput, func(d AccountDay) string { return d.Day })
 }
 
-func show(a account.Record, d platform.Day) AccountDay {
+func show(a social.Record, d platform.Day) AccountDay {
 	return AccountDay{Day: d.Date.Format(time.DateOnly), SocialAccountID: a.ID, Platform: a.Platform,
 		Followers: d.Followers, Gained: d.Gained, Lost: d.Lost, Posts: d.Posts, Visitors: d.Visitors,
 		Counts: item.Counts(d.Metrics)}
 }
 
 // account reads a social account of the caller, and other items with it.
-func (s *Service) account(ctx context.Context, accountID string, others ...store.Key) (it store.Item, r account.Record,
+func (s *Service) account(ctx context.Context, accountID string, others ...store.Key) (it store.Item, r social.Record,
 	beside []store.Item, err error) {
 	if !id.Valid(id.SocialAccount, accountID) { // the other keys contain it
-		return it, r, nil, errs.Missing(account.Kind, accountID)
+		return it, r, nil, errs.Missing(social.Kind, accountID)
 	}
 	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{accountID}, others...)
 	if err != nil {
 		return it, r, nil, err
 	}
 	it, ok := found[accountID]
-	if !ok || it.Kind != account.Kind {
-		return it, r, nil, errs.Missing(account.Kind, accountID)
+	if !ok || it.Kind != social.Kind {
+		return it, r, nil, errs.Missing(social.Kind, accountID)
 	}
-	r, err = account.Decode(&it)
+	r, err = social.Decode(&it)
 	return it, r, beside, err
 }

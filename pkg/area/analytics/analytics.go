@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -54,15 +53,15 @@ type Amounts struct {
 
 // sum is the sums of a group, with the platforms of its publications.
 type sum struct {
-	rollup.Amounts
+	RollupAmounts
 	platforms map[string]bool
 }
 
-func (s *sum) add(a rollup.Amounts, platform string) {
+func (s *sum) add(a RollupAmounts, platform string) {
 	for i := range a {
-		s.Amounts[i] += a[i]
+		s.RollupAmounts[i] += a[i]
 	}
-	if a[rollup.Published] > 0 && platform != "" {
+	if a[Published] > 0 && platform != "" {
 		if s.platforms == nil {
 			s.platforms = map[string]bool{}
 		}
@@ -72,7 +71,7 @@ func (s *sum) add(a rollup.Amounts, platform string) {
 
 // known returns the sum of a metric, or nil if it is 0 because no platform of the group has the metric.
 func (s *sum) known(metric int, name string) *int64 {
-	n := s.Amounts[metric]
+	n := s.RollupAmounts[metric]
 	if n != 0 {
 		return &n
 	}
@@ -85,13 +84,13 @@ func (s *sum) known(metric int, name string) *int64 {
 }
 
 func amounts(s sum) Amounts {
-	a := s.Amounts
+	a := s.RollupAmounts
 	return Amounts{
-		Made: a[rollup.Made], Failed: a[rollup.Failed], Published: a[rollup.Published], SpendCredits: a[rollup.Spend],
-		Views: a[rollup.Views], Likes: a[rollup.Likes], Comments: a[rollup.Comments], Shares: a[rollup.Shares],
-		Saves: a[rollup.Saves], Impressions: s.known(rollup.Impressions, "impressions"),
-		Reach: s.known(rollup.Reach, "reach"), WatchTime: s.known(rollup.WatchTime, "watch_time_seconds"),
-		Clicks: s.known(rollup.Clicks, "clicks"),
+		Made: a[Made], Failed: a[Failed], Published: a[Published], SpendCredits: a[Spend],
+		Views: a[Views], Likes: a[Likes], Comments: a[Comments], Shares: a[Shares],
+		Saves: a[Saves], Impressions: s.known(Impressions, "impressions"),
+		Reach: s.known(Reach, "reach"), WatchTime: s.known(WatchTime, "watch_time_seconds"),
+		Clicks: s.known(Clicks, "clicks"),
 	}
 }
 
@@ -142,7 +141,7 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 		return out, likely.check()
 	}
 	found, sums, err := resource.FindAll(ctx, s.db, id.Factory, []string{in.ID},
-		rollup.DayKeys(in.ID, likely.from, likely.to)...)
+		DayKeys(in.ID, likely.from, likely.to)...)
 	if err != nil {
 		return out, err
 	}
@@ -152,7 +151,7 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 	}
 	zone := asked.zone
 	if zone == nil {
-		if zone, err = rollup.ZoneOf(it); err != nil {
+		if zone, err = ZoneOf(it); err != nil {
 			return out, err
 		}
 	}
@@ -160,7 +159,7 @@ func (s *Service) get(ctx context.Context, in *input) (out Analytics, err error)
 	if err := p.check(); err != nil {
 		return out, err
 	}
-	days, err := rollup.Days(ctx, s.db, in.ID, p.from, p.to, zone, sums)
+	days, err := Days(ctx, s.db, in.ID, p.from, p.to, zone, sums)
 	if err != nil {
 		return out, err
 	}
@@ -183,8 +182,8 @@ func (s *Service) ByKind(ctx context.Context, factoryID string) (Analytics, erro
 }
 
 // group adds up sums, and returns them in the order of the series.
-func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total sum, series []Row) {
-	sums := map[rollup.Group]*sum{}
+func group(days map[Group]RollupAmounts, p period, by []string) (total sum, series []Row) {
+	sums := map[Group]*sum{}
 	for g, a := range days {
 		on := g.Platform
 		total.add(a, on)
@@ -205,7 +204,7 @@ func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total s
 	if slices.Contains(by, byDay) {
 		fill(sums, p, len(by) == 1)
 	}
-	order := slices.SortedFunc(maps.Keys(sums), func(a, b rollup.Group) int {
+	order := slices.SortedFunc(maps.Keys(sums), func(a, b Group) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Platform, b.Platform))
 	})
 	series = make([]Row, len(order))
@@ -217,13 +216,13 @@ func group(days map[rollup.Group]rollup.Amounts, p period, by []string) (total s
 
 // fill adds the days without data to each series. If only is true, the sums are one series, which
 // exists even without data.
-func fill(sums map[rollup.Group]*sum, p period, only bool) {
-	lines := map[rollup.Group]bool{}
+func fill(sums map[Group]*sum, p period, only bool) {
+	lines := map[Group]bool{}
 	if only {
-		lines[rollup.Group{}] = true
+		lines[Group{}] = true
 	}
 	for g := range sums {
-		lines[rollup.Group{Kind: g.Kind, Platform: g.Platform}] = true
+		lines[Group{Kind: g.Kind, Platform: g.Platform}] = true
 	}
 	for day := p.from; !day.After(p.to); day = day.AddDate(0, 0, 1) {
 		for g := range lines {

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -67,7 +66,7 @@ type bestInput struct {
 func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, err error) {
 	zone := (*time.Location)(nil)
 	if in.Timezone != "" {
-		if zone, err = rollup.Zone(in.Timezone); err != nil {
+		if zone, err = Zone(in.Timezone); err != nil {
 			return out, errZone()
 		}
 	}
@@ -86,7 +85,7 @@ func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, 
 			return out, err
 		}
 		if zone == nil {
-			if zone, err = rollup.ZoneOf(it); err != nil {
+			if zone, err = ZoneOf(it); err != nil {
 				return out, err
 			}
 		}
@@ -131,7 +130,7 @@ func (s *Service) factory(ctx context.Context, factoryID string) (it store.Item,
 }
 
 // zoneOf returns the time zone of the first factory of an account, or UTC.
-func (s *Service) zoneOf(ctx context.Context, it store.Item, a account.Record) (*time.Location, error) {
+func (s *Service) zoneOf(ctx context.Context, it store.Item, a social.Record) (*time.Location, error) {
 	if len(a.FactoryIDs) == 0 {
 		return time.UTC, nil
 	}
@@ -142,7 +141,7 @@ func (s *Service) zoneOf(ctx context.Context, it store.Item, a account.Record) (
 	if items[0].Kind != factoryrecord.Kind || !items[0].Owner.Same(it.Owner) {
 		return time.UTC, nil
 	}
-	return rollup.ZoneOf(items[0])
+	return ZoneOf(items[0])
 }
 
 // hoursOf compares the hours of the week of a sample.

@@ -11,7 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -37,8 +37,8 @@ func (w *world) commit(add func(tx *store.Tx) error) {
 func (w *world) connect(o tenant.Owner, name string) string {
 	w.t.Helper()
 	now := w.clock.Now()
-	r := &account.Record{PlatformID: "sandbox-" + name + "-1", Account: account.Account{
-		Resource: resource.New(account.NewID(now), now, nil), Platform: name, State: account.Connected,
+	r := &social.Record{PlatformID: "sandbox-" + name + "-1", Account: social.Account{
+		Resource: resource.New(social.NewID(now), now, nil), Platform: name, State: social.Connected,
 		FactoryIDs: []string{}}}
 	if o == w.Principal.Owner {
 		r.FactoryIDs = []string{w.factory}
@@ -344,7 +344,7 @@ func TestFiguresOfAnAccount(t *testing.T) {
 			Metrics: platform.Metrics{Reach: platform.Count(int64(n))}})
 	}
 	w.commit(func(tx *store.Tx) error {
-		return account.KeepDays(t.Context(), w.db, tx, w.Principal.Owner, accountID, days)
+		return social.KeepDays(t.Context(), w.db, tx, w.Principal.Owner, accountID, days)
 	})
 	path := "/v1/analytics/accounts?social_account_id=" + accountID
 	all := apitest.All[analytics.AccountDay](w.Caller, path, 10)

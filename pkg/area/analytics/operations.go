@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -69,7 +68,7 @@ func (in *input) parse() (a asked, err error) {
 	from, first := day("from", in.From)
 	to, last := day("to", in.To)
 	if in.Timezone != "" {
-		if a.zone, err = rollup.Zone(in.Timezone); err != nil {
+		if a.zone, err = Zone(in.Timezone); err != nil {
 			zone = errZone()
 		}
 	}

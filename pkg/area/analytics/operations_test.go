@@ -11,8 +11,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/content-automation/api/pkg/area/analytics"
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
-	"github.com/content-automation/api/pkg/area/analytics/rollup/rolluptest"
+	"github.com/content-automation/api/pkg/area/analytics/rolluptest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
@@ -31,14 +30,14 @@ type world struct {
 	db      *store.DB
 	faults  *storetest.Faults
 	clock   *apitest.Clock
-	keeper  *rollup.Keeper
+	keeper  *analytics.Keeper
 	factory string
 }
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.keeper = rollup.New(w.db)
+	w.keeper = analytics.New(w.db)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
 		analytics.NewService(w.db, w.clock.Now))
 	w.factory = w.makeFactory(w.Caller)

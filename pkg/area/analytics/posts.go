@@ -8,9 +8,8 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
-	"github.com/content-automation/api/pkg/adapter/platform/sandbox"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/statistics"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -132,7 +131,7 @@ func (s *Service) ofFactory(ctx context.Context, factory store.Item, from, to ti
 }
 
 // ofAccount returns the posts on a social account.
-func (s *Service) ofAccount(ctx context.Context, it store.Item, a account.Record, from, to time.Time) (*posts, error) {
+func (s *Service) ofAccount(ctx context.Context, it store.Item, a social.Record, from, to time.Time) (*posts, error) {
 	c := &posts{from: from, to: to, now: s.now(), mode: it.Owner.Mode,
 		takes: func(pub item.Publication) bool { return pub.SocialAccountID == a.ID }}
 	err := s.read(ctx, c, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(it.Owner),
@@ -144,12 +143,12 @@ func (s *Service) ofAccount(ctx context.Context, it store.Item, a account.Record
 }
 
 // simulate adds the earlier posts of an account of the sandbox, and returns their number.
-func (c *posts) simulate(a account.Record) {
+func (c *posts) simulate(a social.Record) {
 	adapter, ok := registry.Sandbox(a.Platform, func() time.Time { return c.now })
 	if !ok {
 		return
 	}
-	simulated, ok := adapter.(*sandbox.Platform)
+	simulated, ok := adapter.(*registry.SandboxPlatform)
 	if !ok || a.PlatformID == "" {
 		return
 	}
@@ -162,7 +161,7 @@ func (c *posts) simulate(a account.Record) {
 }
 
 // accountsOf reads the social accounts of a factory.
-func (s *Service) accountsOf(ctx context.Context, factory store.Item) (all []account.Record, err error) {
+func (s *Service) accountsOf(ctx context.Context, factory store.Item) (all []social.Record, err error) {
 	ids, err := factoryrecord.Accounts(&factory)
 	if err != nil {
 		return nil, err
@@ -176,10 +175,10 @@ func (s *Service) accountsOf(ctx context.Context, factory store.Item) (all []acc
 		return nil, err
 	}
 	for _, it := range items {
-		if it.Kind != account.Kind || !it.Owner.Same(factory.Owner) {
+		if it.Kind != social.Kind || !it.Owner.Same(factory.Owner) {
 			continue
 		}
-		a, err := account.Decode(&it)
+		a, err := social.Decode(&it)
 		if err != nil {
 			return nil, err
 		}

@@ -16,18 +16,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/area/apikey/expiry"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/base/nearest"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/profile"
-	"github.com/content-automation/api/pkg/record/recheck"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -124,7 +123,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	it.Key, it.Listed = credential.KeyOf(accountID, r.ID), store.Key{}
 	it.Filters = map[string]string{"kind": string(kind), rootFilter: h.root}
 	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
-	it.Due = expiry.Due(&r)
+	it.Due = DueExpiry(&r)
 	tx.Create(it, nil)
 	for i, bound := range set.ProfileIDs {
 		missing := errs.Missing(profile.Kind, string(bound))
@@ -201,17 +200,17 @@ func (s *Service) replace(tx *store.Tx, r *keyrecord.Record, it store.Item) erro
 	if err := it.Encode(stored); err != nil {
 		return err
 	}
-	it.Due = expiry.Due(r)
+	it.Due = DueExpiry(r)
 	tx.Replace(it)
 	if r.State == before.State && len((&auth.Principal{Scopes: r.Scopes}).Lacking(before.Scopes)) == 0 {
 		return nil
 	}
-	return recheck.Start(tx, s.now(), it.Account, r.ID, it.Version, r.Kind)
+	return person.StartRecheck(tx, s.now(), it.Account, r.ID, it.Version, r.Kind)
 }
 
 // apply sets settings that were validated.
 func apply(r *keyrecord.Record, set Settings, now time.Time) {
-	expiry.Plan(r, set.ExpiresAt, now)
+	PlanExpiry(r, set.ExpiresAt, now)
 	r.Name, r.Scopes, r.IPAllowList = set.Name, set.Scopes, set.IPAllowList
 	r.ExpiresAt, r.SpendLimit = set.ExpiresAt, set.SpendLimit
 	r.Metadata = set.Metadata.OrEmpty()
@@ -282,7 +281,7 @@ func checkScopes(scopes []auth.Scope) error {
 		at := "/scopes/" + strconv.Itoa(i)
 		if !scope.Known() {
 			found = append(found, errs.Invalid(at, "%q is not a scope%s The scopes are %s", scope,
-				cmp.Or(nearest.Hint(string(scope), known), "."), strings.Join(known, ", ")))
+				cmp.Or(text.NearestHint(string(scope), known), "."), strings.Join(known, ", ")))
 		} else if slices.Contains(scopes[:i], scope) {
 			found = append(found, errs.Invalid(at, "is listed twice: %s", scope))
 		}

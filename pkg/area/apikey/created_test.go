@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/apikey"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -122,12 +122,12 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 	root := w.create("kind", "live", "scopes", manager)
 	son, other := w.child(root), w.create("kind", "live", "scopes", manager)
 	account := w.Principal.Account
-	add := func(mode tenant.Mode, maker apikey.NewKey) endpoint.Ref {
+	add := func(mode tenant.Mode, maker apikey.NewKey) webhook.Ref {
 		t.Helper()
-		to := endpoint.Ref{Owner: tenant.Of(account, mode), ID: id.New(id.Webhook, w.clock.Now())}
+		to := webhook.Ref{Owner: tenant.Of(account, mode), ID: id.New(id.Webhook, w.clock.Now())}
 		w.clock.Add(time.Second)
-		it, err := store.NewItem(endpoint.Kind, to.Owner, to.ID,
-			endpoint.WebhookRecord{Webhook: endpoint.Webhook{State: endpoint.StateEnabled, CreatedBy: maker.ID}})
+		it, err := store.NewItem(webhook.Kind, to.Owner, to.ID,
+			webhook.WebhookRecord{Webhook: webhook.Webhook{State: webhook.StateEnabled, CreatedBy: maker.ID}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,10 +139,10 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 		}
 		return to
 	}
-	of := map[endpoint.Ref]string{
-		add(tenant.Live, root): endpoint.StateDisabled, add(tenant.Live, son): endpoint.StateDisabled,
-		add(tenant.Test, son):   endpoint.StateDisabled,
-		add(tenant.Live, other): endpoint.StateEnabled,
+	of := map[webhook.Ref]string{
+		add(tenant.Live, root): webhook.StateDisabled, add(tenant.Live, son): webhook.StateDisabled,
+		add(tenant.Test, son):   webhook.StateDisabled,
+		add(tenant.Live, other): webhook.StateEnabled,
 	}
 	check := func(name string, want func(state string) string) {
 		t.Helper()
@@ -151,14 +151,14 @@ func TestWebhooksEndWithTheKeysThatMadeThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var r endpoint.WebhookRecord
+			var r webhook.WebhookRecord
 			if err := it.Decode(&r); err != nil || r.State != want(state) {
 				t.Errorf("%s: a webhook of %s is %s, %v", name, r.CreatedBy, r.State, err)
 			}
 		}
 	}
 	w.Call(http.MethodDelete, path(other), nil).Into(t, http.StatusOK, new(any))
-	check("without include_created", func(string) string { return endpoint.StateEnabled })
+	check("without include_created", func(string) string { return webhook.StateEnabled })
 	w.Call(http.MethodDelete, path(root)+all, nil).Into(t, http.StatusOK, new(any))
 	check("with include_created", func(state string) string { return state })
 }

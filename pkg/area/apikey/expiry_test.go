@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/apikey"
-	"github.com/content-automation/api/pkg/area/apikey/expiry"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -19,7 +18,7 @@ const day = 24 * time.Hour
 // warn publishes the warnings that are due, and returns their number.
 func (w *world) warn() int {
 	w.t.Helper()
-	n, err := expiry.Warn(w.t.Context(), w.db, w.clock.Now())
+	n, err := apikey.WarnExpiring(w.t.Context(), w.db, w.clock.Now())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -110,7 +109,7 @@ func TestAWarningThatFailsIsMadeUpFor(t *testing.T) {
 	k := w.create("expires_at", w.clock.Now().Add(8*day).Format(time.RFC3339))
 	w.clock.Add(2 * day)
 	w.faults.Reject("TransactWriteItems", "ValidationException", 1)
-	if n, err := expiry.Warn(t.Context(), w.db, w.clock.Now()); n != 0 || err == nil {
+	if n, err := apikey.WarnExpiring(t.Context(), w.db, w.clock.Now()); n != 0 || err == nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	// Another sweep is quicker.

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/area/apikey/expiry"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -102,7 +101,7 @@ func (s *Service) revoke(tx *store.Tx, keys ...*ending) error {
 		credential.Revoke(tx, k.item.Attributes[account.SecretAttribute], s.now())
 		delete(k.item.Attributes, account.SecretAttribute)
 		k.Old, k.State = nil, keyrecord.Revoked
-		removed := s.now().Add(expiry.Keep)
+		removed := s.now().Add(Keep)
 		k.RemoveAt = &removed
 		if err := s.replace(tx, &k.Record, k.item); err != nil {
 			return err
@@ -142,7 +141,7 @@ func (s *Service) revokeCreated(ctx context.Context, tx *store.Tx, root *ending,
 	for _, k := range created {
 		makers = append(makers, k.ID)
 	}
-	if err := endpoint.DisableMadeBy(ctx, s.db, s.now(), accountID, makers); err != nil {
+	if err := webhook.DisableMadeBy(ctx, s.db, s.now(), accountID, makers); err != nil {
 		return 0, err
 	}
 	// The calling key ends last, so that it can repeat the request.

@@ -12,8 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/analytics"
-	"github.com/content-automation/api/pkg/area/architect/chat"
-	"github.com/content-automation/api/pkg/area/architect/sample"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
@@ -66,33 +64,33 @@ func (s *Service) model(mode tenant.Mode) (catalog.Model, provider.Converser, er
 	case mode == tenant.Live:
 		return m, s.live, nil
 	}
-	return m, sample.Assistant{}, nil
+	return m, SampleAssistant{}, nil
 }
 
 // chat reads a chat of the caller, and other items with it.
-func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*chat.Record, store.Item,
+func (s *Service) chat(ctx context.Context, chatID string, others ...store.Key) (*Record, store.Item,
 	[]store.Item, error) {
 	found, beside, err := resource.FindAll(ctx, s.db, id.Chat, []string{chatID}, others...)
 	it, ok := found[chatID]
 	if err != nil || !ok {
-		return nil, it, nil, orMissing(err, chat.Kind, chatID)
+		return nil, it, nil, orMissing(err, Kind, chatID)
 	}
-	r, err := chat.Decode(&it)
+	r, err := Decode(&it)
 	return r, it, beside, err
 }
 
 // draft reads a draft that the caller is to change or apply. One that it may not read is not
 // found.
-func (s *Service) draft(ctx context.Context, draftID string) (d chat.Draft, it store.Item, err error) {
-	if it, err = resource.Find(ctx, s.db, id.Draft, chat.DraftKind, draftID); err != nil {
+func (s *Service) draft(ctx context.Context, draftID string) (d Draft, it store.Item, err error) {
+	if it, err = resource.Find(ctx, s.db, id.Draft, DraftKind, draftID); err != nil {
 		return d, it, err
 	}
-	if d, err = chat.DraftOf(&it); err != nil {
+	if d, err = DraftOf(&it); err != nil {
 		return d, it, err
 	}
 	p, needs := auth.FromContext(ctx), scopes[d.Kind]
 	if !p.Has(needs.read) {
-		return d, it, errs.Missing(chat.DraftKind, draftID)
+		return d, it, errs.Missing(DraftKind, draftID)
 	}
 	return d, it, p.Require(needs.write, "")
 }
@@ -106,13 +104,13 @@ func orMissing(err error, noun, resourceID string) error {
 
 // check refuses a draft that its operation would refuse. Places in errors begin with the
 // member body.
-func (s *Service) check(ctx context.Context, d chat.Draft) error {
+func (s *Service) check(ctx context.Context, d Draft) error {
 	switch d.Kind {
-	case chat.Factory:
+	case Factory:
 		return s.factories.Check(ctx, d.Body)
-	case chat.ContentPlan:
+	case ContentPlan:
 		return s.plans.Check(ctx, *d.FactoryID, d.Body)
-	case chat.FactoryChange, chat.ContentItemChange:
+	case FactoryChange, ContentItemChange:
 		if len(d.Body) == 0 {
 			return errs.Invalid("/body", "changes nothing: name a member")
 		}
@@ -125,10 +123,10 @@ func (s *Service) check(ctx context.Context, d chat.Draft) error {
 
 // scopes are the scopes that a caller needs for a draft, besides the scope of the
 // architect: to see it, and to change or apply it.
-var scopes = map[chat.Subject]struct{ read, write auth.Scope }{
-	chat.Factory:           {auth.FactoriesRead, auth.FactoriesWrite},
-	chat.ContentPlan:       {auth.FactoriesRead, auth.FactoriesWrite},
-	chat.ContentItem:       {auth.ContentRead, auth.ContentWrite},
-	chat.FactoryChange:     {auth.FactoriesRead, auth.FactoriesWrite},
-	chat.ContentItemChange: {auth.ContentRead, auth.ContentWrite},
+var scopes = map[Subject]struct{ read, write auth.Scope }{
+	Factory:           {auth.FactoriesRead, auth.FactoriesWrite},
+	ContentPlan:       {auth.FactoriesRead, auth.FactoriesWrite},
+	ContentItem:       {auth.ContentRead, auth.ContentWrite},
+	FactoryChange:     {auth.FactoriesRead, auth.FactoriesWrite},
+	ContentItemChange: {auth.ContentRead, auth.ContentWrite},
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
@@ -21,7 +21,7 @@ func TestAChangeOfAFactoryIsDrafted(t *testing.T) {
 	f := w.factory(w.Caller)
 	path := w.chat(w.Caller, "factory_id", f.ID)
 	d := w.drafted(path, "Смени тон на дружелюбный")
-	if d.Kind != chat.FactoryChange || *d.FactoryID != f.ID || d.ContentItemID != nil || d.Body["tone"] != "дружелюбный" {
+	if d.Kind != architect.FactoryChange || *d.FactoryID != f.ID || d.ContentItemID != nil || d.Body["tone"] != "дружелюбный" {
 		t.Errorf("%+v", d)
 	}
 	at := draftsPath + d.ID
@@ -40,7 +40,7 @@ func TestAChangeOfAFactoryIsDrafted(t *testing.T) {
 	w.Call(http.MethodPatch, at, object{"body": object{"audience": "Läufer"}}).Into(t, http.StatusOK, &d)
 	w.Call(http.MethodPost, at+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, &d)
 	w.Call(http.MethodGet, "/v1/factories/"+f.ID, nil).Into(t, http.StatusOK, &f)
-	if d.State != chat.Applied || *d.ResultID != f.ID || f.Tone != "дружелюбный" || f.Audience != "Läufer" ||
+	if d.State != architect.Applied || *d.ResultID != f.ID || f.Tone != "дружелюбный" || f.Audience != "Läufer" ||
 		f.Version != 2 {
 		t.Errorf("%+v, %+v", d, f)
 	}
@@ -95,12 +95,13 @@ func TestAChangeOfAContentItemIsDrafted(t *testing.T) {
 	if len(reply.DraftIDs) != 1 || !slices.Contains(reply.Sources, r.ID) {
 		t.Fatalf("%+v", reply)
 	}
-	var d chat.Draft
+	var d architect.Draft
 	live.Call(http.MethodPost, draftsPath+reply.DraftIDs[0]+"/apply", nil, "If-Match", `"1"`).Into(t,
 		http.StatusCreated, &d)
 	var changed item.Item
 	live.Call(http.MethodGet, "/v1/content-items/"+r.ID, nil).Into(t, http.StatusOK, &changed)
-	if d.Kind != chat.ContentItemChange || *d.ContentItemID != r.ID || *d.FactoryID != f.ID || *d.ResultID != r.ID ||
+	if d.Kind != architect.ContentItemChange || *d.ContentItemID != r.ID || *d.FactoryID != f.ID ||
+		*d.ResultID != r.ID ||
 		changed.Caption != "Two shoes" || changed.Title != "Shoes" || changed.Version != 2 {
 		t.Errorf("%+v, %+v", d, changed)
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/architect/chat"
-	"github.com/content-automation/api/pkg/area/architect/sample"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -39,7 +37,7 @@ const maxSources = 50
 
 // system returns the system prompt of a question. Only the service's own words are in it, and ids that it has made.
 func system(q question, now time.Time) string {
-	about := "The chat is " + sample.NoFactory + "."
+	about := "The chat is " + NoFactory + "."
 	if q.FactoryID != "" {
 		about = "The chat is about the factory " + q.FactoryID + ", which tools use where no other one is named."
 	}
@@ -48,7 +46,7 @@ func system(q question, now time.Time) string {
 
 // turns returns the end of a chat as a conversation. It begins and ends with the user;
 // messages without a reply are put together.
-func turns(messages []chat.Message) (all []provider.Turn) {
+func turns(messages []Message) (all []provider.Turn) {
 	room := maxHistory
 	for i, m := range slices.Backward(messages) {
 		text := m.Text
@@ -58,7 +56,7 @@ func turns(messages []chat.Message) (all []provider.Turn) {
 		if room -= provider.TokensOf(len(text)); room < 0 && i < len(messages)-1 {
 			break
 		}
-		model := m.Role == chat.Assistant
+		model := m.Role == Assistant
 		if len(all) > 0 && all[0].Model == model {
 			all[0].Text = text + "\n\n" + all[0].Text
 			continue
@@ -102,7 +100,7 @@ func (s *Service) answer(ctx context.Context, q question) (reply, error) {
 			return reply{}, callerError(err)
 		}
 		if len(turn.Calls) == 0 {
-			text := provider.Clip(provider.Paragraphs(turn.Text), chat.MaxReply)
+			text := provider.Clip(provider.Paragraphs(turn.Text), MaxReply)
 			if text == "" {
 				break
 			}
@@ -161,7 +159,7 @@ type session struct {
 	caller    *auth.Principal
 	chatID    string
 	factoryID string // the default of the tools
-	drafts    []chat.Draft
+	drafts    []Draft
 	sources   []string
 	used      []auth.Scope // of the resources that were read for the reply
 }
@@ -212,6 +210,6 @@ func (d *session) call(ctx context.Context, call provider.ToolCall) (any, error)
 	if lacking := d.caller.Lacking(tools[i].scopes); len(lacking) > 0 {
 		return nil, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.", lacking[0])
 	}
-	d.used = chat.Union(d.used, tools[i].scopes)
+	d.used = Union(d.used, tools[i].scopes)
 	return tools[i].run(ctx, d, call.Input)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -13,7 +12,7 @@ import (
 
 type updateBody struct {
 	Body     map[string]any         `json:"body,omitempty" doc:"Merge patch (RFC 7396) of the body. The result must be a body that its operation accepts"`
-	State    chat.State             `json:"state,omitempty" enum:"discarded" doc:"discarded: the draft can no longer be applied"`
+	State    State                  `json:"state,omitempty" enum:"discarded" doc:"discarded: the draft can no longer be applied"`
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
@@ -31,7 +30,7 @@ type applyInput struct {
 // changeable are the members of a draft that a caller may change.
 type changeable struct {
 	Body     map[string]any    `json:"body"`
-	State    chat.State        `json:"state"`
+	State    State             `json:"state"`
 	Metadata resource.Metadata `json:"metadata"`
 }
 
@@ -59,15 +58,15 @@ func (s *Service) registerDrafts(r *httpapi.Router) {
 }
 
 // open refuses a draft that has been applied or discarded.
-func open(d chat.Draft) error {
-	if d.State == chat.Open {
+func open(d Draft) error {
+	if d.State == Open {
 		return nil
 	}
 	return errs.New(errs.InvalidState, "The draft is %s already. Ask the architect for another one.", d.State).
 		With(errs.StateContext{State: string(d.State), Allowed: []string{}})
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (chat.Draft, error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (Draft, error) {
 	d, it, err := s.draft(ctx, in.ID)
 	if err != nil {
 		return d, err
@@ -93,22 +92,22 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (ch
 }
 
 // subject returns the factory that a draft is for. A content item has it in its body.
-func subject(d chat.Draft) *string {
-	if of, ok := d.Body["factory_id"].(string); ok && d.Kind == chat.ContentItem {
+func subject(d Draft) *string {
+	if of, ok := d.Body["factory_id"].(string); ok && d.Kind == ContentItem {
 		return &of
 	}
 	return d.FactoryID
 }
 
 // replace adds the changed draft to the transaction.
-func (s *Service) replace(tx *store.Tx, it store.Item, d *chat.Draft) error {
+func (s *Service) replace(tx *store.Tx, it store.Item, d *Draft) error {
 	d.Touch(s.now())
 	it, err := d.Into(it)
 	tx.Replace(it)
 	return err
 }
 
-func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (chat.Draft, error) {
+func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (Draft, error) {
 	d, it, err := s.draft(ctx, in.ID)
 	if err != nil {
 		return d, err
@@ -124,26 +123,26 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (chat
 	if err != nil {
 		return d, err
 	}
-	d.State, d.ResultID = chat.Applied, &made
+	d.State, d.ResultID = Applied, &made
 	return d, s.replace(tx, it, &d)
 }
 
 // carryOut adds the resource or the change of a draft to the transaction, and returns the id.
-func (s *Service) carryOut(ctx context.Context, tx *store.Tx, d chat.Draft) (string, error) {
+func (s *Service) carryOut(ctx context.Context, tx *store.Tx, d Draft) (string, error) {
 	switch d.Kind {
-	case chat.Factory:
+	case Factory:
 		f, err := s.factories.CreateFrom(ctx, tx, d.Body)
 		if err != nil {
 			return "", err
 		}
 		return f.ID, s.bind(ctx, tx, d.ChatID, f.ID)
-	case chat.ContentPlan:
+	case ContentPlan:
 		p, err := s.plans.CreateFrom(ctx, tx, *d.FactoryID, d.Body)
 		return p.ID, err
-	case chat.FactoryChange:
+	case FactoryChange:
 		f, err := s.factories.ChangeFrom(ctx, tx, *d.FactoryID, d.Body)
 		return f.ID, err
-	case chat.ContentItemChange:
+	case ContentItemChange:
 		i, err := s.items.ChangeFrom(ctx, tx, *d.ContentItemID, d.Body)
 		return i.ID, err
 	default:

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -24,11 +24,11 @@ type drafting struct {
 	*world
 	path    string
 	factory string
-	of      map[chat.Subject]chat.Draft
+	of      map[architect.Subject]architect.Draft
 }
 
 func newDrafting(t *testing.T) *drafting {
-	w := &drafting{world: newWorld(t), of: map[chat.Subject]chat.Draft{}}
+	w := &drafting{world: newWorld(t), of: map[architect.Subject]architect.Draft{}}
 	w.factory = w.world.factory(w.Caller).ID
 	w.path = w.chat(w.Caller, "factory_id", w.factory)
 	for _, text := range []string{"I want a new brand factory for boots", "Make a plan for 3 days",
@@ -46,19 +46,19 @@ func TestDraftsAreListed(t *testing.T) {
 	w := newDrafting(t)
 	other := w.chat(w.Caller)
 	elsewhere := w.drafted(other, "A news factory about trains")
-	w.Call(http.MethodPatch, draftsPath+w.of[chat.ContentItem].ID, object{"state": "discarded"}).Into(t, http.StatusOK,
-		new(chat.Draft))
+	w.Call(http.MethodPatch, draftsPath+w.of[architect.ContentItem].ID, object{"state": "discarded"}).Into(t, http.StatusOK,
+		new(architect.Draft))
 	chatID := w.path[len(chats)+1:]
 	for query, want := range map[string][]string{
-		"": {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID,
-			w.of[chat.ContentItem].ID, elsewhere.ID},
-		"&chat_id=" + chatID: {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID,
-			w.of[chat.ContentItem].ID},
-		"&kind=factory":                              {w.of[chat.Factory].ID, elsewhere.ID},
-		"&kind=content_plan,content_item":            {w.of[chat.ContentPlan].ID, w.of[chat.ContentItem].ID},
-		"&state=discarded":                           {w.of[chat.ContentItem].ID},
-		"&state=open,applied&chat_id=" + chatID:      {w.of[chat.Factory].ID, w.of[chat.ContentPlan].ID},
-		"&state=open&kind=factory&chat_id=" + chatID: {w.of[chat.Factory].ID},
+		"": {w.of[architect.Factory].ID, w.of[architect.ContentPlan].ID,
+			w.of[architect.ContentItem].ID, elsewhere.ID},
+		"&chat_id=" + chatID: {w.of[architect.Factory].ID, w.of[architect.ContentPlan].ID,
+			w.of[architect.ContentItem].ID},
+		"&kind=factory":                              {w.of[architect.Factory].ID, elsewhere.ID},
+		"&kind=content_plan,content_item":            {w.of[architect.ContentPlan].ID, w.of[architect.ContentItem].ID},
+		"&state=discarded":                           {w.of[architect.ContentItem].ID},
+		"&state=open,applied&chat_id=" + chatID:      {w.of[architect.Factory].ID, w.of[architect.ContentPlan].ID},
+		"&state=open&kind=factory&chat_id=" + chatID: {w.of[architect.Factory].ID},
 	} {
 		var got []string
 		for _, d := range w.drafts(w.Caller, query) {
@@ -84,8 +84,8 @@ func TestDraftsAreListed(t *testing.T) {
 // Whatever a caller does to a draft, its body stays one that the operation takes.
 func TestDraftsAreChanged(t *testing.T) {
 	w := newDrafting(t)
-	d := w.of[chat.ContentItem]
-	var got chat.Draft
+	d := w.of[architect.ContentItem]
+	var got architect.Draft
 	w.faults.Reset()
 	w.Call(http.MethodPatch, draftsPath+d.ID,
 		object{"body": object{"prompt": "Wool socks", "kind": "carousel",
@@ -95,51 +95,51 @@ func TestDraftsAreChanged(t *testing.T) {
 		t.Errorf("it took %s", ops)
 	}
 	if got.Body["prompt"] != "Wool socks" || got.Body["factory_id"] != w.factory || got.Version != 2 ||
-		got.Metadata["a"] != "b" || got.State != chat.Open {
+		got.Metadata["a"] != "b" || got.State != architect.Open {
 		t.Errorf("%+v", got)
 	}
 	foreign, live := w.world.factory(w.Stranger()).ID, w.world.factory(w.Live()).ID
 	before := storetest.Snapshot(t, w.db)
 	for name, c := range map[string]struct {
-		kind  chat.Subject
+		kind  architect.Subject
 		patch any
 		code  errs.Code
 		param string
 	}{
-		"a kind that there is not": {chat.ContentItem, object{"body": object{"kind": "painting"}},
+		"a kind that there is not": {architect.ContentItem, object{"body": object{"kind": "painting"}},
 			errs.ValidationFailed, "/body/kind"},
-		"a member that there is not": {chat.ContentItem, object{"body": object{"promt": "A shoe"}},
+		"a member that there is not": {architect.ContentItem, object{"body": object{"promt": "A shoe"}},
 			errs.ValidationFailed, "/body/promt"},
-		"no prompt": {chat.ContentItem, object{"body": object{"prompt": nil}},
+		"no prompt": {architect.ContentItem, object{"body": object{"prompt": nil}},
 			errs.ValidationFailed, "/body/prompt"},
-		"slides of a post": {chat.ContentItem, object{"body": object{"kind": "post"}},
+		"slides of a post": {architect.ContentItem, object{"body": object{"kind": "post"}},
 			errs.ValidationFailed, "/body/slides"},
-		"an unknown model": {chat.ContentItem, object{"body": object{"model": "paintbrush-1"}},
+		"an unknown model": {architect.ContentItem, object{"body": object{"model": "paintbrush-1"}},
 			errs.UnsupportedModel, "/body/model"},
-		"a factory of another account": {chat.ContentItem, object{"body": object{"factory_id": foreign}},
+		"a factory of another account": {architect.ContentItem, object{"body": object{"factory_id": foreign}},
 			errs.NotFound, "/body/factory_id"},
-		"a factory of the other mode": {chat.ContentItem, object{"body": object{"factory_id": live}},
+		"a factory of the other mode": {architect.ContentItem, object{"body": object{"factory_id": live}},
 			errs.NotFound, "/body/factory_id"},
-		"a body that is none": {chat.ContentItem, object{"body": "a post"},
+		"a body that is none": {architect.ContentItem, object{"body": "a post"},
 			errs.ValidationFailed, "/body"},
-		"no body": {chat.ContentItem, object{"body": nil}, errs.ValidationFailed, "/body"},
-		"another kind of draft": {chat.ContentItem, object{"kind": "factory"},
+		"no body": {architect.ContentItem, object{"body": nil}, errs.ValidationFailed, "/body"},
+		"another kind of draft": {architect.ContentItem, object{"kind": "factory"},
 			errs.ValidationFailed, "/kind"},
-		"a state that follows": {chat.ContentItem, object{"state": "applied"},
+		"a state that follows": {architect.ContentItem, object{"state": "applied"},
 			errs.ValidationFailed, "/state"},
-		"a plan of no days": {chat.ContentPlan, object{"body": object{"days": 0}},
+		"a plan of no days": {architect.ContentPlan, object{"body": object{"days": 0}},
 			errs.ValidationFailed, "/body/days"},
-		"a plan that has begun": {chat.ContentPlan, object{"body": object{"starts_on": "2026-04-30"}},
+		"a plan that has begun": {architect.ContentPlan, object{"body": object{"starts_on": "2026-04-30"}},
 			errs.ValidationFailed, "/body/starts_on"},
-		"a type that there is not": {chat.Factory, object{"body": object{"type": "bakery"}},
+		"a type that there is not": {architect.Factory, object{"body": object{"type": "bakery"}},
 			errs.ValidationFailed, "/body/type"},
-		"a type whose settings are others": {chat.Factory, object{"body": object{"type": "seller"}},
+		"a type whose settings are others": {architect.Factory, object{"body": object{"type": "seller"}},
 			errs.ValidationFailed, "/body/settings/currency"},
-		"a language that there is not": {chat.Factory, object{"body": object{"language": "klingonisch"}},
+		"a language that there is not": {architect.Factory, object{"body": object{"language": "klingonisch"}},
 			errs.ValidationFailed, "/body/language"},
-		"metadata that are no pairs of texts": {chat.Factory, object{"metadata": object{"a": 1}},
+		"metadata that are no pairs of texts": {architect.Factory, object{"metadata": object{"a": 1}},
 			errs.ValidationFailed, "/metadata/a"},
-		"a state beside a body that is broken": {chat.Factory, object{"state": "discarded", "body": object{"name": ""}},
+		"a state beside a body that is broken": {architect.Factory, object{"state": "discarded", "body": object{"name": ""}},
 			errs.ValidationFailed, "/body/name"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,14 +166,14 @@ func TestDraftsAreChanged(t *testing.T) {
 
 func TestADraftIsAppliedOnce(t *testing.T) {
 	w := newDrafting(t)
-	for kind, made := range map[chat.Subject]string{chat.Factory: "fac_", chat.ContentPlan: "pln_",
-		chat.ContentItem: "cnt_"} {
+	for kind, made := range map[architect.Subject]string{architect.Factory: "fac_", architect.ContentPlan: "pln_",
+		architect.ContentItem: "cnt_"} {
 		t.Run(string(kind), func(t *testing.T) {
 			path := draftsPath + w.of[kind].ID + "/apply"
-			var got chat.Draft
+			var got architect.Draft
 			first := w.Call(http.MethodPost, path, nil, "If-Match", `"1"`, "Idempotency-Key", "apply "+string(kind))
 			first.Into(t, http.StatusCreated, &got)
-			if got.State != chat.Applied || got.ResultID == nil || !strings.HasPrefix(*got.ResultID, made) ||
+			if got.State != architect.Applied || got.ResultID == nil || !strings.HasPrefix(*got.ResultID, made) ||
 				got.Version != 2 {
 				t.Errorf("%+v", got)
 			}
@@ -199,7 +199,7 @@ func TestADraftIsAppliedOnce(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 	d := w.drafted(w.path, "Write a post about laces")
-	w.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}).Into(t, http.StatusOK, new(chat.Draft))
+	w.Call(http.MethodPatch, draftsPath+d.ID, object{"state": "discarded"}).Into(t, http.StatusOK, new(architect.Draft))
 	gone := w.Call(http.MethodPost, draftsPath+d.ID+"/apply", nil, "If-Match", `"1"`)
 	gone.Refused(t, 409, errs.InvalidState, "")
 	gone.Context(t, `{"state":"discarded","allowed":[]}`)
@@ -207,7 +207,7 @@ func TestADraftIsAppliedOnce(t *testing.T) {
 
 func TestApplyingADraftSideBySideMakesOneThing(t *testing.T) {
 	w := newDrafting(t)
-	path := draftsPath + w.of[chat.ContentItem].ID + "/apply"
+	path := draftsPath + w.of[architect.ContentItem].ID + "/apply"
 	var all sync.WaitGroup
 	answers := make([]apitest.Answer, 6)
 	for i := range answers {
@@ -232,8 +232,8 @@ func TestApplyingADraftSideBySideMakesOneThing(t *testing.T) {
 // Applying needs the scope of the operation, and its money.
 func TestWhatApplyingNeeds(t *testing.T) {
 	w := newDrafting(t)
-	for kind, lacks := range map[chat.Subject]auth.Scope{chat.Factory: auth.FactoriesWrite,
-		chat.ContentPlan: auth.FactoriesWrite, chat.ContentItem: auth.ContentWrite} {
+	for kind, lacks := range map[architect.Subject]auth.Scope{architect.Factory: auth.FactoriesWrite,
+		architect.ContentPlan: auth.FactoriesWrite, architect.ContentItem: auth.ContentWrite} {
 		narrow := w.As(func(p *auth.Principal) {
 			p.Scopes = slices.DeleteFunc(auth.AllScopes(), func(s auth.Scope) bool { return s == lacks })
 		})
@@ -242,7 +242,7 @@ func TestWhatApplyingNeeds(t *testing.T) {
 	}
 	for _, other := range []auth.Scope{auth.FactoriesWrite, auth.ContentWrite} {
 		w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{other} }).Call(http.MethodPost,
-			draftsPath+w.of[chat.Factory].ID+"/apply", nil, "If-Match", `"1"`).Refused(t, 403,
+			draftsPath+w.of[architect.Factory].ID+"/apply", nil, "If-Match", `"1"`).Refused(t, 403,
 			errs.InsufficientScope, "")
 	}
 	live := w.Live()
@@ -256,7 +256,7 @@ func TestWhatApplyingNeeds(t *testing.T) {
 	poor.Call(http.MethodPost, draftsPath+id+"/apply", nil, "If-Match", `"1"`).Refused(t, 402,
 		errs.SpendLimitReached, "")
 	live.Call(http.MethodPost, draftsPath+id+"/apply", nil, "If-Match", `"1"`).Into(t, http.StatusCreated,
-		new(chat.Draft))
+		new(architect.Draft))
 	if spent, held := w.spent(); spent <= before || held != 1 {
 		t.Errorf("%d credits are spent, %d before; %d are held", spent, before, held)
 	}
@@ -265,25 +265,25 @@ func TestWhatApplyingNeeds(t *testing.T) {
 // The subject of a draft may have changed before it is applied.
 func TestADraftThatNoLongerFits(t *testing.T) {
 	w := newDrafting(t)
-	w.Call(http.MethodPatch, draftsPath+w.of[chat.ContentPlan].ID,
-		object{"body": object{"starts_on": "2026-05-03"}}).Into(t, http.StatusOK, new(chat.Draft))
+	w.Call(http.MethodPatch, draftsPath+w.of[architect.ContentPlan].ID,
+		object{"body": object{"starts_on": "2026-05-03"}}).Into(t, http.StatusOK, new(architect.Draft))
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"state": "paused"}).Into(t, http.StatusOK, new(object))
-	apply := func(kind chat.Subject) apitest.Answer {
-		version := map[chat.Subject]string{chat.ContentPlan: `"2"`, chat.ContentItem: `"1"`}[kind]
+	apply := func(kind architect.Subject) apitest.Answer {
+		version := map[architect.Subject]string{architect.ContentPlan: `"2"`, architect.ContentItem: `"1"`}[kind]
 		return w.Call(http.MethodPost, draftsPath+w.of[kind].ID+"/apply", nil, "If-Match", version)
 	}
-	apply(chat.ContentItem).Refused(t, 409, errs.InvalidState, "/body/factory_id")
+	apply(architect.ContentItem).Refused(t, 409, errs.InvalidState, "/body/factory_id")
 	w.Call(http.MethodPatch, "/v1/factories/"+w.factory,
 		object{"state": "active", "content_types": []string{"video"}}).Into(t, http.StatusOK, new(object))
-	apply(chat.ContentItem).Refused(t, 422, errs.ValidationFailed, "/body/kind")
+	apply(architect.ContentItem).Refused(t, 422, errs.ValidationFailed, "/body/kind")
 	w.clock.Add(7 * 24 * time.Hour)
-	apply(chat.ContentPlan).Refused(t, 422, errs.ValidationFailed, "/body/starts_on")
+	apply(architect.ContentPlan).Refused(t, 422, errs.ValidationFailed, "/body/starts_on")
 	w.Call(http.MethodDelete, "/v1/factories/"+w.factory, nil).Into(t, http.StatusOK, new(object))
-	apply(chat.ContentItem).Refused(t, 404, errs.NotFound, "/body/factory_id")
+	apply(architect.ContentItem).Refused(t, 404, errs.NotFound, "/body/factory_id")
 	if all := w.drafts(w.Caller, "&state=open"); len(all) != 3 {
 		t.Errorf("%+v", all)
 	}
-	cleaner := chat.Cleaner{DB: w.db, Now: w.clock.Now}
+	cleaner := architect.Cleaner{DB: w.db, Now: w.clock.Now}
 	for range 2 {
 		if _, err := cleaner.Clean(t.Context(), w.Principal.Owner, w.factory); err != nil {
 			t.Fatal(err)
@@ -292,7 +292,7 @@ func TestADraftThatNoLongerFits(t *testing.T) {
 	if more, err := cleaner.Clean(t.Context(), w.Principal.Owner, w.factory); more || err != nil {
 		t.Errorf("%v, %v", more, err)
 	}
-	if all := w.drafts(w.Caller, "&state=open"); len(all) != 1 || all[0].Kind != chat.Factory {
+	if all := w.drafts(w.Caller, "&state=open"); len(all) != 1 || all[0].Kind != architect.Factory {
 		t.Errorf("%+v", all)
 	}
 }
@@ -309,6 +309,6 @@ func TestADraftOfAChatThatIsGone(t *testing.T) {
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	w.Call(http.MethodPost, draftsPath+w.of[chat.Factory].ID+"/apply", nil, "If-Match", `"1"`).Into(t,
-		http.StatusCreated, new(chat.Draft))
+	w.Call(http.MethodPost, draftsPath+w.of[architect.Factory].ID+"/apply", nil, "If-Match", `"1"`).Into(t,
+		http.StatusCreated, new(architect.Draft))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 
-	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -24,8 +23,8 @@ type drafted struct {
 
 // drafting returns a tool that makes drafts of a kind, for callers that may see them. Shape
 // returns the JSON Schema of their body.
-func drafting(name, description string, of chat.Subject, shape func() (json.RawMessage, error),
-	run func(*session, context.Context, drafted) (chat.Draft, error)) tool {
+func drafting(name, description string, of Subject, shape func() (json.RawMessage, error),
+	run func(*session, context.Context, drafted) (Draft, error)) tool {
 	t := reading(name, description, []auth.Scope{scopes[of].read},
 		func(d *session, ctx context.Context, in drafted) (any, error) {
 			if len(d.drafts) >= maxDrafts {
@@ -51,8 +50,8 @@ func drafting(name, description string, of chat.Subject, shape func() (json.RawM
 		}
 		properties, required := map[string]any{"body": body}, []string{"body"}
 		switch of {
-		case chat.Factory:
-		case chat.ContentItemChange:
+		case Factory:
+		case ContentItemChange:
 			properties["content_item_id"] = map[string]any{"type": "string", "description": "Id of the content item"}
 			required = append(required, "content_item_id")
 		default:
@@ -66,41 +65,41 @@ func drafting(name, description string, of chat.Subject, shape func() (json.RawM
 }
 
 // newDraft returns an open draft.
-func (d *session) newDraft(of chat.Subject, factoryID *string, body map[string]any) chat.Draft {
+func (d *session) newDraft(of Subject, factoryID *string, body map[string]any) Draft {
 	now := d.now()
-	return chat.Draft{Resource: resource.New(id.New(id.Draft, now), now, nil), ChatID: d.chatID, Kind: of,
-		FactoryID: factoryID, Body: body, State: chat.Open}
+	return Draft{Resource: resource.New(id.New(id.Draft, now), now, nil), ChatID: d.chatID, Kind: of,
+		FactoryID: factoryID, Body: body, State: Open}
 }
 
-func (d *session) draftFactory(_ context.Context, in drafted) (chat.Draft, error) {
+func (d *session) draftFactory(_ context.Context, in drafted) (Draft, error) {
 	if in.FactoryID != "" {
-		return chat.Draft{}, errs.Invalid("/factory_id", "is not for drafts of factories. Leave it out")
+		return Draft{}, errs.Invalid("/factory_id", "is not for drafts of factories. Leave it out")
 	}
-	return d.newDraft(chat.Factory, nil, in.Body), nil
+	return d.newDraft(Factory, nil, in.Body), nil
 }
 
-func (d *session) draftPlan(_ context.Context, in drafted) (chat.Draft, error) {
+func (d *session) draftPlan(_ context.Context, in drafted) (Draft, error) {
 	of, err := d.factory(in.FactoryID)
-	return d.newDraft(chat.ContentPlan, &of, in.Body), err
+	return d.newDraft(ContentPlan, &of, in.Body), err
 }
 
-func (d *session) draftFactoryChange(_ context.Context, in drafted) (chat.Draft, error) {
+func (d *session) draftFactoryChange(_ context.Context, in drafted) (Draft, error) {
 	of, err := d.factory(in.FactoryID)
-	return d.newDraft(chat.FactoryChange, &of, in.Body), err
+	return d.newDraft(FactoryChange, &of, in.Body), err
 }
 
-func (d *session) draftItemChange(ctx context.Context, in drafted) (chat.Draft, error) {
+func (d *session) draftItemChange(ctx context.Context, in drafted) (Draft, error) {
 	i, err := d.items.Find(ctx, in.ContentItemID)
 	if err != nil {
-		return chat.Draft{}, err
+		return Draft{}, err
 	}
 	d.read(i.ID)
-	draft := d.newDraft(chat.ContentItemChange, &i.FactoryID, in.Body)
+	draft := d.newDraft(ContentItemChange, &i.FactoryID, in.Body)
 	draft.ContentItemID = &i.ID
 	return draft, nil
 }
 
-func (d *session) draftItem(_ context.Context, in drafted) (chat.Draft, error) {
+func (d *session) draftItem(_ context.Context, in drafted) (Draft, error) {
 	named, _ := in.Body["factory_id"].(string)
 	if in.FactoryID != "" {
 		named = in.FactoryID
@@ -108,7 +107,7 @@ func (d *session) draftItem(_ context.Context, in drafted) (chat.Draft, error) {
 	of, err := d.factory(named)
 	// The draft is checked with the settings of its factory.
 	if !d.caller.Has(auth.FactoriesRead) && !d.caller.Has(auth.ContentWrite) {
-		return chat.Draft{}, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.",
+		return Draft{}, errs.New(errs.InsufficientScope, "The user's API key lacks the scope %s.",
 			auth.FactoriesRead)
 	}
 	body := maps.Clone(in.Body)
@@ -116,5 +115,5 @@ func (d *session) draftItem(_ context.Context, in drafted) (chat.Draft, error) {
 		body = map[string]any{}
 	}
 	body["factory_id"] = of
-	return d.newDraft(chat.ContentItem, &of, body), err
+	return d.newDraft(ContentItem, &of, body), err
 }

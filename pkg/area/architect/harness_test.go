@@ -10,7 +10,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/architect"
-	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
@@ -18,7 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -103,7 +101,7 @@ func newWorld(t *testing.T) *world {
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
-	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, funds)
+	apitest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, funds)
 	w.faults.Reset()
 	return w
 }
@@ -117,7 +115,7 @@ func (w *world) spent() (spent, held int64) {
 			held++
 		}
 	}
-	return funds - ledgertest.Balance(w.t, w.db, w.Principal.Account), held
+	return funds - apitest.Balance(w.t, w.db, w.Principal.Account), held
 }
 
 // factory makes a factory; members are pairs that change the body.
@@ -135,7 +133,7 @@ func (w *world) factory(c *apitest.Caller, members ...any) (f factory.Factory) {
 // chat begins a chat, and returns its path.
 func (w *world) chat(c *apitest.Caller, members ...any) (path string) {
 	w.t.Helper()
-	b, of := object{}, chat.Chat{}
+	b, of := object{}, architect.Chat{}
 	for i := 0; i+1 < len(members); i += 2 {
 		b[members[i].(string)] = members[i+1]
 	}
@@ -144,14 +142,14 @@ func (w *world) chat(c *apitest.Caller, members ...any) (path string) {
 }
 
 // get reads a chat.
-func (w *world) get(c *apitest.Caller, path string) (of chat.Chat) {
+func (w *world) get(c *apitest.Caller, path string) (of architect.Chat) {
 	w.t.Helper()
 	c.Call(http.MethodGet, path, nil).Into(w.t, http.StatusOK, &of)
 	return of
 }
 
 // send sends a message that is answered.
-func (w *world) send(c *apitest.Caller, path, text string) (reply chat.Message) {
+func (w *world) send(c *apitest.Caller, path, text string) (reply architect.Message) {
 	w.t.Helper()
 	w.clock.Add(time.Millisecond)
 	c.Call(http.MethodPost, path+"/messages", object{"text": text}).Into(w.t, http.StatusCreated, &reply)
@@ -159,13 +157,13 @@ func (w *world) send(c *apitest.Caller, path, text string) (reply chat.Message) 
 }
 
 // drafts lists all drafts, oldest first.
-func (w *world) drafts(c *apitest.Caller, query string) []chat.Draft {
+func (w *world) drafts(c *apitest.Caller, query string) []architect.Draft {
 	w.t.Helper()
-	return apitest.All[chat.Draft](c, "/v1/architect/drafts?order=asc"+query, 3)
+	return apitest.All[architect.Draft](c, "/v1/architect/drafts?order=asc"+query, 3)
 }
 
 // drafted has the sandbox make one draft.
-func (w *world) drafted(path, text string) chat.Draft {
+func (w *world) drafted(path, text string) architect.Draft {
 	w.t.Helper()
 	reply := w.send(w.Caller, path, text)
 	all := w.drafts(w.Caller, "&chat_id="+path[len(chats)+1:])

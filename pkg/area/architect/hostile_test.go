@@ -14,10 +14,10 @@ import (
 	"unicode"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/advice/proposal"
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -266,19 +266,19 @@ func (w *stage) put(where, text string) (message string) {
 		made.Title = text
 		create(made.Entry(owner))
 	case inProduct:
-		r := &record.StoredProduct{Product: record.Product{
+		r := &product.StoredProduct{Product: product.Product{
 			Resource: resource.New(id.New(id.Product, now), now, nil), FactoryID: factory, SKU: "1", Name: "Shoe",
-			Description: text, Price: money.Price{Amount: 100, Currency: "EUR"}, State: record.Active,
+			Description: text, Price: money.Price{Amount: 100, Currency: "EUR"}, State: product.Active,
 		}}
 		tx := &store.Tx{}
-		if err := errors.Join(record.Create(tx, owner, r), w.db.Commit(w.t.Context(), tx)); err != nil {
+		if err := errors.Join(product.Create(tx, owner, r), w.db.Commit(w.t.Context(), tx)); err != nil {
 			w.t.Fatal(err)
 		}
 	case inRationale:
-		p := proposal.Record{Proposal: proposal.Proposal{
+		p := advice.ProposalRecord{Proposal: advice.Proposal{
 			Resource: resource.New(w.names["proposal"], now, nil), FactoryID: factory, Rationale: text,
-			Patch: object{"tone": "dry"}, BaseVersion: 1, State: proposal.Open,
-			ExpiresAt: resource.Instant(now.Add(proposal.Life)),
+			Patch: object{"tone": "dry"}, BaseVersion: 1, State: advice.Open,
+			ExpiresAt: resource.Instant(now.Add(advice.Life)),
 		}}
 		create(p.Entry(owner))
 	case inMessage:
@@ -295,7 +295,7 @@ func (w *stage) rest() (rows []string) {
 	w.t.Helper()
 	for _, row := range storetest.Rows(w.t, w.db) {
 		switch row["kind"] {
-		case chat.Kind, "answer", "task", "balance", "balance_entry", "": // counters have no kind
+		case architect.Kind, "answer", "task", "balance", "balance_entry", "": // counters have no kind
 		default:
 			rows = append(rows, fmt.Sprint(row))
 		}
@@ -331,8 +331,9 @@ func TestHostileTextsHaveNoEffect(t *testing.T) {
 			// Only new drafts, of the caller, and all of them open.
 			now := w.drafts(w.live, "")
 			for i, d := range now {
-				if d.State != chat.Open || d.ResultID != nil || i < len(drafts) && d.Version != 1 || i >= len(drafts) &&
-					!slices.Contains(reply.DraftIDs, d.ID) {
+				if d.State != architect.Open || d.ResultID != nil || i < len(drafts) && d.Version != 1 ||
+					i >= len(drafts) &&
+						!slices.Contains(reply.DraftIDs, d.ID) {
 					t.Errorf("%+v", d)
 				}
 			}

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -38,9 +37,9 @@ type createInput struct{ Body *createBody }
 
 type listInput struct {
 	httpapi.PageInput
-	ChatID string         `query:"chat_id" doc:"Only drafts of this chat"`
-	Kind   []chat.Subject `query:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" nullable:"false" doc:"Only drafts of these kinds, separated by commas"`
-	State  []chat.State   `query:"state" enum:"open,applied,discarded" nullable:"false" doc:"Only drafts in these states, separated by commas"`
+	ChatID string    `query:"chat_id" doc:"Only drafts of this chat"`
+	Kind   []Subject `query:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" nullable:"false" doc:"Only drafts of these kinds, separated by commas"`
+	State  []State   `query:"state" enum:"open,applied,discarded" nullable:"false" doc:"Only drafts in these states, separated by commas"`
 }
 
 func op(id, method, path, summary, description string) httpapi.Op {
@@ -72,13 +71,13 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerDrafts(r)
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out chat.Chat, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Chat, err error) {
 	b, now := createBody{}, s.now()
 	if in.Body != nil {
 		b = *in.Body
 	}
-	r := &chat.Record{Chat: chat.Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: b.Title,
-		Messages: []chat.Message{}}}
+	r := &Record{Chat: Chat{Resource: resource.New(id.New(id.Chat, now), now, b.Metadata), Title: b.Title,
+		Messages: []Message{}}}
 	p := auth.FromContext(ctx)
 	if b.FactoryID != "" {
 		// Whether there is such a factory is no business of a key that may not read it.
@@ -107,43 +106,43 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	return r.View(p), err
 }
 
-func (s *Service) get(ctx context.Context, in *ChatPath) (out chat.Chat, err error) {
-	it, err := resource.Find(ctx, s.db, id.Chat, chat.Kind, in.ID)
+func (s *Service) get(ctx context.Context, in *ChatPath) (out Chat, err error) {
+	it, err := resource.Find(ctx, s.db, id.Chat, Kind, in.ID)
 	if err != nil {
 		return out, err
 	}
-	r, err := chat.Decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return out, err
 	}
 	return r.View(auth.FromContext(ctx)), nil
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[chat.Draft], err error) {
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Draft], err error) {
 	if in.ChatID != "" && !id.Valid(id.Chat, in.ChatID) {
 		return page, errs.Invalid("chat_id", "is not the id of a chat")
 	}
 	kinds := readable(auth.FromContext(ctx), in.Kind)
 	if len(kinds) == 0 {
-		return httpapi.Page[chat.Draft]{Items: []chat.Draft{}}, nil
+		return httpapi.Page[Draft]{Items: []Draft{}}, nil
 	}
-	q, err := httpapi.Owned(ctx, chat.DraftKind, id.Draft, httpapi.Period{}, map[string]string{
-		chat.SubjectFilter: httpapi.AnyOf(kinds), chat.StateFilter: httpapi.AnyOf(in.State),
+	q, err := httpapi.Owned(ctx, DraftKind, id.Draft, httpapi.Period{}, map[string]string{
+		SubjectFilter: httpapi.AnyOf(kinds), StateFilter: httpapi.AnyOf(in.State),
 	})
 	if err != nil {
 		return page, err
 	}
 	if in.ChatID != "" {
-		q.Index, q.Partition = store.ByParent, chat.Partition(auth.FromContext(ctx).Owner, in.ChatID)
+		q.Index, q.Partition = store.ByParent, Partition(auth.FromContext(ctx).Owner, in.ChatID)
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
-		func(it store.Item) (chat.Draft, error) { return chat.DraftOf(&it) })
+		func(it store.Item) (Draft, error) { return DraftOf(&it) })
 }
 
 // readable returns the requested kinds of drafts, or all if none are requested, as far as
 // the caller may read them.
-func readable(p *auth.Principal, asked []chat.Subject) (kinds []chat.Subject) {
-	for _, kind := range chat.Subjects {
+func readable(p *auth.Principal, asked []Subject) (kinds []Subject) {
+	for _, kind := range Subjects {
 		if p.Has(scopes[kind].read) && (len(asked) == 0 || slices.Contains(asked, kind)) {
 			kinds = append(kinds, kind)
 		}

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	"github.com/content-automation/api/pkg/record/quota"
 )
 
@@ -15,7 +14,7 @@ import (
 func TestAnAccountBeginsSoManyChatsInADay(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
-		of := quotatest.Case{DB: w.db, Bound: quota.Chats, Kind: chat.Kind, Now: w.clock.Now,
+		of := apitest.QuotaCase{DB: w.db, Bound: quota.Chats, Kind: architect.Kind, Now: w.clock.Now,
 			Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
 				return c.Call(http.MethodPost, chats, object{}, headers...)
 			},

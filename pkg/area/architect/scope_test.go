@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -17,10 +17,10 @@ import (
 func TestDraftsNeedTheScopesOfTheirOperation(t *testing.T) {
 	w := newDrafting(t)
 	before := storetest.Snapshot(t, w.db)
-	for kind, c := range map[chat.Subject]struct{ read, write auth.Scope }{
-		chat.Factory:     {auth.FactoriesRead, auth.FactoriesWrite},
-		chat.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite},
-		chat.ContentItem: {auth.ContentRead, auth.ContentWrite},
+	for kind, c := range map[architect.Subject]struct{ read, write auth.Scope }{
+		architect.Factory:     {auth.FactoriesRead, auth.FactoriesWrite},
+		architect.ContentPlan: {auth.FactoriesRead, auth.FactoriesWrite},
+		architect.ContentItem: {auth.ContentRead, auth.ContentWrite},
 	} {
 		at := draftsPath + w.of[kind].ID
 		alone, blind, reader := w.Only(auth.ArchitectUse), w.Only(auth.ArchitectUse, c.write),
@@ -32,7 +32,7 @@ func TestDraftsNeedTheScopesOfTheirOperation(t *testing.T) {
 		for _, d := range w.drafts(reader, "&chat_id="+w.path[len(chats)+1:]) {
 			listed = append(listed, d.ID)
 			if needs := map[bool]auth.Scope{true: auth.ContentRead,
-				false: auth.FactoriesRead}[d.Kind == chat.ContentItem]; needs != c.read {
+				false: auth.FactoriesRead}[d.Kind == architect.ContentItem]; needs != c.read {
 				t.Errorf("with %s, listed is %+v", c.read, d)
 			}
 		}
@@ -57,25 +57,25 @@ func TestDraftsNeedTheScopesOfTheirOperation(t *testing.T) {
 // it since.
 func TestApplyingNeedsTheVersion(t *testing.T) {
 	w := newDrafting(t)
-	path := draftsPath + w.of[chat.ContentItem].ID
+	path := draftsPath + w.of[architect.ContentItem].ID
 	for _, header := range [][]string{nil, {"If-Match", "*"}} {
 		w.Call(http.MethodPost, path+"/apply", nil, header...).Refused(t, 400, errs.InvalidHeader, "If-Match")
 	}
 	w.Call(http.MethodPatch, path, object{"body": object{"prompt": "Something else"}}).Into(t, http.StatusOK,
-		new(chat.Draft))
+		new(architect.Draft))
 	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"1"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
-	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, new(chat.Draft))
+	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, new(architect.Draft))
 }
 
 func TestApplyingADraftWithAutoPublishNeedsTheScopeToPublish(t *testing.T) {
 	w := newDrafting(t)
-	path, weak := draftsPath+w.of[chat.Factory].ID, w.Without(auth.ContentPublish)
+	path, weak := draftsPath+w.of[architect.Factory].ID, w.Without(auth.ContentPublish)
 	patch := object{"body": object{"auto_publish": true}}
 	weak.Call(http.MethodPatch, path, patch).Refused(t, 403, errs.InsufficientScope, "/body/auto_publish")
-	w.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, new(chat.Draft))
+	w.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, new(architect.Draft))
 	weak.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Refused(t, 403, errs.InsufficientScope,
 		"/body/auto_publish")
-	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, new(chat.Draft))
+	w.Call(http.MethodPost, path+"/apply", nil, "If-Match", `"2"`).Into(t, http.StatusCreated, new(architect.Draft))
 }
 
 // A chat says nothing of a factory to a key that may not read it.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/architect/chat"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -72,7 +71,7 @@ type question struct {
 // reply is the model's answer.
 type reply struct {
 	text    string
-	drafts  []chat.Draft
+	drafts  []Draft
 	sources []string
 	used    []auth.Scope
 }
@@ -88,7 +87,7 @@ func (s *Service) registerSend(r *httpapi.Router) {
 			"is spent, the assistant answers by fixed rules, and `sandbox` selects the result.")
 	send.Status = http.StatusCreated
 	send.Errors = []errs.Code{errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached}
-	httpapi.Act(r, send, httpapi.Action[sendInput, question, reply, chat.Message]{
+	httpapi.Act(r, send, httpapi.Action[sendInput, question, reply, Message]{
 		Within: replyTime, Queue: topology.Settle, Prepare: s.ask, Do: s.answer, Settle: s.keep, Release: s.giveUp,
 	})
 }
@@ -142,7 +141,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 	if err := ready(r, len(it.Doc), len(b.Text)); err != nil {
 		return q, err
 	}
-	message := chat.Message{ID: id.New(id.Message, now), Role: chat.User, Text: b.Text, DraftIDs: []string{},
+	message := Message{ID: id.New(id.Message, now), Role: User, Text: b.Text, DraftIDs: []string{},
 		Sources: []string{}, LackingScopes: []auth.Scope{}, CreatedAt: resource.Instant(now)}
 	q = question{ChatID: r.ID, MessageID: message.ID, Model: m.ID}
 	if b.Sandbox != nil {
@@ -173,7 +172,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, in *sendInput) (q quest
 }
 
 // ready refuses a message to a chat that cannot take it.
-func ready(r *chat.Record, stored, text int) error {
+func ready(r *Record, stored, text int) error {
 	switch {
 	case r.Asked != "":
 		e := errs.New(errs.InvalidState, "The message before is being answered. Wait for its end, at most a minute.").
@@ -188,7 +187,7 @@ func ready(r *chat.Record, stored, text int) error {
 }
 
 // put adds the changed chat to the transaction.
-func (s *Service) put(tx *store.Tx, it store.Item, r *chat.Record) error {
+func (s *Service) put(tx *store.Tx, it store.Item, r *Record) error {
 	r.Touch(s.now())
 	if err := it.Encode(r); err != nil {
 		return err
@@ -198,15 +197,15 @@ func (s *Service) put(tx *store.Tx, it store.Item, r *chat.Record) error {
 }
 
 // keep adds the answer to the chat, with its drafts, and charges its price.
-func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer reply) (out chat.Message, err error) {
+func (s *Service) keep(ctx context.Context, tx *store.Tx, q question, answer reply) (out Message, err error) {
 	now := s.now()
 	r, it, _, err := s.chat(ctx, q.ChatID)
 	if err != nil {
 		return out, err
 	}
 	o := it.Owner
-	out = chat.Message{
-		ID: id.New(id.Message, now), Role: chat.Assistant, Text: answer.text, DraftIDs: []string{},
+	out = Message{
+		ID: id.New(id.Message, now), Role: Assistant, Text: answer.text, DraftIDs: []string{},
 		Sources:       answer.sources,
 		LackingScopes: []auth.Scope{}, CostCredits: q.Hold.Credits, CreatedAt: resource.Instant(now),
 	}

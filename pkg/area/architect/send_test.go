@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -24,7 +24,7 @@ func TestTheSandboxMakesDraftsOfWhatIsAsked(t *testing.T) {
 	w := newWorld(t)
 	path := w.chat(w.Caller, "metadata", object{"team": "sales"})
 	reply := w.send(w.Caller, path, "A seller factory for running shoes in German, two posts a day")
-	if reply.Role != chat.Assistant || !strings.Contains(reply.Text, "“Running shoes”") || len(reply.DraftIDs) != 1 ||
+	if reply.Role != architect.Assistant || !strings.Contains(reply.Text, "“Running shoes”") || len(reply.DraftIDs) != 1 ||
 		len(reply.Sources) != 0 || reply.CostCredits != 0 {
 		t.Fatalf("%+v", reply)
 	}
@@ -36,26 +36,27 @@ func TestTheSandboxMakesDraftsOfWhatIsAsked(t *testing.T) {
 		fmt.Sprint(same) != fmt.Sprint(wanted) {
 		t.Errorf("%s", body)
 	}
-	if d.Kind != chat.Factory || d.State != chat.Open || d.FactoryID != nil || d.ResultID != nil ||
+	if d.Kind != architect.Factory || d.State != architect.Open || d.FactoryID != nil || d.ResultID != nil ||
 		d.ID != reply.DraftIDs[0] || chats+"/"+d.ChatID != path {
 		t.Errorf("%+v", d)
 	}
 	of := w.get(w.Caller, path)
-	if len(of.Messages) != 2 || of.Messages[0].Role != chat.User || of.Messages[1].ID != reply.ID ||
+	if len(of.Messages) != 2 || of.Messages[0].Role != architect.User || of.Messages[1].ID != reply.ID ||
 		of.Title != "A seller factory for running shoes in German, two posts a" || of.Version != 3 ||
 		of.Metadata["team"] != "sales" {
 		t.Errorf("%+v", of)
 	}
-	var applied chat.Draft
+	var applied architect.Draft
 	w.Call(http.MethodPost, "/v1/architect/drafts/"+d.ID+"/apply", nil, "If-Match", `"1"`).Into(t,
 		http.StatusCreated, &applied)
-	if now := w.get(w.Caller, path); applied.State != chat.Applied || applied.ResultID == nil || now.FactoryID == nil ||
+	if now := w.get(w.Caller, path); applied.State != architect.Applied || applied.ResultID == nil ||
+		now.FactoryID == nil ||
 		*now.FactoryID != *applied.ResultID {
 		t.Fatalf("%+v in %+v", applied, now)
 	}
 	// From now on the chat is about the factory.
-	for message, kind := range map[string]chat.Subject{"Make a plan for two weeks, three posts a day": chat.ContentPlan,
-		"Write a carousel about trail shoes": chat.ContentItem} {
+	for message, kind := range map[string]architect.Subject{"Make a plan for two weeks, three posts a day": architect.ContentPlan,
+		"Write a carousel about trail shoes": architect.ContentItem} {
 		if d := w.drafted(path, message); d.Kind != kind || d.FactoryID == nil || *d.FactoryID != *applied.ResultID {
 			t.Errorf("%s: %+v", message, d)
 		}
@@ -301,7 +302,7 @@ func TestLongChats(t *testing.T) {
 	path := w.chat(live)
 	var a apitest.Answer
 	n := 0
-	for ; n < chat.MaxMessages; n++ {
+	for ; n < architect.MaxMessages; n++ {
 		w.model.say = says(text(strings.Repeat("ü", 9000)))
 		if a = live.Call(http.MethodPost, path+"/messages",
 			object{"text": fmt.Sprint(n, strings.Repeat("п", 3900))}); a.Status != http.StatusCreated {
@@ -320,7 +321,7 @@ func TestLongChats(t *testing.T) {
 		t.Errorf("after %d messages the model reads %d bytes in %d turns", n, bytes, len(last.Turns))
 	}
 	small := w.chat(w.Caller)
-	for range chat.MaxMessages / 2 {
+	for range architect.MaxMessages / 2 {
 		w.send(w.Caller, small, "Hello")
 	}
 	w.Call(http.MethodPost, small+"/messages", object{"text": "Hello"}).Refused(t, 409, errs.InvalidState, "")

@@ -9,13 +9,12 @@ import (
 	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/advice/proposal"
-	"github.com/content-automation/api/pkg/area/architect/chat"
+	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
-	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -69,16 +68,16 @@ func init() {
 		reading("list_models", "Lists the generation models of a kind, with their prices in credits.",
 			[]auth.Scope{auth.AccountRead}, (*session).listModels),
 		drafting("draft_factory", "Makes a draft of a factory. Its settings depend on its type; their JSON Schemas "+
-			"by type are: ", chat.Factory, factory.CreateShape, (*session).draftFactory),
+			"by type are: ", Factory, factory.CreateShape, (*session).draftFactory),
 		drafting("draft_content_plan", "Makes a draft of a content plan: so many items a day over some days, whose "+
-			"topics are chosen when it is applied.", chat.ContentPlan, planarea.CreateShape, (*session).draftPlan),
-		drafting("draft_content_item", "Makes a draft of one content item of a factory.", chat.ContentItem,
+			"topics are chosen when it is applied.", ContentPlan, planarea.CreateShape, (*session).draftPlan),
+		drafting("draft_content_item", "Makes a draft of one content item of a factory.", ContentItem,
 			content.CreateShape, (*session).draftItem),
 		drafting("draft_factory_change", "Makes a draft of a change of a factory: a JSON merge patch (RFC 7396) of the "+
-			"members that read_factory shows. Lists are replaced as a whole.", chat.FactoryChange, factory.ChangeShape,
+			"members that read_factory shows. Lists are replaced as a whole.", FactoryChange, factory.ChangeShape,
 			(*session).draftFactoryChange),
 		drafting("draft_content_item_change", "Makes a draft of a change of the title, caption or hashtags of a "+
-			"content item: a JSON merge patch (RFC 7396).", chat.ContentItemChange, content.ChangeShape,
+			"content item: a JSON merge patch (RFC 7396).", ContentItemChange, content.ChangeShape,
 			(*session).draftItemChange),
 	}
 }
@@ -281,15 +280,15 @@ func (d *session) listProducts(ctx context.Context, in ofFactory) (any, error) {
 		return nil, err
 	}
 	page, err := d.db.List(ctx, store.Query{
-		Index: store.ByParent, Partition: record.Partition(d.caller.Owner, f.ID), Limit: maxListed,
-		Filters: map[string]string{record.StateFilter: string(record.Active)},
+		Index: store.ByParent, Partition: product.Partition(d.caller.Owner, f.ID), Limit: maxListed,
+		Filters: map[string]string{product.StateFilter: string(product.Active)},
 	})
 	if err != nil {
 		return nil, err
 	}
 	all := []any{}
 	for _, it := range page.Items {
-		r, err := record.Decode(&it)
+		r, err := product.Decode(&it)
 		if err != nil {
 			return nil, err
 		}
@@ -308,17 +307,17 @@ func (d *session) listProposals(ctx context.Context, in ofFactory) (any, error) 
 		return nil, err
 	}
 	now := d.now()
-	stored, bounds := proposal.Filter([]proposal.State{proposal.Open}, now)
+	stored, bounds := advice.Filter([]advice.ProposalState{advice.Open}, now)
 	page, err := d.db.List(ctx, store.Query{
-		Index: store.ByParent, Partition: proposal.Partition(d.caller.Owner, f.ID), Limit: maxListed,
-		Filters: map[string]string{proposal.StateFilter: stored[0]}, Bounds: bounds,
+		Index: store.ByParent, Partition: advice.Partition(d.caller.Owner, f.ID), Limit: maxListed,
+		Filters: map[string]string{advice.StateFilter: stored[0]}, Bounds: bounds,
 	})
 	if err != nil {
 		return nil, err
 	}
 	all := []any{}
 	for _, it := range page.Items {
-		p, err := proposal.Decode(&it, now)
+		p, err := advice.ProposalDecode(&it, now)
 		if err != nil {
 			return nil, err
 		}

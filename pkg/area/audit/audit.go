@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/audit/chain"
-	"github.com/content-automation/api/pkg/area/audit/entry"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -22,8 +21,8 @@ const Keep = chain.Keep
 
 // Entry is one call, and Actor is who made it.
 type (
-	Entry = entry.Entry
-	Actor = entry.Actor
+	Entry = chain.Entry
+	Actor = chain.Actor
 )
 
 // Log is the audit log. It is the Recorder of the HTTP side.
@@ -62,7 +61,7 @@ func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 	if c.ErrorCode != "" {
 		e.ErrorCode = &c.ErrorCode
 	}
-	return entry.Write(ctx, l.db, l.region, c.Principal.Owner, c.Principal.Actor, e)
+	return chain.Write(ctx, l.db, l.region, c.Principal.Owner, c.Principal.Actor, e)
 }
 
 // Sampled refusals: the first everyRefusal of a key in a minute are all logged, then
@@ -123,5 +122,5 @@ func (l *Log) RecordCommand(ctx context.Context, c Command) error {
 		e.Status, _ = httpapi.Status(errs.CodeOf(c.Err))
 	}
 	by := auth.Actor{Kind: auth.Operator, ID: c.Operator}
-	return entry.Write(ctx, l.db, l.region, tenant.Of(c.Account, tenant.Live), by, e)
+	return chain.Write(ctx, l.db, l.region, tenant.Of(c.Account, tenant.Live), by, e)
 }

@@ -16,7 +16,6 @@ import (
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/person"
-	"github.com/content-automation/api/pkg/record/recheck"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -151,7 +150,7 @@ func TestARecheckWakesAnAutomation(t *testing.T) {
 	w.do(a.ID)
 	w.ChangeKey(func(k *keyrecord.Record) { k.State = keyrecord.Revoked })
 	step := &task.Step{Task: task.Task{Message: task.Message{Subject: w.Principal.Actor.ID, Owner: w.Principal.Owner}}}
-	h := recheck.Handler{DB: w.db, Checks: map[string]recheck.Check{automation.ItemKind: w.service.Recheck}}
+	h := person.Rechecker{DB: w.db, Checks: map[string]person.Recheck{automation.ItemKind: w.service.Recheck}}
 	woken := func() bool {
 		return strings.Contains(storetest.Snapshot(t, w.db), "wake#"+task.ID(automation.Kind, a.ID, 1))
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/craft/source/feed"
+	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -128,7 +128,7 @@ func TestTwoWorkersMakeOneItemOfAnEntry(t *testing.T) {
 	w := newWorld(t)
 	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})
 	w.do(a.ID)
-	handlers := w.service.Handlers(feed.Parse)
+	handlers := w.service.Handlers(fetch.ParseFeed)
 	for round := range 5 {
 		w.site.entries = append(w.site.entries, string(rune('a'+round)), string(rune('A'+round)))
 		it, err := w.db.Get(t.Context(), store.IDKey(task.ID(automation.Kind, a.ID, 1)))

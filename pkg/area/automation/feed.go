@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source"
-	"github.com/content-automation/api/pkg/record/attempts"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -90,7 +90,7 @@ func line(text string, most int) string {
 }
 
 func (w *run) lookAtFeed(ctx context.Context) (time.Duration, error) {
-	if permitted, err := attempts.OfHost(ctx, w.db, w.now, w.it.Owner, w.r.Trigger.URL); err != nil || !permitted {
+	if permitted, err := quota.OfHost(ctx, w.db, w.now, w.it.Owner, w.r.Trigger.URL); err != nil || !permitted {
 		return feedPeriod, err
 	}
 	found, etag, modified, err := w.feed(ctx, &w.r)

@@ -18,7 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
-	"github.com/content-automation/api/pkg/craft/source/feed"
+	"github.com/content-automation/api/pkg/craft/source/fetch"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
@@ -99,7 +99,7 @@ func newWorld(t *testing.T) *world {
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, service,
 		product.NewService(w.db, nil, safehttp.New(safehttp.Options{}), w.clock.Now))
 	w.service = service
-	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(feed.Parse), Now: w.clock.Now,
+	w.kernel = task.NewKernel(task.Config{DB: w.db, Handlers: service.Handlers(fetch.ParseFeed), Now: w.clock.Now,
 		Name: rand.Text, Chance: func() float64 { return 0.5 }})
 	w.Kept()
 	return w

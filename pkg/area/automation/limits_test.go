@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/record/attempts"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -47,8 +47,8 @@ func TestAutomationsOfTheSandboxEnd(t *testing.T) {
 func TestAHostIsReadSoOftenInADay(t *testing.T) {
 	w := newWorld(t)
 	a := w.create(w.makeFactory("brand", "UTC"), object{"kind": "feed", "url": feedURL})
-	for range attempts.MostOfHostSandbox {
-		if ok, err := attempts.OfHost(t.Context(), w.db, w.clock.Now(), w.Principal.Owner, feedURL); !ok || err != nil {
+	for range quota.MostOfHostSandbox {
+		if ok, err := quota.OfHost(t.Context(), w.db, w.clock.Now(), w.Principal.Owner, feedURL); !ok || err != nil {
 			t.Fatal(ok, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestAHostIsReadSoOftenInADay(t *testing.T) {
 	if w.do(a.ID); len(w.site.asked) != 1 {
 		t.Errorf("%d requests on the next day", len(w.site.asked))
 	}
-	if ok, err := attempts.OfHost(t.Context(), w.db, w.clock.Now(), w.Principal.Owner, "https://other.example/"); !ok ||
+	if ok, err := quota.OfHost(t.Context(), w.db, w.clock.Now(), w.Principal.Owner, "https://other.example/"); !ok ||
 		err != nil {
 		t.Error(ok, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -188,18 +188,18 @@ const lag = time.Minute
 
 func (w *run) lookAtProducts(ctx context.Context) (time.Duration, error) {
 	page, err := w.db.List(ctx, store.Query{Index: store.ByParent,
-		Partition: record.Partition(w.it.Owner, w.r.FactoryID), Limit: mostEntries, OldestFirst: true,
+		Partition: product.Partition(w.it.Owner, w.r.FactoryID), Limit: mostEntries, OldestFirst: true,
 		From: id.First(id.Product, w.r.Since)})
 	if err != nil {
 		return 0, err
 	}
 	var found []entry
 	for _, it := range page.Items {
-		p, err := record.Decode(&it)
+		p, err := product.Decode(&it)
 		if err != nil {
 			return 0, err
 		}
-		if p.State == record.Active {
+		if p.State == product.Active {
 			found = append(found, entry{key: p.ID, product: p.ID, values: map[string]string{"name": p.Name,
 				"description": provider.Clip(p.Description, mostSummary), "url": address(p.URL)}})
 		}

@@ -1,6 +1,5 @@
 // Package catalog holds the operations of the catalog: the lists of plans, models and
-// voices. They are apart from the catalog's data because every worker links the
-// data, and none of them links the HTTP framework.
+// voices.
 package catalog
 
 import (
@@ -11,7 +10,6 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -29,7 +27,7 @@ type plansInput struct {
 type providerName string
 
 // Schema describes the name in the OpenAPI document, and lets requests name known ones only.
-func (providerName) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(row.Names()) }
+func (providerName) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(provider.RowNames()) }
 
 type modelsInput struct {
 	httpapi.SliceInput

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
@@ -76,7 +76,7 @@ func (f *Flow) link(ctx context.Context, state string) page {
 		if err != nil {
 			return broken("read the profile", err)
 		}
-		if ask.For = clip.Line(brand.Name, maxName); ask.For != "" {
+		if ask.For = text.ClipLine(brand.Name, maxName); ask.For != "" {
 			title += " for " + ask.For
 		}
 		ask.Logo = template.URL(brand.Logo) // made of a picture that was decoded
@@ -94,7 +94,7 @@ func (f *Flow) customer(ctx context.Context, id tenant.Account) (string, error) 
 	if err := it.Decode(&a); err != nil {
 		return "", err
 	}
-	return cmp.Or(clip.Line(a.Name, maxName), string(id)), nil
+	return cmp.Or(text.ClipLine(a.Name, maxName), string(id)), nil
 }
 
 // cookie returns the cookie of a browser that has shown the page of a state. The callback refuses a

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/base/webpage"
-	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
+	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 )
 
 //go:embed page.html
@@ -15,7 +15,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = webpage.New(pageText, pageStyle)
+var design = web.NewDesign(pageText, pageStyle)
 
 // pagePolicy permits the page its style, and its form to call the page again. It permits no script.
 var pagePolicy = design.Policy("img-src data:; form-action 'self'; ")
@@ -70,7 +70,7 @@ func choice(state string, found []Grant) page {
 // page adds the link back to the caller's site to a page.
 func (v *visit) page(p page, parameters map[string]string) page {
 	if v.consent.Return != "" {
-		p.Return = returnurl.With(v.consent.Return, parameters)
+		p.Return = safehttp.ReturnWith(v.consent.Return, parameters)
 	}
 	return p
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/record/attempts"
+	"github.com/content-automation/api/pkg/record/quota"
 )
 
 // idleVisits bounds the entries of visits that use up no link, and so can be repeated.
-var idleVisits = attempts.Limit{Name: "callback", Most: 10, Window: time.Hour}
+var idleVisits = quota.Limit{Name: "callback", Most: 10, Window: time.Hour}
 
 // record writes the end of an authorization to the audit log of its customer. The entry has no part
 // of the query.

@@ -7,17 +7,17 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 )
 
 // brand returns the brand of the last composition.
-func (w *world) brand() *composition.Brand {
+func (w *world) brand() *generate.Brand {
 	w.t.Helper()
 	switch c := w.composed[len(w.composed)-1].(type) {
-	case composition.Carousel:
+	case generate.Carousel:
 		return c.Brand
-	case composition.Picture:
+	case generate.Picture:
 		return c.Brand
 	default:
 		w.t.Fatalf("composed was %T", c)

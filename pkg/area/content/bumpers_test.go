@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -25,7 +25,7 @@ func (w *world) bumpered(seconds float64) {
 }
 
 // video returns the last composition.
-func (w *world) video() composition.Video { return w.composed[len(w.composed)-1].(composition.Video) }
+func (w *world) video() generate.Video { return w.composed[len(w.composed)-1].(generate.Video) }
 
 // The intro and the outro count in the length of a video: what is made for it is shorter by them.
 func TestAnIntroCountsInTheLength(t *testing.T) {
@@ -68,7 +68,7 @@ func TestStoriesThatAreClipsHaveAnIntro(t *testing.T) {
 		t.Errorf("%d s: %+v", *it.DurationSeconds, v)
 	}
 	// A picture has none.
-	if w.generated("kind", "post"); w.composed[len(w.composed)-1].(composition.Picture).File == nil {
+	if w.generated("kind", "post"); w.composed[len(w.composed)-1].(generate.Picture).File == nil {
 		t.Error("a post was not composed")
 	}
 }

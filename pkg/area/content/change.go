@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -200,7 +200,7 @@ func (s *Service) fits(mode tenant.Mode, r *item.Record) error {
 	for _, pub := range r.Publications {
 		if adapter, ok := s.platforms.Of(mode, pub.Platform); ok {
 			targets = append(targets, publication.Target{
-				Account: account.Record{Account: account.Account{Resource: resource.Resource{ID: pub.SocialAccountID},
+				Account: social.Record{Account: social.Account{Resource: resource.Resource{ID: pub.SocialAccountID},
 					Platform: pub.Platform}},
 				Limits: adapter.Capabilities(), Options: pub.Options})
 		}

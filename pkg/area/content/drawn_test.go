@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 )
 
 // A headline is written and drawn if the item or its factory wants one. Own words need no writer.
@@ -28,7 +28,7 @@ func TestPostsHaveHeadlines(t *testing.T) {
 	} {
 		before := len(w.composed)
 		it := w.generated(c.members...)
-		picture := w.composed[before].(composition.Picture)
+		picture := w.composed[before].(generate.Picture)
 		asked := w.asked()
 		last := asked[len(asked)-1]
 		if last.Headline != c.asked || strings.Contains(last.System, `"headline"`) != c.asked || it.Headline != picture.Text ||
@@ -44,7 +44,7 @@ func TestPostsHaveHeadlines(t *testing.T) {
 		t.Errorf("it is %q", again.Headline)
 	}
 	plain, kinds := w.corrected(w.get(it.ID), object{"show_headline": false})
-	if len(kinds) != 0 || plain.Headline != "" || w.composed[len(w.composed)-1].(composition.Picture).Text != "" {
+	if len(kinds) != 0 || plain.Headline != "" || w.composed[len(w.composed)-1].(generate.Picture).Text != "" {
 		t.Errorf("%v were made, and it has %q", kinds, plain.Headline)
 	}
 	w.Call(http.MethodPost, path(it.ID, "regenerate"), object{"reuse": true, "show_headline": true}).
@@ -94,7 +94,7 @@ func TestDrawnTextsThatDoNotFitAreRefused(t *testing.T) {
 func TestTextsAreDrawn(t *testing.T) {
 	w := newWorld(t)
 	it := w.generated("kind", "carousel", "slides", []object{{}, {"text": "Own"}, {"text": "Own", "body": " Mine "}, {}})
-	slides := w.composed[0].(composition.Carousel).Slides
+	slides := w.composed[0].(generate.Carousel).Slides
 	for i, s := range slides {
 		if s.Heading != it.Slides[i].Text || s.Body != it.Slides[i].Body || s.Heading == "" {
 			t.Errorf("slide %d is %+v, of %+v", i, s, it.Slides[i])
@@ -104,18 +104,18 @@ func TestTextsAreDrawn(t *testing.T) {
 		t.Errorf("%+v", slides)
 	}
 	it = w.generated("kind", "video", "duration_seconds", 10)
-	scenes := w.composed[1].(composition.Video).Scenes
+	scenes := w.composed[1].(generate.Video).Scenes
 	if scenes[0].OnScreen == "" || scenes[0].OnScreen != it.Scenes[0].OnScreen {
 		t.Errorf("%+v of %+v", scenes, it.Scenes)
 	}
 	changed := []object{{"text": it.Scenes[0].Text}, {"text": it.Scenes[1].Text, "on_screen": "Nets 🎣"}}
 	got, kinds := w.corrected(it, object{"scenes": changed})
-	scenes = w.composed[2].(composition.Video).Scenes
+	scenes = w.composed[2].(generate.Video).Scenes
 	if len(kinds) != 0 || scenes[0].OnScreen != "" || scenes[1].OnScreen != "Nets 🎣" || got.Scenes[1].OnScreen != "Nets 🎣" {
 		t.Errorf("%v were made: %+v", kinds, scenes)
 	}
 	it = w.generated("kind", "story", "model", "kling-3-turbo-pro")
-	if clip := w.composed[3].(composition.Video); clip.Scenes[0].OnScreen != it.Title || clip.Language != "de" {
+	if clip := w.composed[3].(generate.Video); clip.Scenes[0].OnScreen != it.Title || clip.Language != "de" {
 		t.Errorf("%+v", clip)
 	}
 	w.Call(http.MethodPatch, "/v1/content-items/"+it.ID, object{"title": "Another"}).

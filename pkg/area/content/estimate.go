@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -46,7 +46,7 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 		return nil, err
 	}
 	found, beside, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{itemID},
-		incoming.Keys(b.media())...)
+		media.Keys(b.media())...)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	if err != nil {
 		return nil, err
 	}
-	err = s.plan(ctx, r, b, references{media: incoming.Of(it.Owner, beside)}, true)
+	err = s.plan(ctx, r, b, references{media: media.Of(it.Owner, beside)}, true)
 	return []int64{r.Credits}, err
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/craft/prompt"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 )
 
 // answers has the model answer requests to choose scenes with some answers, one after another, and returns those
@@ -59,7 +59,7 @@ func TestTheScenesOfAShortVideoAreChosen(t *testing.T) {
 		if !slices.Equal(kinds, []provider.Kind{provider.KindText, provider.KindText, provider.KindVoice}) {
 			t.Errorf("%v were made", kinds)
 		}
-		short := w.composed[0].(composition.Video)
+		short := w.composed[0].(generate.Video)
 		for i, part := range got.FromParts {
 			if got.Scenes[i] != from.Scenes[part-1] || slices.Contains(used, part) ||
 				len(short.Scenes) != len(got.FromParts) || short.Scenes[i].Text != from.Scenes[part-1].Text {

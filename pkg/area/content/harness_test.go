@@ -21,10 +21,8 @@ import (
 	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
@@ -47,7 +45,7 @@ type world struct {
 	kernel   *task.Kernel
 	factory  string // id of a factory of the caller
 	signer   *media.Signer
-	composed []composition.Composition
+	composed []generate.Composition
 	// publishing serves the page of review links, and log is the audit log.
 	publishing *publishing.Service
 	items      *content.Service
@@ -63,7 +61,7 @@ type seeing struct {
 }
 
 // Compose implements generate.Composer.
-func (s seeing) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
+func (s seeing) Compose(ctx context.Context, what generate.Composition, draft bool, progress func(int),
 	save generate.Save) error {
 	s.w.composed = append(s.w.composed, what)
 	return s.Composer.Compose(ctx, what, draft, progress, save)
@@ -76,7 +74,7 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none",
 		kinds: map[provider.Handle]provider.Kind{}}
-	w.signer = mediatest.Signer(t, w.clock.Now)
+	w.signer = apitest.Signer(t, w.clock.Now)
 	w.kernel = w.kernelAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
 	items := content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"),

@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -27,7 +26,7 @@ func (w *world) live(credits int64) {
 		w.t.Fatal(err)
 	}
 	w.commit(tx)
-	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
+	apitest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
 	w.Caller = w.Live()
 	w.factory = w.makeFactory(object{"type": "blogger", "name": "Live"})
 }
@@ -42,7 +41,7 @@ func (w *world) commit(tx *store.Tx) {
 // credits returns the credits that can be spent, without the reserved ones.
 func (w *world) credits() int64 {
 	w.t.Helper()
-	return ledgertest.Balance(w.t, w.db, w.Principal.Account)
+	return apitest.Balance(w.t, w.db, w.Principal.Account)
 }
 
 // entries are the states of the reservations, in any order.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -36,7 +36,7 @@ func (w *world) attach(ids ...string) {
 	}
 }
 
-func broken(r *account.Record) { r.State = account.NeedsReconnect }
+func broken(r *social.Record) { r.State = social.NeedsReconnect }
 
 // One call generates an item and publishes it at its time.
 func TestACreatedItemIsPublishedAtItsTime(t *testing.T) {
@@ -199,7 +199,7 @@ func TestAScheduleTakesWhatIsPlanned(t *testing.T) {
 		t.Errorf("left out are %v", left)
 	}
 	// A change of the accounts keeps the time.
-	w.alter(lost, func(r *account.Record) { r.State = account.Connected })
+	w.alter(lost, func(r *social.Record) { r.State = social.Connected })
 	w.Call(http.MethodPost, path(made.ID, "schedule"), object{"social_account_ids": []string{lost}}).Into(t,
 		http.StatusOK, &it)
 	if !it.PublishAt.Equal(at) || len(it.OmittedAccounts) != 0 || len(it.Publications) != 1 ||

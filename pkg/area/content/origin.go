@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -53,7 +53,7 @@ func (a *references) derived(b createBody) createBody {
 	}
 	b.Prompt, b.Language = cmp.Or(b.Prompt, from.Prompt, from.Title, from.Caption), cmp.Or(b.Language, from.Language)
 	if from.ProductID != nil && from.FactoryID == b.FactoryID && b.ProductID == "" {
-		if p := a.products[*from.ProductID]; a.products == nil || p != nil && p.State != record.Archived {
+		if p := a.products[*from.ProductID]; a.products == nil || p != nil && p.State != product.Archived {
 			b.ProductID = *from.ProductID
 		}
 	}

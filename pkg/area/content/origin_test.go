@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 )
 
 // retold has an item generated that retells another one. It returns it with the kinds that were requested from
@@ -81,7 +81,7 @@ func TestAVideoIsTranslated(t *testing.T) {
 		t.Errorf("%q in %s (%s), was %q (%s), for %d of %d credits", got.Script, got.Language, *got.Format, from.Script,
 			*from.Format, got.CostCredits, from.CostCredits)
 	}
-	before, after := w.composed[0].(composition.Video), w.composed[1].(composition.Video)
+	before, after := w.composed[0].(generate.Video), w.composed[1].(generate.Video)
 	if len(after.Scenes) != len(before.Scenes) || after.Music == nil || after.Music.SHA256 != before.Music.SHA256 {
 		t.Fatalf("composed of %+v", after)
 	}
@@ -111,7 +111,7 @@ func TestAShortVideoIsTakenFromALongOne(t *testing.T) {
 	if kinds = slices.Compact(kinds); !slices.Equal(kinds, []provider.Kind{provider.KindText, provider.KindVoice}) {
 		t.Errorf("%v were made", kinds)
 	}
-	long, short := w.composed[0].(composition.Video), w.composed[1].(composition.Video)
+	long, short := w.composed[0].(generate.Video), w.composed[1].(generate.Video)
 	if len(got.Scenes) != 2 || got.Scenes[0] != from.Scenes[2] || got.Scenes[1] != from.Scenes[0] ||
 		*got.Format != item.FormatShort || short.Scenes[0].Clip.SHA256 != long.Scenes[2].Clip.SHA256 ||
 		short.Scenes[1].Clip.SHA256 != long.Scenes[0].Clip.SHA256 {

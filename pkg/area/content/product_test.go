@@ -9,8 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/promotion"
-	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
@@ -29,7 +27,7 @@ func newShop(w *world) *shop {
 	s := &shop{w: w, seller: w.makeFactory(object{"type": "seller", "name": "Shop",
 		"settings": object{"currency": "EUR"}})}
 	s.Caller = apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, w.signer, nil, w.clock.Now),
-		promotion.NewService(w.db, w.clock.Now))
+		product.NewPromotions(w.db, w.clock.Now))
 	s.Principal = w.Principal
 	s.shoe = s.sell(s.seller, "A")
 	return s
@@ -43,23 +41,23 @@ func (s *shop) sell(factory, sku string) string {
 }
 
 // photograph adds a photo that is ready to the product.
-func (s *shop) photograph(productID string) record.Photo {
+func (s *shop) photograph(productID string) product.Photo {
 	s.w.t.Helper()
-	var p record.Photo
+	var p product.Photo
 	s.Call(http.MethodPost, "/v1/products/"+productID+"/photos", object{"mime_type": "image/png", "bytes": 3,
 		"sha256": strings.Repeat("0", 64)}).Into(s.w.t, http.StatusCreated, &p)
 	it, err := s.w.db.Get(s.w.t.Context(), store.IDKey(productID))
 	if err != nil {
 		s.w.t.Fatal(err)
 	}
-	r, err := record.Decode(&it)
+	r, err := product.Decode(&it)
 	if err != nil {
 		s.w.t.Fatal(err)
 	}
 	tx := &store.Tx{}
 	r.Photos[r.Photo(p.ID)].Settle(tx, it.Owner, &media.File{ID: p.ID, Type: media.Image, MIMEType: "image/png",
 		Key: "media/" + p.ID}, nil)
-	if err := record.Replace(tx, it, r, r.SKU); err != nil {
+	if err := product.Replace(tx, it, r, r.SKU); err != nil {
 		s.w.t.Fatal(err)
 	}
 	if err := s.w.db.Commit(s.w.t.Context(), tx); err != nil {

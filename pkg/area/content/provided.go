@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/social/account"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
@@ -146,7 +146,7 @@ func (s *Service) takesOwn(ctx context.Context, p *auth.Principal, accounts []st
 		it := w.read[accountID]
 		name := it.Filters["platform"]
 		adapter, ok := s.platforms.Of(p.Mode, name)
-		if !account.Is(it, p.Owner) || !ok || seen[name] {
+		if !social.Is(it, p.Owner) || !ok || seen[name] {
 			continue
 		}
 		seen[name] = true

@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -112,8 +112,8 @@ func clipOf(width, height int, seconds float64) *media.File {
 // A video is fitted whole or cut, in its own length; a wide one becomes 16:9.
 func TestOwnVideosAreFittedOnlyIfAsked(t *testing.T) {
 	for fit, whole := range map[string]bool{"pad": true, "crop": false} {
-		for format, size := range map[composition.Format][2]int{composition.Portrait: {1000, 1000},
-			composition.Landscape: {1000, 800}} {
+		for format, size := range map[generate.Format][2]int{generate.Portrait: {1000, 1000},
+			generate.Landscape: {1000, 800}} {
 			w := newWorld(t)
 			mine := w.own(w.Caller, clipOf(size[0], size[1], 9.5))
 			it := w.provide("kind", "video", "media", []string{mine}, "caption", "Words", "fit", fit)
@@ -123,7 +123,7 @@ func TestOwnVideosAreFittedOnlyIfAsked(t *testing.T) {
 				got.Media[0].Type != media.Video || !slices.Equal(roles(got, false), []media.Role{media.Clip}) {
 				t.Fatalf("%s: %+v", fit, got)
 			}
-			v, ok := w.composed[0].(composition.Video)
+			v, ok := w.composed[0].(generate.Video)
 			if !ok || v.Format != format || len(v.Scenes) != 1 || v.Scenes[0].Whole != whole ||
 				v.Scenes[0].Length != 9500*time.Millisecond || v.Scenes[0].Clip.Width != size[0] {
 				t.Errorf("%s: composed %+v", fit, w.composed[0])
@@ -134,7 +134,7 @@ func TestOwnVideosAreFittedOnlyIfAsked(t *testing.T) {
 	mine := w.own(w.Caller, clipOf(1000, 1000, 5))
 	it := w.provide("kind", "story", "media", []string{mine}, "fit", "pad")
 	w.do(it.ID)
-	if v, ok := w.composed[0].(composition.Video); !ok || v.Format != composition.Portrait || !v.Scenes[0].Whole {
+	if v, ok := w.composed[0].(generate.Video); !ok || v.Format != generate.Portrait || !v.Scenes[0].Whole {
 		t.Errorf("composed %+v", w.composed[0])
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
@@ -28,7 +28,7 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-var vault = account.Vault{Envelope: sealtest.Envelope("key")}
+var vault = social.Vault{Envelope: sealtest.Envelope("key")}
 
 // noFiles has the addresses of files, and no file: the sandbox reads none.
 type noFiles struct{}
@@ -42,16 +42,16 @@ func (noFiles) Range(context.Context, string, int64, int64) (io.ReadCloser, erro
 }
 
 // connect connects an account of a platform; changes are made to its record.
-func (w *world) connect(name string, changes ...func(*account.Record)) string {
+func (w *world) connect(name string, changes ...func(*social.Record)) string {
 	w.t.Helper()
 	return w.connectFor(w.Principal.Owner, name, changes...)
 }
 
-func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*account.Record)) string {
+func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*social.Record)) string {
 	w.t.Helper()
 	now := w.clock.Now()
-	r := &account.Record{
-		Account: account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name,
+	r := &social.Record{
+		Account: social.Account{Resource: resource.New(social.NewID(now), now, nil), Platform: name,
 			Handle: "Acme", FactoryIDs: []string{}},
 		PlatformID: "sandbox-" + name,
 	}
@@ -76,14 +76,14 @@ func (w *world) connectFor(o tenant.Owner, name string, changes ...func(*account
 }
 
 // alter changes the record of an account.
-func (w *world) alter(id string, changes ...func(*account.Record)) {
+func (w *world) alter(id string, changes ...func(*social.Record)) {
 	w.t.Helper()
 	for _, change := range changes {
 		it, err := w.db.Get(w.t.Context(), store.IDKey(id))
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		r, err := account.Decode(&it)
+		r, err := social.Decode(&it)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func (w *world) alter(id string, changes ...func(*account.Record)) {
 
 func (w *world) publisher() *task.Kernel {
 	worker := &publication.Worker{
-		DB: w.db, Platforms: account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now}), Vault: vault,
+		DB: w.db, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now}), Vault: vault,
 		Files: noFiles{}, Now: w.clock.Now,
 	}
 	return task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text,
@@ -302,7 +302,7 @@ func TestOnlyWhatFailedIsPublishedAgain(t *testing.T) {
 	made := w.generated()
 	telegram, vk := w.connect("telegram"), w.connect("vk")
 	w.publish(made.ID, "social_account_ids", []string{telegram, vk})
-	w.alter(vk, func(r *account.Record) { r.State = account.NeedsReconnect })
+	w.alter(vk, func(r *social.Record) { r.State = social.NeedsReconnect })
 	w.work()
 	got := w.get(made.ID)
 	p := got.Publications
@@ -312,7 +312,7 @@ func TestOnlyWhatFailedIsPublishedAgain(t *testing.T) {
 	}
 	w.Call(http.MethodPost, path(made.ID, "publish"), object{"social_account_ids": []string{telegram}}).Refused(t, 409,
 		errs.InvalidState, "")
-	w.alter(vk, func(r *account.Record) { r.State = account.Connected })
+	w.alter(vk, func(r *social.Record) { r.State = social.Connected })
 	w.clock.Add(time.Minute)
 	if again := w.publish(made.ID); again.State != item.Publishing || again.Publications[0].State != "published" ||
 		again.Publications[1].State != "publishing" {
@@ -367,7 +367,7 @@ func TestWhatIsLateIsPublishedInOrder(t *testing.T) {
 	w := newWorld(t)
 	patient, strict := w.connect("telegram"), w.connect("vk")
 	hour := 3600
-	w.alter(strict, func(r *account.Record) { r.LateAfter = &hour })
+	w.alter(strict, func(r *social.Record) { r.LateAfter = &hour })
 	start := w.clock.Now()
 	var items []string
 	for n := range 3 {
@@ -428,7 +428,7 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 	telegram, instagram, music := w.connect("telegram"), w.connect("instagram"), w.generated("kind", "story")
 	other := w.connectFor(tenant.Of("acc_2", tenant.Test), "vk")
 	live := w.connectFor(tenant.Of(w.Principal.Account, tenant.Live), "vk")
-	ended := w.connect("vk", func(r *account.Record) { r.State = account.NeedsReconnect })
+	ended := w.connect("vk", func(r *social.Record) { r.State = social.NeedsReconnect })
 	soon := w.clock.Now().Add(time.Hour)
 	for name, c := range map[string]struct {
 		item    string
@@ -565,7 +565,7 @@ func TestAFactoryPublishesByItself(t *testing.T) {
 	alone := w.generated()
 	w.work()
 	w.attach(telegram, vk)
-	w.alter(vk, func(r *account.Record) { r.State = account.NeedsReconnect })
+	w.alter(vk, func(r *social.Record) { r.State = social.NeedsReconnect })
 	made := w.generated()
 	w.work()
 	for id, want := range map[string]item.State{before.ID: item.Generated, alone.ID: item.Generated,
@@ -580,7 +580,7 @@ func TestAFactoryPublishesByItself(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// The factory's accounts are also those of a call that names none.
-	w.alter(vk, func(r *account.Record) { r.State = account.Connected })
+	w.alter(vk, func(r *social.Record) { r.State = social.Connected })
 	if got := w.publish(before.ID); len(got.Publications) != 2 {
 		t.Errorf("%+v", got)
 	}
@@ -592,7 +592,7 @@ func TestAPausedFactoryHoldsItsSchedule(t *testing.T) {
 	w := newWorld(t)
 	telegram, vk := w.connect("telegram"), w.connect("vk")
 	hour := 3600
-	w.alter(vk, func(r *account.Record) { r.LateAfter = &hour })
+	w.alter(vk, func(r *social.Record) { r.LateAfter = &hour })
 	at := w.clock.Now().Add(time.Hour)
 	held, other := w.generated(), w.generated("factory_id", w.makeFactory(object{"type": "blogger", "name": "Other"}))
 	w.schedule(held.ID, at, "social_account_ids", []string{telegram, vk})

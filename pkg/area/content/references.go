@@ -9,9 +9,9 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/record"
-	"github.com/content-automation/api/pkg/area/social/account"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -27,7 +27,7 @@ type references struct {
 	balance   ledger.Balance // of live keys
 	owner     tenant.Owner   // of the factories
 	media     incoming.Given
-	products  map[string]*record.StoredProduct
+	products  map[string]*product.StoredProduct
 	// origins are the items to retell, by their ids.
 	origins map[string]*item.Record
 	// accounts are the items of social accounts, by their ids.
@@ -49,7 +49,7 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 	if r == nil || r.FactoryID != b.FactoryID {
 		return nil, errs.Invalid("/product_id", "is not the id of a product of the factory")
 	}
-	if r.State == record.Archived {
+	if r.State == product.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
 	}
 	return item.NewProduct(r, b.PromotionID, now)
@@ -96,13 +96,13 @@ func productKeys(bodies []createBody) (keys []store.Key) {
 }
 
 // productsOf returns the products among items that belong to an owner.
-func productsOf(o tenant.Owner, items []store.Item) (map[string]*record.StoredProduct, error) {
-	found := map[string]*record.StoredProduct{}
+func productsOf(o tenant.Owner, items []store.Item) (map[string]*product.StoredProduct, error) {
+	found := map[string]*product.StoredProduct{}
 	for _, it := range items {
-		if it.Kind != record.ItemKind || !o.Sees(it.Owner) {
+		if it.Kind != product.ItemKind || !o.Sees(it.Owner) {
 			continue
 		}
-		r, err := record.Decode(&it)
+		r, err := product.Decode(&it)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	}
 	a.accounts = map[string]store.Item{}
 	for _, it := range beside[funds:] {
-		if account.Is(it, a.owner) {
+		if social.Is(it, a.owner) {
 			a.accounts[it.PK] = it
 		}
 	}
@@ -227,7 +227,7 @@ func (s *Service) openAttached(ctx context.Context, a *references, bodies []crea
 		return err
 	}
 	for _, it := range items {
-		if account.Is(it, a.owner) {
+		if social.Is(it, a.owner) {
 			a.accounts[it.PK] = it
 		}
 	}

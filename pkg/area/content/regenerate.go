@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -34,7 +34,7 @@ type regenerateBody struct {
 }
 
 // media returns the members that name media.
-func (b *regenerateBody) media() []incoming.Member {
+func (b *regenerateBody) media() []media.Member {
 	return mediaOf(createBody{Music: b.Music, Cover: b.Cover})
 }
 
@@ -130,7 +130,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 		beside = ledger.FundsKeys(p.Account, now)
 	}
 	funds := len(beside)
-	beside = append(beside, incoming.Keys(b.media())...)
+	beside = append(beside, media.Keys(b.media())...)
 	found, others, err := resource.FindAll(ctx, s.db, id.ContentItem, []string{in.ID}, beside...)
 	if err != nil {
 		return out, err
@@ -146,7 +146,7 @@ func (s *Service) regenerate(ctx context.Context, tx *store.Tx, in *regenerateIn
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	before, a := r.Counts(), references{media: incoming.Of(it.Owner, others[funds:])}
+	before, a := r.Counts(), references{media: media.Of(it.Owner, others[funds:])}
 	if err := s.plan(ctx, r, b, a, live); err != nil {
 		return out, err
 	}
@@ -214,13 +214,13 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	}
 	if w.Music == "" && r.Music != nil && trackOf(*r.Music).IsID() {
 		w.Music = *r.Music
-		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{trackOf(w.Music)}); err != nil {
+		if a.media, err = media.Read(ctx, s.db, []media.Member{trackOf(w.Music)}); err != nil {
 			return err
 		}
 	}
 	if w.Cover == "" && r.Cover != nil && coverOf(*r.Cover).IsID() {
 		w.Cover = *r.Cover
-		if a.media, err = incoming.Read(ctx, s.db, []incoming.Member{coverOf(w.Cover)}); err != nil {
+		if a.media, err = media.Read(ctx, s.db, []media.Member{coverOf(w.Cover)}); err != nil {
 			return err
 		}
 	}

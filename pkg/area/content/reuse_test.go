@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -34,25 +34,25 @@ func (w *world) corrected(it item.Item, body object) (got item.Item, kinds []pro
 func TestATypoIsCorrectedFreeOfCharge(t *testing.T) {
 	for kind, c := range map[item.Kind]struct {
 		body  object
-		shows func(composition.Composition) bool
+		shows func(generate.Composition) bool
 	}{
-		item.Story: {object{"title": "Right"}, func(c composition.Composition) bool {
-			return c.(composition.Picture).Text == "Right"
+		item.Story: {object{"title": "Right"}, func(c generate.Composition) bool {
+			return c.(generate.Picture).Text == "Right"
 		}},
-		item.MusicClip: {object{"title": "Right"}, func(c composition.Composition) bool {
-			return c.(composition.MusicClip).Title == "Right"
+		item.MusicClip: {object{"title": "Right"}, func(c generate.Composition) bool {
+			return c.(generate.MusicClip).Title == "Right"
 		}},
 		item.Carousel: {object{"slides": []object{{}, {"text": "Right"}, {"body": "Below"}, {"body": ""}, {}}},
-			func(c composition.Composition) bool {
-				s := c.(composition.Carousel).Slides
+			func(c generate.Composition) bool {
+				s := c.(generate.Carousel).Slides
 				return s[1].Heading == "Right" && s[0].Heading != "" && s[0].Heading != "Right" && s[1].Body != "" &&
 					s[2].Body == "Below" && s[2].Heading != "" && s[3].Body == "" && s[4].Body != ""
 			}},
-		item.Post: {object{"headline": "Right"}, func(c composition.Composition) bool {
-			return c.(composition.Picture).Text == "Right"
+		item.Post: {object{"headline": "Right"}, func(c generate.Composition) bool {
+			return c.(generate.Picture).Text == "Right"
 		}},
-		item.Video: {object{"music": "none"}, func(c composition.Composition) bool {
-			return c.(composition.Video).Narration != nil && c.(composition.Video).Captions
+		item.Video: {object{"music": "none"}, func(c generate.Composition) bool {
+			return c.(generate.Video).Narration != nil && c.(generate.Video).Captions
 		}},
 	} {
 		w := newWorld(t)
@@ -107,8 +107,8 @@ func TestACorrectedScriptIsSpokenAgain(t *testing.T) {
 	if voice.Prompt != said || cost < 1 || cost > 3 || w.credits() != 1000-got.CostCredits {
 		t.Errorf("%q was spoken for %d", voice.Prompt, cost)
 	}
-	v := w.composed[1].(composition.Video)
-	if v.Narration.ID == it.Media[3].ID || v.Scenes[0].Clip.ID != w.composed[0].(composition.Video).Scenes[0].Clip.ID {
+	v := w.composed[1].(generate.Video)
+	if v.Narration.ID == it.Media[3].ID || v.Scenes[0].Clip.ID != w.composed[0].(generate.Video).Scenes[0].Clip.ID {
 		t.Errorf("%+v", v)
 	}
 	// Another picture of one scene is made alone, and the same words need no other voice.
@@ -136,7 +136,7 @@ func TestMusicAndCoverAreMadeAgain(t *testing.T) {
 		t.Errorf("%v were made", kinds)
 	}
 	if without, kinds := w.corrected(it, object{"music": "none"}); len(kinds) != 0 || slices.Contains(roles(without,
-		false), media.Track) || w.composed[len(w.composed)-1].(composition.Video).Music != nil {
+		false), media.Track) || w.composed[len(w.composed)-1].(generate.Video).Music != nil {
 		t.Errorf("%v were made: %v", kinds, roles(without, false))
 	}
 	clip := w.generated("kind", "music_clip")
@@ -147,7 +147,7 @@ func TestMusicAndCoverAreMadeAgain(t *testing.T) {
 	mine := w.own(w.Caller, &media.File{ID: "mine", Type: media.Image, MIMEType: "image/png", Key: "media/mine.png",
 		Width: 600, Height: 600, Bytes: 1000})
 	got, kinds := w.corrected(clip, object{"cover": mine})
-	if shown := w.composed[len(w.composed)-1].(composition.MusicClip).Cover; len(kinds) != 0 || *got.Cover != mine ||
+	if shown := w.composed[len(w.composed)-1].(generate.MusicClip).Cover; len(kinds) != 0 || *got.Cover != mine ||
 		shown.Key != "media/mine.png" {
 		t.Errorf("%v were made: %+v shows %+v", kinds, got, shown)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 )
 
 const script = "Wir haben diese Netze aus dem Meer gezogen. Jetzt tragen sie dich den Berg hinauf, Schritt für Schritt. " +
@@ -43,7 +43,7 @@ func TestAScriptOfTheCaller(t *testing.T) {
 		!strings.Contains(w.provider.requests[1].Prompt, "Wir haben diese Netze") {
 		t.Errorf("%v: %+v", w.kinds(), w.provider.requests)
 	}
-	if v := w.composed[0].(composition.Video); v.Scenes[0].Text != it.Scenes[0].Text || !v.Captions {
+	if v := w.composed[0].(generate.Video); v.Scenes[0].Text != it.Scenes[0].Text || !v.Captions {
 		t.Errorf("%+v", v)
 	}
 	// Further attempts speak the same, and a model writes the texts that are absent.

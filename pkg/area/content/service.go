@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -43,7 +43,7 @@ var _ FactoryFinder = (*factory.Service)(nil)
 func NewService(db *store.DB, factories FactoryFinder, signer *media.Signer, offer catalog.Offer,
 	now func() time.Time) *Service {
 	// The service uses only the capabilities of the platforms.
-	platforms := account.NewPlatforms(account.PlatformsConfig{Now: now})
+	platforms := social.NewPlatforms(social.PlatformsConfig{Now: now})
 	return &Service{db: db, factories: factories, signer: signer, offer: offer, platforms: platforms, now: now}
 }
 

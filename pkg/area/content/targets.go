@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -100,12 +100,12 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 			param = "/social_account_ids"
 		}
 		it := w.read[accountID]
-		if !account.Is(it, w.owner) {
+		if !social.Is(it, w.owner) {
 			e := errs.Missing("social account", accountID)
 			e.Param = param
 			return nil, e
 		}
-		acct, err := account.Decode(&it)
+		acct, err := social.Decode(&it)
 		if err != nil {
 			return nil, err
 		}

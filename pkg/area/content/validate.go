@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -178,12 +178,12 @@ func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item
 		c := Checked{SocialAccountID: accountID, Problems: []Problem{}}
 		param := "/social_account_ids/" + strconv.Itoa(i)
 		it := items[2*i]
-		if !account.Is(it, p.Owner) {
+		if !social.Is(it, p.Owner) {
 			c.Problems = append(c.Problems, Problem{"attached", param, "There is no social account " + accountID + "."})
 			all = append(all, c)
 			continue
 		}
-		acct, err := account.Decode(&it)
+		acct, err := social.Decode(&it)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +206,7 @@ func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item
 }
 
 // checkAccount adds the problems of an item on one account.
-func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record, acct *account.Record, param string,
+func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record, acct *social.Record, param string,
 	options PlatformOptions, at time.Time, fresh bool) error {
 	c.Platform = &acct.Platform
 	limits, ok := s.Capabilities(auth.FromContext(ctx).Mode, acct.Platform)

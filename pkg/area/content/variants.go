@@ -15,8 +15,8 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/social/account"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -95,7 +95,7 @@ func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Varia
 			continue
 		}
 		it := a.accounts[key]
-		if !slices.Contains(attached, key) || !account.Is(it, o) {
+		if !slices.Contains(attached, key) || !social.Is(it, o) {
 			found = append(found, errs.Invalid("/variants/"+key, "is not attached to the factory of the item. Attach the "+
 				"account, or name it in social_account_ids"))
 			continue

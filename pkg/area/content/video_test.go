@@ -9,11 +9,10 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
@@ -232,7 +231,7 @@ func (p writing) Submit(ctx context.Context, req provider.Request) (provider.Sub
 // failing is an engine of compositions that fails.
 type failing struct{ err error }
 
-func (f failing) Compose(context.Context, composition.Composition, bool, func(int), generate.Save) error {
+func (f failing) Compose(context.Context, generate.Composition, bool, func(int), generate.Save) error {
 	return f.err
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
@@ -63,7 +63,7 @@ func TestALinkEndsWithItsKey(t *testing.T) {
 		}
 	}
 	w.ChangeKey(func(k *keyrecord.Record) { k.State = keyrecord.Active })
-	if got := w.get(c.ID); got.State != integration.Pending {
+	if got := w.get(c.ID); got.State != crm.Pending {
 		t.Errorf("%+v", got)
 	}
 }
@@ -86,7 +86,7 @@ func TestAnIntegrationEndsWithItsAuthority(t *testing.T) {
 			t.Errorf("%s: it made %+v", name, items)
 		}
 		got := w.get(c.ID)
-		if got.State != integration.NeedsReconnect || got.LastFailure == nil ||
+		if got.State != crm.NeedsReconnect || got.LastFailure == nil ||
 			got.LastFailure.Code != authority.Code || !strings.Contains(got.LastFailure.Message, "was revoked") {
 			t.Errorf("%s: %s, %+v", name, got.State, got.LastFailure)
 		}

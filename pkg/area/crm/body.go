@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
-	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -32,14 +31,14 @@ type patchBody struct {
 }
 
 type mappingBody struct {
-	Products *productsBody       `json:"products,omitempty" doc:"What is done with products. Absent: nothing"`
-	Stages   []integration.Stage `json:"stages,omitempty" nullable:"false" maxItems:"20" doc:"All stages that make content. A deal makes one item in each of them, once"`
+	Products *productsBody `json:"products,omitempty" doc:"What is done with products. Absent: nothing"`
+	Stages   []Stage       `json:"stages,omitempty" nullable:"false" maxItems:"20" doc:"All stages that make content. A deal makes one item in each of them, once"`
 }
 
 // mapping returns the mapping of a body.
-func (b *mappingBody) mapping() (m integration.Mapping) {
+func (b *mappingBody) mapping() (m Mapping) {
 	if b.Products != nil {
-		m.Products = integration.Products(*b.Products)
+		m.Products = Products(*b.Products)
 	}
 	m.Stages = b.Stages
 	return m

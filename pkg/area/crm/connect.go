@@ -9,11 +9,10 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/consent"
-	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -26,7 +25,7 @@ const grantTime = 15 * time.Second
 // Connecting is an integration with the address of its webhooks and that of the page that grants access. Both are shown
 // once.
 type Connecting struct {
-	integration.Integration
+	Integration
 	HookURL     *string        `json:"hook_url" doc:"Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it itself where it can. Null: the CRM sends all webhooks to the operator's application"`
 	HookShownAt *resource.Time `json:"hook_shown_at,omitempty" doc:"Time at which the addresses were made and shown. Only in a repeat that leaves them out"`
 }
@@ -81,7 +80,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	}
 	answers(&r, p)
 	r.Base = httpapi.BaseURL(ctx)
-	secret, _, err := bearer.New(s.random)
+	secret, _, err := web.NewBearer(s.random)
 	if err != nil {
 		return out, err
 	}
@@ -103,7 +102,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 }
 
 // subject returns the integration to connect, which is a new one or one to connect again.
-func (s *Service) subject(ctx context.Context, b connectBody) (r integration.Record, it store.Item, err error) {
+func (s *Service) subject(ctx context.Context, b connectBody) (r Record, it store.Item, err error) {
 	if err := b.Rules(); err != nil {
 		return r, it, err
 	}
@@ -117,13 +116,13 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r integration.Rec
 		return r, it, err
 	}
 	now := s.now()
-	r.Integration = integration.Integration{Resource: resource.New(integration.NewID(now), now, b.Metadata),
-		Kind: string(b.Kind), State: integration.Pending}
+	r.Integration = Integration{Resource: resource.New(NewID(now), now, b.Metadata),
+		Kind: string(b.Kind), State: Pending}
 	return r, it, nil
 }
 
 // ask prepares the authorization by an administrator of the CRM.
-func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record, adapter crm.Adapter, b connectBody,
+func (s *Service) ask(ctx context.Context, o tenant.Owner, r *Record, adapter crm.Adapter, b connectBody,
 	hook string) error {
 	if ok, err := s.systems.Configured(ctx, o.Mode, r.Kind); err != nil {
 		return errs.Wrap(err, errs.ProviderUnavailable, "The settings of the CRM cannot be read at the moment. Try "+
@@ -132,8 +131,8 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record
 		return errs.Invalid("/kind", "is not set up on this service: its operator has registered no application with "+
 			"%s", adapter.Facts().Label)
 	}
-	if r.State != integration.Connected {
-		r.Hook = bearer.Hash(hook)
+	if r.State != Connected {
+		r.Hook = web.HashBearer(hook)
 	}
 	address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, r}, consent.Consent{Details: map[string]string{
 		portalDetail: strings.ToLower(b.Portal), hookDetail: hook}})
@@ -145,7 +144,7 @@ func (s *Service) ask(ctx context.Context, o tenant.Owner, r *integration.Record
 }
 
 // address connects an integration by the address of an incoming webhook.
-func (s *Service) address(ctx context.Context, tx *store.Tx, o tenant.Owner, r *integration.Record, it store.Item,
+func (s *Service) address(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Record, it store.Item,
 	b connectBody, hook string) error {
 	if o.Mode == tenant.Live {
 		if err := s.urls.CheckURL(ctx, b.WebhookURL); err != nil {
@@ -163,11 +162,11 @@ func (s *Service) address(ctx context.Context, tx *store.Tx, o tenant.Owner, r *
 	if err != nil {
 		return callerError(err, adapter.Facts().Label, "/webhook_url")
 	}
-	r.Pipelines = integration.Described(r.Pipelines)
+	r.Pipelines = Described(r.Pipelines)
 	if err := checkMapping(auth.FromContext(ctx), r.Pipelines, r.Mapping); err != nil {
 		return err
 	}
-	err = s.accept(ctx, tx, o, r, it, integration.Credentials{Account: a, Hook: hook})
+	err = s.accept(ctx, tx, o, r, it, Credentials{Account: a, Hook: hook})
 	switch {
 	case errors.Is(err, errAnother):
 		return errs.Invalid("/webhook_url", "belongs to another account of the CRM than %s", r.ID)
@@ -187,8 +186,8 @@ var (
 
 // accept adds to the transaction that an integration is connected. It returns errAnother if the integration had a
 // different account, and errTwice if a different integration has the account.
-func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *integration.Record, it store.Item,
-	c integration.Credentials) error {
+func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Record, it store.Item,
+	c Credentials) error {
 	switch {
 	case r.Remote == "" || r.Remote == c.Account.ID:
 	case o.Mode == tenant.Test:
@@ -196,11 +195,11 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *i
 	default:
 		return errAnother
 	}
-	known, err := s.db.GetAll(ctx, integration.IdentityKey(o, r.Kind, c.Account.ID))
+	known, err := s.db.GetAll(ctx, IdentityKey(o, r.Kind, c.Account.ID))
 	if err != nil {
 		return err
 	}
-	var named integration.Identity
+	var named Identity
 	if known[0].Kind != "" {
 		if err := known[0].Decode(&named); err != nil {
 			return err
@@ -209,7 +208,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r *i
 	if named.Integration != "" && named.Integration != r.ID {
 		return errTwice
 	}
-	r.Hook = bearer.Hash(c.Hook)
+	r.Hook = web.HashBearer(c.Hook)
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, c); err != nil {
 		return err
 	}

@@ -14,11 +14,10 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/consent"
-	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -42,7 +41,7 @@ func (s *Service) flow() *consent.Flow {
 		Cookie: "integration_", Scope: auth.AccountManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret,
 		Now: s.now, Random: s.random,
 		Read: func(it *store.Item) (consent.Subject, error) {
-			r, err := integration.Decode(it)
+			r, err := Decode(it)
 			return &subject{s, it.Owner, &r}, err
 		},
 	}
@@ -53,7 +52,7 @@ func (s *Service) flow() *consent.Flow {
 func (s *Service) With(operations http.Handler) http.Handler {
 	others := s.flow().Before(operations)
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		token, hook := strings.CutPrefix(req.URL.Path, integration.HooksPath)
+		token, hook := strings.CutPrefix(req.URL.Path, HooksPath)
 		switch {
 		case hook && req.Method == http.MethodPost:
 			w.WriteHeader(s.hook(req, token))
@@ -70,7 +69,7 @@ func (s *Service) With(operations http.Handler) http.Handler {
 type subject struct {
 	s     *Service
 	owner tenant.Owner
-	r     *integration.Record
+	r     *Record
 }
 
 // granted is the account of a CRM to which a grant gives access.
@@ -130,9 +129,9 @@ func (i *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 		return consent.Kept{}, errors.New("crm: decode a grant") // the cause could show a token
 	}
 	if len(got.Pipelines) > 0 {
-		i.r.Pipelines = integration.Described(got.Pipelines)
+		i.r.Pipelines = Described(got.Pipelines)
 	}
-	err := i.s.accept(ctx, tx, i.owner, i.r, it, integration.Credentials{Account: got.Account,
+	err := i.s.accept(ctx, tx, i.owner, i.r, it, Credentials{Account: got.Account,
 		Hook: c.Details[hookDetail]})
 	switch {
 	case errors.Is(err, errAnother):
@@ -141,6 +140,6 @@ func (i *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c conse
 	case errors.Is(err, errTwice):
 		err = &consent.OtherError{Message: "This account of the CRM is connected already."}
 	}
-	return consent.Kept{ID: i.r.ID, Name: clip.Line(got.Account.Name, 200), Text: "Its products and deals are read " +
+	return consent.Kept{ID: i.r.ID, Name: text.ClipLine(got.Account.Name, 200), Text: "Its products and deals are read " +
 		"now."}, err
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/crm"
 )
 
 // A state is signed for its integration, and the cookie of its browser cannot be derived from it.
@@ -50,7 +50,7 @@ func TestAForgedStateIsRefused(t *testing.T) {
 			t.Errorf("a derived cookie: %s", resp.Status)
 		}
 	}
-	if got := w.get(c.ID); got.State != integration.Pending {
+	if got := w.get(c.ID); got.State != crm.Pending {
 		t.Errorf("it is %+v", got)
 	}
 	if resp := w.visit(http.MethodGet, callback, cookies...); resp.StatusCode != http.StatusOK {

@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/crm/integration"
-	"github.com/content-automation/api/pkg/area/social/account"
-	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -24,8 +22,8 @@ import (
 type Service struct {
 	db      *store.DB
 	audit   httpapi.Recorder // for the ends of authorizations
-	systems *integration.Systems
-	vault   account.Vault
+	systems *Systems
+	vault   social.Vault
 	secret  seal.Secret // signs the states of authorizations
 	urls    safehttp.Checker
 	now     func() time.Time
@@ -33,19 +31,19 @@ type Service struct {
 }
 
 // NewService returns the service.
-func NewService(db *store.DB, audit httpapi.Recorder, systems *integration.Systems, vault account.Vault,
+func NewService(db *store.DB, audit httpapi.Recorder, systems *Systems, vault social.Vault,
 	secret seal.Secret, urls safehttp.Checker, now func() time.Time, random io.Reader) *Service {
 	return &Service{db, audit, systems, vault, secret, urls, now, random}
 }
 
 // Open opens the service of a function.
 func Open(e area.Env) *Service {
-	client := e.Client(safehttp.Options{MaxBody: integration.MaxAnswer})
-	c := integration.Config{HTTP: client, Endpoint: e.PlatformEndpoint, Now: e.Now}
+	client := e.Client(safehttp.Options{MaxBody: MaxAnswer})
+	c := Config{HTTP: client, Endpoint: e.PlatformEndpoint, Now: e.Now}
 	if e.Apps != nil {
-		c.Apps = apps.New(e.Apps, e.Now).Get
+		c.Apps = social.NewApps(e.Apps, e.Now).Get
 	}
-	return NewService(e.DB, e.Audit, integration.NewSystems(c), account.Vault{Envelope: e.Envelope}, e.Seal,
+	return NewService(e.DB, e.Audit, NewSystems(c), social.Vault{Envelope: e.Envelope}, e.Seal,
 		client, e.Now, e.Random)
 }
 
@@ -53,28 +51,28 @@ func Open(e area.Env) *Service {
 func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
 
 // find reads an integration of the caller, with its counts.
-func (s *Service) find(ctx context.Context, integrationID string, match ...httpapi.IfMatch) (r integration.Record,
+func (s *Service) find(ctx context.Context, integrationID string, match ...httpapi.IfMatch) (r Record,
 	it store.Item, err error) {
 	if !id.Valid(id.Integration, integrationID) {
-		return r, it, errs.Missing(integration.Kind, integrationID)
+		return r, it, errs.Missing(Kind, integrationID)
 	}
 	found, counts, err := resource.FindAll(ctx, s.db, id.Integration, []string{integrationID},
-		integration.CountKeys(integrationID)...)
+		CountKeys(integrationID)...)
 	if err != nil {
 		return r, it, err
 	}
 	it, ok := found[integrationID]
 	if !ok {
-		return r, it, errs.Missing(integration.Kind, integrationID)
+		return r, it, errs.Missing(Kind, integrationID)
 	}
-	if r, err = integration.Decode(&it); err != nil {
+	if r, err = Decode(&it); err != nil {
 		return r, it, err
 	}
-	r.Counts = integration.CountsOf(counts)
+	r.Counts = CountsOf(counts)
 	return r, it, httpapi.Matches(r.Version, match)
 }
 
 // invalidState returns the error of an operation that the state of the integration does not permit.
-func invalidState(r *integration.Record, message string, allowed ...string) error {
+func invalidState(r *Record, message string, allowed ...string) error {
 	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
 }

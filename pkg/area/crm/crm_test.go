@@ -12,7 +12,7 @@ import (
 	remote "github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -28,7 +28,7 @@ func TestIntegrationsAreConnectedByOAuth(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range names() {
 		c := w.connect(name)
-		if c.State != integration.Connected || c.Name == "" || len(c.Pipelines) != 1 || c.AuthorizationURL != nil {
+		if c.State != crm.Connected || c.Name == "" || len(c.Pipelines) != 1 || c.AuthorizationURL != nil {
 			t.Errorf("%s: %+v", name, c.Integration)
 		}
 		w.run(time.Minute, nil)
@@ -62,7 +62,7 @@ func TestALinkIsUsedOnceAndByItsBrowser(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}).Into(t, http.StatusCreated, &c)
 	callback, cookies := w.allow("amocrm", *c.AuthorizationURL)
 	if resp := w.visit(http.MethodGet, callback); resp.StatusCode != http.StatusForbidden ||
-		w.get(c.ID).State != integration.Pending {
+		w.get(c.ID).State != crm.Pending {
 		t.Errorf("another browser gets %s", resp.Status)
 	}
 	for _, want := range []int{http.StatusOK, http.StatusBadRequest} {
@@ -99,13 +99,13 @@ func TestAnAccountIsConnectedOnce(t *testing.T) {
 	w.Call(http.MethodPost, "/v1/integrations", object{"kind": "amocrm"}).Into(t, http.StatusCreated, &second)
 	callback, cookies := w.allow("amocrm", *second.AuthorizationURL)
 	if resp := w.visit(http.MethodGet, callback, cookies...); resp.StatusCode != http.StatusBadRequest ||
-		!strings.Contains(text(t, resp), "connected already") || w.get(second.ID).State != integration.Pending {
+		!strings.Contains(text(t, resp), "connected already") || w.get(second.ID).State != crm.Pending {
 		t.Errorf("the second integration: %+v", w.get(second.ID))
 	}
 	body := object{"kind": "bitrix24", "webhook_url": address}
 	var one connected
 	w.Call(http.MethodPost, "/v1/integrations", body).Into(t, http.StatusCreated, &one)
-	if one.State != integration.Connected || one.HookURL == nil {
+	if one.State != crm.Connected || one.HookURL == nil {
 		t.Errorf("by an address: %+v", one)
 	}
 	w.Call(http.MethodPost, "/v1/integrations", body).Refused(t, 409, errs.Duplicate, "/webhook_url")
@@ -116,7 +116,7 @@ func TestAnAccountIsConnectedOnce(t *testing.T) {
 		t.Errorf("again: %+v", second)
 	}
 	w.Call(http.MethodDelete, "/v1/integrations/"+first.ID, nil).Into(t, http.StatusOK, &first)
-	if third := w.connect("amocrm"); first.State != integration.Disconnected || third.ID == first.ID {
+	if third := w.connect("amocrm"); first.State != crm.Disconnected || third.ID == first.ID {
 		t.Errorf("after it was disconnected: %+v, %+v", first, third)
 	}
 }
@@ -169,7 +169,7 @@ func TestBadRequests(t *testing.T) {
 			}
 		})
 	}
-	if all := apitest.All[integration.Integration](w.Caller, "/v1/integrations", 10); len(all) != 0 {
+	if all := apitest.All[crm.Integration](w.Caller, "/v1/integrations", 10); len(all) != 0 {
 		t.Errorf("left over: %+v", all)
 	}
 	c := w.connect("hubspot")
@@ -281,7 +281,7 @@ func TestTwoWorkersImportProductsOnce(t *testing.T) {
 			twice++
 			other := task.NewKernel(task.Config{DB: w.db, Handlers: w.handlers, Now: w.clock.Now, Name: rand.Text,
 				Chance: func() float64 { return 0.5 }})
-			_, _ = other.Do(t.Context(), task.Message{ID: task.ID(integration.Synchronize, c.ID, 1), Wake: true}, 1)
+			_, _ = other.Do(t.Context(), task.Message{ID: task.ID(crm.Synchronize, c.ID, 1), Wake: true}, 1)
 		}
 	}
 	w.run(time.Minute, nil)
@@ -298,7 +298,7 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 		w.fakes["hubspot"].PutProduct(remote.Product{ID: "1", SKU: "S-1", Name: "Shoe", Price: price, Currency: "EUR"})
 	}
 	for name, known := range map[string]bool{"a new product": false, "a known product": true} {
-		for _, first := range []task.Kind{integration.Synchronize, integration.Read} {
+		for _, first := range []task.Kind{crm.Synchronize, crm.Read} {
 			t.Run(name+" in "+string(first), func(t *testing.T) {
 				w := newWorld(t)
 				if known {
@@ -322,9 +322,9 @@ func TestAWebhookDuringASynchronization(t *testing.T) {
 					})
 					return messages
 				}
-				synced, hinted := of(integration.Synchronize), of(integration.Read)
+				synced, hinted := of(crm.Synchronize), of(crm.Read)
 				outer, inner := synced, hinted
-				if first == integration.Read {
+				if first == crm.Read {
 					outer, inner = hinted, synced
 				}
 				if len(outer) == 0 || len(inner) == 0 {
@@ -474,7 +474,7 @@ func TestTokensAreRefreshed(t *testing.T) {
 		f := w.fakes[name]
 		c := w.connect(name, "factory_id", w.shop, "mapping", mapping())
 		w.run(30*time.Hour, nil)
-		if now := w.get(c.ID); now.State != integration.Connected || now.LastFailure != nil {
+		if now := w.get(c.ID); now.State != crm.Connected || now.LastFailure != nil {
 			t.Fatalf("%s: %+v", name, now)
 		}
 		f.Expire() // before its time
@@ -489,7 +489,7 @@ func TestTokensAreRefreshed(t *testing.T) {
 		f.Fail(f.Calls()+1, platformtest.AnswerLost)
 		w.run(2*time.Hour, nil)
 		now := w.get(c.ID)
-		if rotates := name != "hubspot"; (now.State == integration.NeedsReconnect) != rotates {
+		if rotates := name != "hubspot"; (now.State == crm.NeedsReconnect) != rotates {
 			t.Fatalf("%s: after a lost answer: %+v", name, now)
 		}
 		events := 0
@@ -505,7 +505,7 @@ func TestTokensAreRefreshed(t *testing.T) {
 		f.PutDeal(deal("3", "142"))
 		again := w.connect(name, "integration_id", c.ID)
 		w.run(time.Hour, nil)
-		if items := w.finish(item.Generated); again.State != integration.Connected || len(items) != 2 {
+		if items := w.finish(item.Generated); again.State != crm.Connected || len(items) != 2 {
 			t.Errorf("%s: connected again: %+v, %d items", name, again.Integration, len(items))
 		}
 	}
@@ -517,13 +517,13 @@ func TestAnIntegrationIsDisconnected(t *testing.T) {
 		f := w.fakes[name]
 		c := w.connect(name, "factory_id", w.shop, "mapping", mapping())
 		w.run(time.Minute, nil)
-		var gone integration.Integration
+		var gone crm.Integration
 		for range 2 {
 			w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, &gone)
 		}
 		w.run(time.Hour, nil)
 		it, err := w.db.Get(t.Context(), store.IDKey(c.ID))
-		if err != nil || gone.State != integration.Disconnected || len(f.Hooks()) != 0 ||
+		if err != nil || gone.State != crm.Disconnected || len(f.Hooks()) != 0 ||
 			strings.Contains(string(it.Doc), "sealed") {
 			t.Errorf("%s: %v, %v, %s", name, err, f.Hooks(), it.Doc)
 		}
@@ -594,7 +594,7 @@ func TestTheSandbox(t *testing.T) {
 	if c.Counts.Items != 2 {
 		t.Errorf("%+v", c.Counts)
 	}
-	if all := apitest.All[integration.Integration](w.test, "/v1/integrations?kind=amocrm&state=connected", 10); len(all) != 1 ||
+	if all := apitest.All[crm.Integration](w.test, "/v1/integrations?kind=amocrm&state=connected", 10); len(all) != 1 ||
 		all[0].Counts.Items != 2 || !slices.Equal(all[0].Mapping.Stages, c.Mapping.Stages) {
 		t.Errorf("listed: %+v", all)
 	}

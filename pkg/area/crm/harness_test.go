@@ -23,10 +23,8 @@ import (
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm"
-	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/area/profile"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -34,9 +32,8 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/service/worker/synccrm"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -127,14 +124,14 @@ func newWorld(t *testing.T) *world {
 	})
 	e := area.Env{
 		AWS: aws.Config{Region: "us-west-2"}, DB: w.db, Audit: audit.New(w.db, now), Now: now, Random: rand.Reader,
-		Media: mediatest.Signer(t, now), Envelope: sealtest.Envelope("key"),
+		Media: apitest.Signer(t, now), Envelope: sealtest.Envelope("key"),
 		Seal: seal.Fixed([]byte("the system's secret")), Providers: "bedrock,fal,elevenlabs",
 		HTTP: client{control.Doer{Handler: mux}, w.fuse, nil}, PlatformEndpoint: "https://crm.test",
 		Apps: func(context.Context) (string, error) { return fakes.Apps() },
 	}
 	s := crm.Open(e)
 	w.pages = s.With(http.NotFoundHandler())
-	w.handlers = synccrm.Handlers(e)
+	w.handlers = worker.Named("sync-crm").Tasks(worker.Env{Env: e})
 	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{}, s, factory.NewService(w.db, now),
 		product.NewService(w.db, e.Media, e.HTTP, now), profile.NewService(w.db, e.Media, now))
 	w.test.Kept()
@@ -234,7 +231,7 @@ func (w *world) allow(name, link string) (string, []*http.Cookie) {
 }
 
 type connected struct {
-	integration.Integration
+	crm.Integration
 	HookURL *string `json:"hook_url"`
 }
 
@@ -260,7 +257,7 @@ func (w *world) connect(name string, members ...any) connected {
 	return c
 }
 
-func (w *world) get(id string) (i integration.Integration) {
+func (w *world) get(id string) (i crm.Integration) {
 	w.t.Helper()
 	w.Call(http.MethodGet, "/v1/integrations/"+id, nil).Into(w.t, http.StatusOK, &i)
 	return i
@@ -407,10 +404,10 @@ func (w *world) finish(state item.State) (all []*item.Record) {
 }
 
 // products returns the products of the shop by their SKU.
-func (w *world) products() map[string]record.Product {
+func (w *world) products() map[string]product.Product {
 	w.t.Helper()
-	all := map[string]record.Product{}
-	for _, p := range apitest.All[record.Product](w.Caller, "/v1/products?factory_id="+w.shop, 100) {
+	all := map[string]product.Product{}
+	for _, p := range apitest.All[product.Product](w.Caller, "/v1/products?factory_id="+w.shop, 100) {
 		all[p.SKU] = p
 	}
 	return all

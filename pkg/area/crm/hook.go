@@ -11,10 +11,9 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
-	"github.com/content-automation/api/pkg/area/crm/integration"
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -65,20 +64,20 @@ func (s *Service) own(ctx context.Context, token string, h crm.Hook) error {
 	if err != nil {
 		return err
 	}
-	if it.Kind != integration.Kind {
+	if it.Kind != Kind {
 		return store.ErrNotFound
 	}
-	r, err := integration.Decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return err
 	}
-	if !bearer.Matches(secret, r.Hook) {
+	if !web.MatchesBearer(secret, r.Hook) {
 		return store.ErrNotFound
 	}
 	if !r.Usable() {
 		return nil // what it names is read when the integration is connected again
 	}
-	var c integration.Credentials
+	var c Credentials
 	if err := s.vault.Open(ctx, it.Owner, r.ID, r.Sealed, &c); err != nil {
 		return err
 	}
@@ -101,7 +100,7 @@ func (s *Service) shared(ctx context.Context, adapter crm.Adapter, h crm.Hook) e
 	}
 	for account, hints := range accounts {
 		page, err := s.db.List(ctx, store.Query{Index: store.ByParent, Limit: maxIntegrations,
-			Partition: integration.RemotePartition(tenant.Live, adapter.Name(), account)})
+			Partition: RemotePartition(tenant.Live, adapter.Name(), account)})
 		if err != nil {
 			return err
 		}
@@ -113,7 +112,7 @@ func (s *Service) shared(ctx context.Context, adapter crm.Adapter, h crm.Hook) e
 			if err != nil {
 				return err
 			}
-			r, err := integration.Decode(&it)
+			r, err := Decode(&it)
 			if err != nil {
 				return err
 			}
@@ -129,7 +128,7 @@ func (s *Service) shared(ctx context.Context, adapter crm.Adapter, h crm.Hook) e
 
 // take starts a task for each hint whose object the mapping uses. The body of the webhook names the change: a repeat of
 // the webhook finds the tasks.
-func (s *Service) take(ctx context.Context, o tenant.Owner, r *integration.Record, hints []crm.Hint,
+func (s *Service) take(ctx context.Context, o tenant.Owner, r *Record, hints []crm.Hint,
 	body []byte) error {
 	sum := sha256.Sum256(body)
 	version := hex.EncodeToString(sum[:12])
@@ -141,7 +140,7 @@ func (s *Service) take(ctx context.Context, o tenant.Owner, r *integration.Recor
 			continue
 		}
 		tx := &store.Tx{}
-		if err := integration.Hint(tx, s.now(), o, r.ID, hint.Object, hint.ID, version, ""); err != nil {
+		if err := Hint(tx, s.now(), o, r.ID, hint.Object, hint.ID, version, ""); err != nil {
 			return err
 		}
 		if err := s.db.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {

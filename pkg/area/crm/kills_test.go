@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/record/ledger"
 )
 
@@ -30,7 +30,7 @@ func shuffled(t *testing.T, name string, chance *rand.Rand) {
 	f := w.fakes[name]
 	c := w.connect(name, "factory_id", w.shop, "mapping", mapping())
 	again := func() {
-		if w.get(c.ID).State != integration.Connected {
+		if w.get(c.ID).State != crm.Connected {
 			c.HookURL = w.connect(name, "integration_id", c.ID).HookURL
 		}
 	}

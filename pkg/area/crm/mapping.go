@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/crm"
-	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -21,15 +20,15 @@ import (
 
 // apply checks settings and takes them over. It reports whether the factory or the mapping has changed; then the
 // caller is the one on whose behalf content is made.
-func (s *Service) apply(ctx context.Context, o tenant.Owner, r *integration.Record, set settings) (changed bool,
+func (s *Service) apply(ctx context.Context, o tenant.Owner, r *Record, set settings) (changed bool,
 	err error) {
 	moved := !reflect.DeepEqual(r.FactoryID, set.FactoryID)
 	before := r.Mapping
 	if before.Stages == nil {
-		before.Stages = []integration.Stage{}
+		before.Stages = []Stage{}
 	}
 	if set.Mapping.Stages == nil {
-		set.Mapping.Stages = []integration.Stage{}
+		set.Mapping.Stages = []Stage{}
 	}
 	changed = moved || !reflect.DeepEqual(before, set.Mapping)
 	r.Metadata = set.Metadata.OrEmpty()
@@ -52,13 +51,13 @@ func (s *Service) apply(ctx context.Context, o tenant.Owner, r *integration.Reco
 }
 
 // answers makes a caller the one on whose behalf the integration acts.
-func answers(r *integration.Record, p *auth.Principal) {
+func answers(r *Record, p *auth.Principal) {
 	r.Authority = authority.Of(p, auth.AccountManage, auth.ProductsWrite, auth.ContentWrite, auth.ContentPublish)
 	r.CreatedBy = p.Actor.ID
 }
 
 // checkFactory refuses a factory that does not fit the mapping.
-func (s *Service) checkFactory(ctx context.Context, o tenant.Owner, r *integration.Record, set settings,
+func (s *Service) checkFactory(ctx context.Context, o tenant.Owner, r *Record, set settings,
 	moved bool) error {
 	needed := set.Mapping.Products.Import || len(set.Mapping.Stages) > 0
 	if set.FactoryID == nil {
@@ -89,7 +88,7 @@ func (s *Service) checkFactory(ctx context.Context, o tenant.Owner, r *integrati
 }
 
 // checkKinds refuses kinds of content that the factory does not make.
-func checkKinds(it store.Item, m integration.Mapping) error {
+func checkKinds(it store.Item, m Mapping) error {
 	var f struct {
 		Types []string `json:"content_types"`
 	}
@@ -113,7 +112,7 @@ func checkKinds(it store.Item, m integration.Mapping) error {
 }
 
 // checkMapping refuses stages that the CRM does not have, and what the caller may not do itself.
-func checkMapping(p *auth.Principal, pipelines []crm.Pipeline, m integration.Mapping) error {
+func checkMapping(p *auth.Principal, pipelines []crm.Pipeline, m Mapping) error {
 	var found []error
 	if m.Products.Import {
 		if err := p.Require(auth.ProductsWrite, "/mapping/products/import"); err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/adapter/crm/registry"
-	"github.com/content-automation/api/pkg/area/crm/integration"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -101,14 +100,14 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, disconnect, s.disconnect)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[integration.Integration], err error) {
-	q, err := httpapi.Owned(ctx, integration.Kind, id.Integration, httpapi.Period{}, in.Filter.Into(map[string]string{
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Integration], err error) {
+	q, err := httpapi.Owned(ctx, Kind, id.Integration, httpapi.Period{}, in.Filter.Into(map[string]string{
 		"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State)}))
 	if err != nil {
 		return page, err
 	}
-	page, err = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (integration.Integration, error) {
-		r, err := integration.Decode(&it)
+	page, err = httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Integration, error) {
+		r, err := Decode(&it)
 		return r.View(s.now()), err
 	})
 	if err != nil || len(page.Items) == 0 {
@@ -116,7 +115,7 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[in
 	}
 	var keys []store.Key
 	for _, i := range page.Items {
-		keys = append(keys, integration.CountKeys(i.ID)...)
+		keys = append(keys, CountKeys(i.ID)...)
 	}
 	counts, err := s.db.GetAll(ctx, keys...)
 	if err != nil {
@@ -124,22 +123,22 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[in
 	}
 	each := len(keys) / len(page.Items)
 	for n := range page.Items {
-		page.Items[n].Counts = integration.CountsOf(counts[n*each:])
+		page.Items[n].Counts = CountsOf(counts[n*each:])
 	}
 	return page, nil
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (integration.Integration, error) {
+func (s *Service) get(ctx context.Context, in *Path) (Integration, error) {
 	r, _, err := s.find(ctx, in.ID)
 	return r.View(s.now()), err
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out integration.Integration, err error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Integration, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	if r.State == integration.Disconnected {
+	if r.State == Disconnected {
 		return out, invalidState(&r, "The integration is disconnected. Connect it again first.", "connect")
 	}
 	set, err := httpapi.MergePatch(ctx, settings{r.FactoryID, r.Mapping, r.Metadata})
@@ -161,7 +160,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	return r.View(s.now()), nil
 }
 
-func (s *Service) sync(ctx context.Context, tx *store.Tx, in *Path) (out integration.Integration, err error) {
+func (s *Service) sync(ctx context.Context, tx *store.Tx, in *Path) (out Integration, err error) {
 	r, it, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
@@ -178,16 +177,16 @@ func (s *Service) sync(ctx context.Context, tx *store.Tx, in *Path) (out integra
 	return r.View(s.now()), nil
 }
 
-func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *changeInput) (out integration.Integration,
+func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *changeInput) (out Integration,
 	err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	if r.State != integration.Disconnected {
+	if r.State != Disconnected {
 		var identity store.Item
 		if r.Remote != "" {
-			found, err := s.db.GetAll(ctx, integration.IdentityKey(it.Owner, r.Kind, r.Remote))
+			found, err := s.db.GetAll(ctx, IdentityKey(it.Owner, r.Kind, r.Remote))
 			if err != nil {
 				return out, err
 			}
@@ -202,7 +201,7 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *changeInput)
 
 // settings are the members of an integration that a caller sets.
 type settings struct {
-	FactoryID *string             `json:"factory_id"`
-	Mapping   integration.Mapping `json:"mapping"`
-	Metadata  resource.Metadata   `json:"metadata"`
+	FactoryID *string           `json:"factory_id"`
+	Mapping   Mapping           `json:"mapping"`
+	Metadata  resource.Metadata `json:"metadata"`
 }

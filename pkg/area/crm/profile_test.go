@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/crm/integration"
+	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -70,7 +70,7 @@ func TestAProfileWithAnIntegrationIsNotDeleted(t *testing.T) {
 	if got := remove(); got != http.StatusConflict {
 		t.Fatalf("with an integration: %d", got)
 	}
-	if got := w.get(c.ID); got.State != integration.Connected {
+	if got := w.get(c.ID); got.State != crm.Connected {
 		t.Errorf("the refusal has changed it: %s", got.State)
 	}
 	w.Call(http.MethodDelete, "/v1/integrations/"+c.ID, nil).Into(t, http.StatusOK, new(object))

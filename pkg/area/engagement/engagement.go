@@ -13,9 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/engagement/comment"
-	"github.com/content-automation/api/pkg/area/engagement/suggest"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -76,14 +74,14 @@ type patchInput struct {
 }
 
 type patchBody struct {
-	State        comment.State          `json:"state,omitempty" enum:"visible,hidden" doc:"hidden: other readers no longer see it; visible: they see it again"`
+	State        State                  `json:"state,omitempty" enum:"visible,hidden" doc:"hidden: other readers no longer see it; visible: they see it again"`
 	SuggestReply bool                   `json:"suggest_reply,omitempty" enum:"true" doc:"true: a text model writes suggested_reply, in the background"`
 	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }
 
 // settings are the members of a comment that a merge patch changes.
 type settings struct {
-	State        comment.State     `json:"state"`
+	State        State             `json:"state"`
 	SuggestReply bool              `json:"suggest_reply"`
 	Metadata     resource.Metadata `json:"metadata"`
 }
@@ -131,35 +129,35 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, remove, s.remove)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[comment.Comment], err error) {
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Comment], err error) {
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return page, errs.Invalid("factory_id", "is not the id of a factory")
 	}
 	if in.PublicationID != "" && !id.Valid(id.Publication, in.PublicationID) {
 		return page, errs.Invalid("publication_id", "is not the id of a publication")
 	}
-	q, err := httpapi.Owned(ctx, comment.Kind, id.Comment, in.Period, in.Filter.Into(map[string]string{
+	q, err := httpapi.Owned(ctx, Kind, id.Comment, in.Period, in.Filter.Into(map[string]string{
 		"factory": in.FactoryID, "state": httpapi.AnyOf(in.State)}))
 	if err != nil {
 		return page, fmt.Errorf("engagement: list: %w", err)
 	}
 	if in.PublicationID != "" {
-		q.Index, q.Partition = store.ByParent, comment.Partition(auth.FromContext(ctx).Owner, in.PublicationID)
+		q.Index, q.Partition = store.ByParent, Partition(auth.FromContext(ctx).Owner, in.PublicationID)
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (comment.Comment, error) {
-		r, err := comment.Decode(&it)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Comment, error) {
+		r, err := Decode(&it)
 		return r.Comment, err
 	})
 }
 
 // find reads a comment of the caller, with the limits of its platform.
-func (s *Service) find(ctx context.Context, commentID string, match httpapi.IfMatch) (r *comment.Record, it store.Item,
+func (s *Service) find(ctx context.Context, commentID string, match httpapi.IfMatch) (r *Record, it store.Item,
 	limits platform.Capabilities, err error) {
-	it, err = resource.Find(ctx, s.db, id.Comment, comment.Kind, commentID)
+	it, err = resource.Find(ctx, s.db, id.Comment, Kind, commentID)
 	if err != nil {
 		return nil, it, limits, err
 	}
-	if r, err = comment.Decode(&it); err != nil {
+	if r, err = Decode(&it); err != nil {
 		return nil, it, limits, err
 	}
 	row, _ := registry.Find(r.Platform)
@@ -167,22 +165,22 @@ func (s *Service) find(ctx context.Context, commentID string, match httpapi.IfMa
 }
 
 // refuse returns the error of an operation that the state of a comment does not permit.
-func refuse(r *comment.Record, format string, args ...any) error {
+func refuse(r *Record, format string, args ...any) error {
 	return errs.New(errs.InvalidState, format, args...).
 		With(errs.StateContext{State: string(r.State), Allowed: []string{}})
 }
 
 // reachable refuses a call of the platform that cannot succeed.
-func (s *Service) reachable(ctx context.Context, o tenant.Owner, r *comment.Record) error {
-	if r.State == comment.Deleted {
+func (s *Service) reachable(ctx context.Context, o tenant.Owner, r *Record) error {
+	if r.State == Deleted {
 		return refuse(r, "The comment does not exist on the platform any more.")
 	}
 	items, err := s.db.GetAll(ctx, store.IDKey(r.SocialAccountID))
 	if err != nil {
 		return err
 	}
-	if account.Is(items[0], o) {
-		acct, err := account.Decode(&items[0])
+	if social.Is(items[0], o) {
+		acct, err := social.Decode(&items[0])
 		if err != nil {
 			return err
 		}
@@ -193,7 +191,7 @@ func (s *Service) reachable(ctx context.Context, o tenant.Owner, r *comment.Reco
 	return refuse(r, "The social account %s is not connected. Connect it again.", r.SocialAccountID)
 }
 
-func (s *Service) reply(ctx context.Context, tx *store.Tx, in *replyInput) (out comment.Comment, err error) {
+func (s *Service) reply(ctx context.Context, tx *store.Tx, in *replyInput) (out Comment, err error) {
 	r, it, limits, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -201,7 +199,7 @@ func (s *Service) reply(ctx context.Context, tx *store.Tx, in *replyInput) (out 
 	switch {
 	case !limits.Comments.Replies:
 		return out, refuse(r, "%s does not let applications reply to comments. Reply on the platform.", limits.Label)
-	case r.Reply != nil && r.Reply.State == comment.Pending:
+	case r.Reply != nil && r.Reply.State == Pending:
 		return out, refuse(r, "A reply to the comment is under way. Wait until it has ended.")
 	}
 	limit := limits.Comments.Text
@@ -216,32 +214,32 @@ func (s *Service) reply(ctx context.Context, tx *store.Tx, in *replyInput) (out 
 	if err := s.reachable(ctx, it.Owner, r); err != nil {
 		return out, err
 	}
-	if err := comment.StartReply(tx, s.now(), it.Owner, r, in.Body.Text); err != nil {
+	if err := StartReply(tx, s.now(), it.Owner, r, in.Body.Text); err != nil {
 		return out, err
 	}
 	return r.Comment, r.Replace(tx, it)
 }
 
 // change starts a change of the state of a comment.
-func (s *Service) change(ctx context.Context, tx *store.Tx, r *comment.Record, o tenant.Owner,
+func (s *Service) change(ctx context.Context, tx *store.Tx, r *Record, o tenant.Owner,
 	limits platform.Capabilities, kind string) error {
 	switch {
-	case r.Change != nil && r.Change.State == comment.Pending:
+	case r.Change != nil && r.Change.State == Pending:
 		return refuse(r, "A change of the comment is under way. Wait until it has ended.")
-	case kind == comment.Remove && !limits.Comments.Deletes:
+	case kind == Remove && !limits.Comments.Deletes:
 		return refuse(r, "%s does not let applications delete comments. Delete it on the platform.", limits.Label)
-	case kind != comment.Remove && !limits.Comments.Hides:
+	case kind != Remove && !limits.Comments.Hides:
 		return refuse(r, "%s does not let applications hide comments.", limits.Label)
-	case kind != comment.Remove && r.Own:
+	case kind != Remove && r.Own:
 		return refuse(r, "The social account has written the comment itself. Delete it instead.")
 	}
 	if err := s.reachable(ctx, o, r); err != nil {
 		return err
 	}
-	return comment.StartChange(tx, s.now(), o, r, kind)
+	return StartChange(tx, s.now(), o, r, kind)
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out comment.Comment, err error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Comment, err error) {
 	r, it, limits, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -253,9 +251,9 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	r.Metadata = set.Metadata
 	r.Touch(s.now())
 	if set.State != r.State {
-		kind := comment.Show
-		if set.State == comment.Hidden {
-			kind = comment.Hide
+		kind := Show
+		if set.State == Hidden {
+			kind = Hide
 		}
 		if err := s.change(ctx, tx, r, it.Owner, limits, kind); err != nil {
 			return out, err
@@ -289,23 +287,23 @@ func (s *Service) EstimateUpdate(ctx context.Context, commentID string, body any
 	if err != nil {
 		return nil, err
 	}
-	credits, err := suggest.Price(m)
+	credits, err := SuggestionPrice(m)
 	return []int64{credits}, err
 }
 
 // suggestible refuses a suggested reply that the comment does not permit.
-func suggestible(r *comment.Record) error {
+func suggestible(r *Record) error {
 	switch {
-	case r.Suggestion != nil && r.Suggestion.State == comment.Pending:
+	case r.Suggestion != nil && r.Suggestion.State == Pending:
 		return refuse(r, "A suggestion for the comment is under way. Wait until it has ended.")
-	case r.Own || r.State == comment.Deleted:
+	case r.Own || r.State == Deleted:
 		return refuse(r, "A reply is suggested to comments of others that still exist.")
 	}
 	return nil
 }
 
 // suggest starts a suggested reply, and reserves its price.
-func (s *Service) suggest(ctx context.Context, tx *store.Tx, r *comment.Record, o tenant.Owner) error {
+func (s *Service) suggest(ctx context.Context, tx *store.Tx, r *Record, o tenant.Owner) error {
 	p, now := auth.FromContext(ctx), s.now()
 	if err := suggestible(r); err != nil {
 		return err
@@ -316,7 +314,7 @@ func (s *Service) suggest(ctx context.Context, tx *store.Tx, r *comment.Record, 
 	}
 	var hold ledger.Hold
 	if p.Mode == tenant.Live {
-		credits, err := suggest.Price(m)
+		credits, err := SuggestionPrice(m)
 		if err != nil {
 			return err
 		}
@@ -333,15 +331,15 @@ func (s *Service) suggest(ctx context.Context, tx *store.Tx, r *comment.Record, 
 			return err
 		}
 	}
-	return suggest.Start(tx, now, o, r, m.ID, hold)
+	return StartSuggestion(tx, now, o, r, m.ID, hold)
 }
 
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out comment.Comment, err error) {
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Comment, err error) {
 	r, it, limits, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
-	if err := s.change(ctx, tx, r, it.Owner, limits, comment.Remove); err != nil {
+	if err := s.change(ctx, tx, r, it.Owner, limits, Remove); err != nil {
 		return out, err
 	}
 	return r.Comment, r.Replace(tx, it)

@@ -19,9 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -48,11 +46,11 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	clock := apitest.NewClock()
 	db := storetest.Open(t, clock.Now)
-	signer := mediatest.Signer(t, clock.Now)
+	signer := apitest.Signer(t, clock.Now)
 	env := area.Env{AWS: aws.Config{Region: "us-west-2"}, DB: db, Media: signer, Now: clock.Now,
 		Providers: "bedrock,polly,fal,elevenlabs,replicate", Loopback: true}
 	w := &world{Caller: apitest.New(t, db, &apitest.Log{}, clock.Now, areas{env}).Live(), db: db}
-	ledgertest.TopUp(t, db, clock.Now(), w.Principal.Account, 100_000)
+	apitest.TopUp(t, db, clock.Now(), w.Principal.Account, 100_000)
 	var f struct{ ID string }
 	w.Call(http.MethodPost, "/v1/factories",
 		object{"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"}}).Into(t,

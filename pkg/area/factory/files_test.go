@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/apitest"

@@ -13,7 +13,6 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/httpapi/describe"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -100,7 +99,7 @@ func PatchSchema(of Type, members ...string) (json.RawMessage, error) {
 	if all["settings"] != nil {
 		all["settings"] = patch(schemas.Schema(shapeOf(of), false, ""))
 	}
-	describe.Embedded().Registered(schemas, "#/")
+	httpapi.EmbeddedTexts().Registered(schemas, "#/")
 	for name, s := range all {
 		if s.Ref != "" {
 			all[name] = schemas.SchemaFromRef(s.Ref)

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/quota"
 )
@@ -14,7 +13,7 @@ import (
 func TestAnAccountHasSoManyFactories(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []*apitest.Caller{w.Caller, w.Live()} {
-		quotatest.Case{DB: w.db, Bound: quota.Factories, Kind: factoryrecord.Kind, Now: w.clock.Now,
+		apitest.QuotaCase{DB: w.db, Bound: quota.Factories, Kind: factoryrecord.Kind, Now: w.clock.Now,
 			Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
 				return c.Call(http.MethodPost, "/v1/factories", body(), headers...)
 			},

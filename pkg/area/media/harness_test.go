@@ -10,12 +10,9 @@ import (
 	"time"
 
 	mediaarea "github.com/content-automation/api/pkg/area/media"
-	"github.com/content-automation/api/pkg/area/media/importer"
-	"github.com/content-automation/api/pkg/area/media/importer/importertest"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/media/importertest"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -59,28 +56,28 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, clock: apitest.NewClock(), bucket: &importertest.Bucket{Objects: map[string][]byte{}},
 		urls: &urls{Client: safehttp.New(safehttp.Options{})}}
 	w.db = storetest.Open(t, w.clock.Now)
-	signer := mediatest.Signer(t, w.clock.Now)
+	signer := apitest.Signer(t, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, mediaarea.NewService(w.db, signer, w.urls,
 		w.clock.Now))
 	w.Worker = importertest.Worker{T: t, DB: w.db, Clock: w.clock, Kernel: w.newKernel(w.bucket)}
 	return w
 }
 
-func (w *world) newKernel(o importer.Objects) *task.Kernel {
-	worker := &importer.Worker{DB: w.db, Objects: o, URLs: w.urls, Now: w.clock.Now}
+func (w *world) newKernel(o mediaarea.Objects) *task.Kernel {
+	worker := &mediaarea.Importer{DB: w.db, Objects: o, URLs: w.urls, Now: w.clock.Now}
 	return task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker}, Now: w.clock.Now, Name: rand.Text,
+		DB: w.db, Handlers: map[task.Kind]task.Handler{mediaarea.Kind: worker}, Now: w.clock.Now, Name: rand.Text,
 		Chance: func() float64 { return 0.5 },
 	})
 }
 
-func (w *world) create(body object) (m incoming.Media) {
+func (w *world) create(body object) (m mediaarea.Media) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/media", body).Into(w.t, http.StatusCreated, &m)
 	return m
 }
 
-func (w *world) get(mediaID string) (m incoming.Media) {
+func (w *world) get(mediaID string) (m mediaarea.Media) {
 	w.t.Helper()
 	w.Call(http.MethodGet, "/v1/media/"+mediaID, nil).Into(w.t, http.StatusOK, &m)
 	return m
@@ -95,7 +92,7 @@ func (w *world) notify(mediaID string) {
 // start takes the first step of a media's task, as the relay's message asks for it.
 func (w *world) start(mediaID string) {
 	w.t.Helper()
-	m := incoming.Wake(mediaID)
+	m := mediaarea.Wake(mediaID)
 	m.Wake, m.Step = false, 1
 	w.Do(m)
 }
@@ -103,11 +100,11 @@ func (w *world) start(mediaID string) {
 // due takes the steps of a media's task that are due after a while.
 func (w *world) due(mediaID string, after time.Duration) {
 	w.t.Helper()
-	w.DoAfter(incoming.TaskKey(mediaID), after)
+	w.DoAfter(mediaarea.TaskKey(mediaID), after)
 }
 
 // bring makes a media of an uploaded file.
-func (w *world) bring(mimeType string, content []byte) incoming.Media {
+func (w *world) bring(mimeType string, content []byte) mediaarea.Media {
 	w.t.Helper()
 	m := w.create(importertest.Declare(mimeType, content))
 	w.bucket.Upload(w.t, m.Upload.URL, content)

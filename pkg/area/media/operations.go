@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/pkg/area/media/incoming"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -86,7 +85,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, remove, s.remove)
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out incoming.Media, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Media, err error) {
 	b := in.Body
 	if faults := b.faults(); len(faults) > 0 {
 		return out, errs.InvalidFields(faults...)
@@ -96,15 +95,15 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			return out, safehttp.InvalidURL(err, "/source_url")
 		}
 	}
-	declared := incoming.Declared{Type: b.fileType(), MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}
+	declared := Declared{Type: b.fileType(), MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256}
 	now := s.now()
 	o, err := b.Given.Owner(ctx, tx, now)
 	if err != nil {
 		return out, err
 	}
-	r := incoming.New(id.New(id.Media, now), now, declared, b.SourceURL, b.Metadata)
+	r := New(id.New(id.Media, now), now, declared, b.SourceURL, b.Metadata)
 	r.ProfileID = o.ProfileID()
-	if err := incoming.Create(tx, now, o, r); err != nil {
+	if err := Create(tx, now, o, r); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
@@ -144,19 +143,19 @@ func (b createBody) faults() (faults []errs.Detail) {
 }
 
 // view returns a media as the caller sees it.
-func (s *Service) view(ctx context.Context, r *incoming.Record) (incoming.Media, error) {
+func (s *Service) view(ctx context.Context, r *Record) (Media, error) {
 	p := auth.FromContext(ctx)
 	return r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ContentWrite))
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[incoming.Media], error) {
-	q, err := httpapi.Owned(ctx, incoming.ItemKind, id.Media, httpapi.Period{},
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Media], error) {
+	q, err := httpapi.Owned(ctx, ItemKind, id.Media, httpapi.Period{},
 		in.Filter.Into(map[string]string{"type": httpapi.AnyOf(in.Type), "state": httpapi.AnyOf(in.State)}))
 	if err != nil {
-		return httpapi.Page[incoming.Media]{}, err
+		return httpapi.Page[Media]{}, err
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out incoming.Media, err error) {
-		r, err := incoming.Decode(&it)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out Media, err error) {
+		r, err := Decode(&it)
 		if err != nil {
 			return out, err
 		}
@@ -164,12 +163,12 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[incomin
 	})
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (out incoming.Media, err error) {
+func (s *Service) get(ctx context.Context, in *Path) (out Media, err error) {
 	it, err := resource.Find(ctx, s.db, id.Media, "media", in.ID)
 	if err != nil {
 		return out, err
 	}
-	r, err := incoming.Decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return out, err
 	}
@@ -177,11 +176,11 @@ func (s *Service) get(ctx context.Context, in *Path) (out incoming.Media, err er
 }
 
 // remove deletes a media. The answer shows its last state, without URLs.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out incoming.Media, err error) {
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Media, err error) {
 	if !id.Valid(id.Media, in.ID) {
 		return out, errs.Missing("media", in.ID)
 	}
-	found, beside, err := resource.FindAll(ctx, s.db, id.Media, []string{in.ID}, incoming.TaskKey(in.ID))
+	found, beside, err := resource.FindAll(ctx, s.db, id.Media, []string{in.ID}, TaskKey(in.ID))
 	if err != nil {
 		return out, err
 	}
@@ -189,7 +188,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	if !ok {
 		return out, errs.Missing("media", in.ID)
 	}
-	r, err := incoming.Decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return out, err
 	}
@@ -201,7 +200,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 			r.Holders).With(errs.StateContext{State: string(r.State), Allowed: []string{}})
 	}
 	now := s.now()
-	if err := incoming.Delete(tx, now, it, r, beside[0]); err != nil {
+	if err := Delete(tx, now, it, r, beside[0]); err != nil {
 		return out, err
 	}
 	r.Touch(now)

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/media/importer/importertest"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/media/importertest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/safehttp"

@@ -11,8 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
-	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -36,18 +35,18 @@ const (
 )
 
 type createBody struct {
-	Days         int                `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
-	PostsPerDay  int                `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
-	ContentTypes []string           `json:"content_types,omitempty" enum:"short_video,post,carousel,story,long_video" minItems:"1" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story"`
-	StartsOn     string             `json:"starts_on,omitempty" format:"date" doc:"First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow" example:"2026-12-01"`
-	Brief        string             `json:"brief,omitempty" format:"not-blank" maxLength:"2000" doc:"What the plan is about, beyond the settings of the factory" example:"The weeks before Christmas"`
-	Pillars      []planjob.Pillar   `json:"pillars,omitempty" minItems:"1" maxItems:"8" nullable:"false" doc:"Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the factory, in equal shares"`
-	Campaigns    []planjob.Campaign `json:"campaigns,omitempty" maxItems:"5" nullable:"false" doc:"Rows of items about one matter, which build on each other: they are spread evenly over their days"`
-	Quality      string             `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's"`
-	ProductIDs   []string           `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"`
-	Replace      bool               `json:"replace,omitempty" default:"false" doc:"Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call"`
-	Sandbox      *item.Rehearsal    `json:"sandbox,omitempty" doc:"Simulated result of each item. For test keys only"`
-	Metadata     resource.Metadata  `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	Days         int               `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
+	PostsPerDay  int               `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
+	ContentTypes []string          `json:"content_types,omitempty" enum:"short_video,post,carousel,story,long_video" minItems:"1" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story"`
+	StartsOn     string            `json:"starts_on,omitempty" format:"date" doc:"First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow" example:"2026-12-01"`
+	Brief        string            `json:"brief,omitempty" format:"not-blank" maxLength:"2000" doc:"What the plan is about, beyond the settings of the factory" example:"The weeks before Christmas"`
+	Pillars      []Pillar          `json:"pillars,omitempty" minItems:"1" maxItems:"8" nullable:"false" doc:"Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the factory, in equal shares"`
+	Campaigns    []Campaign        `json:"campaigns,omitempty" maxItems:"5" nullable:"false" doc:"Rows of items about one matter, which build on each other: they are spread evenly over their days"`
+	Quality      string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's"`
+	ProductIDs   []string          `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"`
+	Replace      bool              `json:"replace,omitempty" default:"false" doc:"Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call"`
+	Sandbox      *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result of each item. For test keys only"`
+	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 
 type createInput struct {
@@ -57,8 +56,8 @@ type createInput struct {
 
 // draft is a checked plan with the recipe of its items.
 type draft struct {
-	plan   planjob.Plan
-	recipe planjob.Recipe
+	plan   Plan
+	recipe Recipe
 	// credits is the price of each item in its order, and live their total with a live key.
 	credits []int64
 	live    int64
@@ -73,7 +72,7 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	}
 	types, unmade := typesOf(b.ContentTypes, f)
 	zone := "UTC"
-	d.recipe = planjob.Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller,
+	d.recipe = Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller,
 		Items: map[string]*item.Record{}}
 	if f.Schedule != nil {
 		zone, d.recipe.Times = f.Schedule.Timezone, f.Schedule.Times
@@ -85,20 +84,20 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	for _, t := range f.Topics {
 		d.recipe.Topics = append(d.recipe.Topics, string(t))
 	}
-	d.plan = planjob.Plan{
+	d.plan = Plan{
 		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days,
 		PostsPerDay:  b.PostsPerDay,
 		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief,
-		ProductIDs: append([]string{}, b.ProductIDs...), State: planjob.Queued, Usual: usualLive,
-		Pillars: append([]planjob.Pillar{}, b.Pillars...), Campaigns: append([]planjob.Campaign{}, b.Campaigns...),
-		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []planjob.Entry{},
+		ProductIDs: append([]string{}, b.ProductIDs...), State: Queued, Usual: usualLive,
+		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
+		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Entry{},
 	}
 	if d.recipe.Country, err = countryOf(f); err != nil {
 		return d, err
 	}
 	for i, name := range d.recipe.Topics {
 		if i < mostPillars && b.Pillars == nil {
-			d.plan.Pillars = append(d.plan.Pillars, planjob.Pillar{Name: name, Share: 1})
+			d.plan.Pillars = append(d.plan.Pillars, Pillar{Name: name, Share: 1})
 		}
 	}
 	if mode == tenant.Test {
@@ -115,12 +114,12 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		return ofFactory(err)
 	}
 	live := map[string]int64{}
-	for _, t := range planjob.Types {
+	for _, t := range Types {
 		if !slices.Contains(d.plan.ContentTypes, t.Name) {
 			continue
 		}
-		r, err := content.Planned(f, t.Kind, t.Format, d.plan.Quality, strings.Repeat("x", planjob.MaxTopic),
-			planjob.LongestSlot(b.Brief), b.Sandbox, s.offer, mode, now)
+		r, err := content.Planned(f, t.Kind, t.Format, d.plan.Quality, strings.Repeat("x", MaxTopic),
+			LongestSlot(b.Brief), b.Sandbox, s.offer, mode, now)
 		if err != nil {
 			return ofFactory(err)
 		}
@@ -174,7 +173,7 @@ func ofFactory(err error) error {
 // make.
 func typesOf(asked []string, f factory.Factory) ([]string, error) {
 	var made, usual []string
-	for _, t := range planjob.Types {
+	for _, t := range Types {
 		if slices.Contains(f.ContentTypes, string(t.Kind)) {
 			if made = append(made, t.Name); t.Usual || len(usual) == 0 {
 				usual = append(usual, t.Name)
@@ -217,7 +216,7 @@ func start(asked, zone string, now time.Time) (string, error) {
 	return asked, nil
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out planjob.Plan, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Plan, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	keys := []store.Key{factoryrecord.BookKey(in.ID)}
 	if p.Mode == tenant.Live {
@@ -264,7 +263,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			return out, err
 		}
 	}
-	if err := planjob.Accept(tx, now, o, d.plan, d.recipe, credits, ledger.PayerOf(now, p),
+	if err := Accept(tx, now, o, d.plan, d.recipe, credits, ledger.PayerOf(now, p),
 		funds, replaced); err != nil {
 		return out, err
 	}
@@ -282,7 +281,7 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 	for i, productID := range ids {
 		if !slices.ContainsFunc(items, func(it store.Item) bool {
 			return it.PK == productID &&
-				record.Offered(it, o, f.ID)
+				product.Offered(it, o, f.ID)
 		}) {
 			found = append(found, errs.Invalid("/product_ids/"+strconv.Itoa(i),
 				"is not the id of an active product of the factory"))
@@ -293,7 +292,7 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 
 // book adds the plan to the book of its factory, which was read as the item. It returns
 // the plans that it replaces, and refuses a plan that has days of others without leave.
-func book(tx *store.Tx, now time.Time, o tenant.Owner, p planjob.Plan, replace bool,
+func book(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, replace bool,
 	read store.Item) (replaced []string, err error) {
 	b, err := factoryrecord.BookOf(read)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"reflect"
 
 	"github.com/content-automation/api/pkg/area/factory"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -36,10 +35,10 @@ func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
 
 // CreateFrom is createContentPlan with a parsed JSON value as its body. Places in errors
 // begin with the member body.
-func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, factoryID string, body any) (planjob.Plan, error) {
+func (s *Service) CreateFrom(ctx context.Context, tx *store.Tx, factoryID string, body any) (Plan, error) {
 	b, err := httpapi.Member[createBody]("body", body)
 	if err != nil {
-		return planjob.Plan{}, err
+		return Plan{}, err
 	}
 	p, err := s.create(ctx, tx, &createInput{factory.FactoryPath{ID: factoryID}, b})
 	return p, errs.Below("/body", err)

@@ -15,16 +15,13 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
-	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -105,7 +102,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	signer := mediatest.Signer(t, w.clock.Now)
+	signer := apitest.Signer(t, w.clock.Now)
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2")
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
@@ -130,7 +127,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) live(credits int64) {
 	w.t.Helper()
 	w.Caller = w.Live()
-	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
+	apitest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
 	w.factory = w.makeFactory()
 }
 
@@ -156,24 +153,24 @@ func body(members ...any) object {
 	return with(object{"days": 2, "posts_per_day": 2, "content_types": []string{"post", "carousel"}}, members...)
 }
 
-func (w *world) path() string { return planjob.Path(w.factory) }
+func (w *world) path() string { return planarea.Path(w.factory) }
 
 // create plans through the API.
-func (w *world) create(members ...any) (p planjob.Plan) {
+func (w *world) create(members ...any) (p planarea.Plan) {
 	w.t.Helper()
 	w.Call(http.MethodPost, w.path(), body(members...)).Into(w.t, http.StatusAccepted, &p)
 	w.clock.Add(time.Second)
 	return p
 }
 
-func (w *world) get() (p planjob.Plan) {
+func (w *world) get() (p planarea.Plan) {
 	w.t.Helper()
 	w.Call(http.MethodGet, w.path(), nil).Into(w.t, http.StatusOK, &p)
 	return p
 }
 
 // until takes steps until the plan is in a state.
-func (w *world) until(state planjob.State) planjob.Plan {
+func (w *world) until(state planarea.State) planarea.Plan {
 	w.t.Helper()
 	for range 500 {
 		if p := w.get(); p.State == state {
@@ -184,7 +181,7 @@ func (w *world) until(state planjob.State) planjob.Plan {
 		}
 	}
 	w.t.Fatalf("the plan never is %s: %+v", state, w.get())
-	return planjob.Plan{}
+	return planarea.Plan{}
 }
 
 // items returns the items of a plan, in its order.
@@ -206,7 +203,7 @@ func (w *world) events(objectID string) map[event.Type]int {
 // balance returns the credits that can be spent.
 func (w *world) balance() int64 {
 	w.t.Helper()
-	return ledgertest.Balance(w.t, w.db, w.Principal.Account)
+	return apitest.Balance(w.t, w.db, w.Principal.Account)
 }
 
 // settled checks that the entries add up to the balance, and that nothing is held.

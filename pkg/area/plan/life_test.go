@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/event"
@@ -89,7 +89,7 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 			t.Errorf("what was queued is %s", got.State)
 		}
 	}
-	if got := w.get(); got.State != planjob.Queued || len(w.items(p.ID)) > 0 || len(w.writer.asked) > 0 {
+	if got := w.get(); got.State != plan.Queued || len(w.items(p.ID)) > 0 || len(w.writer.asked) > 0 {
 		t.Errorf("the plan is %+v", got)
 	}
 	// Far longer than work may take otherwise.
@@ -98,7 +98,7 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 	}
 	w.setState(factory.StateActive)
 	resumed := w.clock.Now()
-	if w.until(planjob.Planning); w.clock.Now().Sub(resumed) > 10*time.Second {
+	if w.until(plan.Planning); w.clock.Now().Sub(resumed) > 10*time.Second {
 		t.Errorf("the plan went on after %v", w.clock.Now().Sub(resumed))
 	}
 	w.engine.Drain()
@@ -108,7 +108,7 @@ func TestQueuedWorkOfAPausedFactoryWaits(t *testing.T) {
 			t.Errorf("resumed, %s is %s, at %v", it.ID, got.State, got.GeneratedAt)
 		}
 	}
-	if got := w.get(); got.State != planjob.Completed || got.Items.Generated != 4 {
+	if got := w.get(); got.State != plan.Completed || got.Items.Generated != 4 {
 		t.Errorf("resumed, the plan is %+v", got)
 	}
 	w.settled()
@@ -163,7 +163,7 @@ func TestAPlanThatIsPausedWhilePlanningGoesOn(t *testing.T) {
 	}
 	w.setState(factory.StateActive)
 	w.engine.Drain()
-	if got := w.get(); got.State != planjob.Completed || got.Items.Generated != 40 {
+	if got := w.get(); got.State != plan.Completed || got.Items.Generated != 40 {
 		t.Errorf("%+v", got)
 	}
 }

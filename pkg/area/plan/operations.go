@@ -8,7 +8,6 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/factory"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -63,15 +62,15 @@ func (s *Service) Register(r *httpapi.Router) {
 	}, s.get)
 }
 
-func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (planjob.Plan, error) {
+func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (Plan, error) {
 	if !id.Valid(id.Factory, in.ID) {
-		return planjob.Plan{}, errs.Missing(factory.Kind, in.ID)
+		return Plan{}, errs.Missing(factory.Kind, in.ID)
 	}
-	page, err := s.db.List(ctx, planjob.Latest(in.ID))
+	page, err := s.db.List(ctx, Latest(in.ID))
 	if err != nil {
-		return planjob.Plan{}, err
+		return Plan{}, err
 	}
-	p, ok, err := planjob.Found(page.Items, auth.FromContext(ctx).Owner)
+	p, ok, err := Found(page.Items, auth.FromContext(ctx).Owner)
 	if err == nil && !ok {
 		err = errs.New(errs.NotFound, "The factory %s has no content plan, or there is no such factory for this "+
 			"key's account and mode.", in.ID)
@@ -79,6 +78,6 @@ func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (planjob.Pla
 	if err != nil {
 		return p, err
 	}
-	p.Calendar, err = planjob.Calendar(ctx, s.db, p)
+	p.Calendar, err = Calendar(ctx, s.db, p)
 	return p, err
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -23,7 +23,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	w.faults.Reset()
 	a := w.Call(http.MethodPost, w.path(), body("content_types", []string{"short_video", "post", "carousel"},
 		"posts_per_day", 3, "brief", "Vor dem Marathon", "metadata", object{"team": "sales"}))
-	var made planjob.Plan
+	var made plan.Plan
 	a.Into(t, http.StatusAccepted, &made)
 	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
@@ -31,13 +31,13 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	if a.Header.Get("Location") != w.path() || a.Header.Get("Retry-After") == "" {
 		t.Errorf("answered %v", a.Header)
 	}
-	want := planjob.Plan{
+	want := plan.Plan{
 		Resource: resource.New(made.ID, w.clock.Now(), resource.Metadata{"team": "sales"}), FactoryID: w.factory,
 		Days: 2, PostsPerDay: 3,
 		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin",
 		Brief: "Vor dem Marathon", ProductIDs: []string{},
-		Pillars: []planjob.Pillar{}, Campaigns: []planjob.Campaign{}, Calendar: []planjob.Entry{}, Quality: "standard",
-		State: planjob.Queued, Items: planjob.Items{Total: 6}, CostEstimate: made.CostEstimate,
+		Pillars: []plan.Pillar{}, Campaigns: []plan.Campaign{}, Calendar: []plan.Entry{}, Quality: "standard",
+		State: plan.Queued, Items: plan.Items{Total: 6}, CostEstimate: made.CostEstimate,
 	}
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {
 		t.Errorf("made %+v", made)
@@ -52,7 +52,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 
 	w.engine.Drain()
 	done := w.get()
-	if done.State != planjob.Completed || done.Items != (planjob.Items{Total: 6, Generated: 6}) ||
+	if done.State != plan.Completed || done.Items != (plan.Items{Total: 6, Generated: 6}) ||
 		done.CompletedAt == nil || done.Failure != nil {
 		t.Errorf("done %+v", done)
 	}
@@ -92,7 +92,7 @@ func TestPlansOfTheSandboxAreDeterministic(t *testing.T) {
 	for i := range prompts {
 		w := newWorld(t)
 		p := w.create("days", 20)
-		w.until(planjob.Generating)
+		w.until(plan.Generating)
 		for _, it := range w.items(p.ID) {
 			prompts[i] = append(prompts[i], it.Prompt)
 		}
@@ -105,13 +105,13 @@ func TestPlansOfTheSandboxAreDeterministic(t *testing.T) {
 func TestTheWholePriceIsReservedAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.live(100_000)
-	var estimated planjob.Plan
+	var estimated plan.Plan
 	before := w.balance()
 	p := w.create("days", 15, "content_types", []string{"post"})
 	if p.ReservedCredits == 0 || p.ReservedCredits != p.CostEstimate || w.balance() != before-p.ReservedCredits {
 		t.Errorf("%+v reserved, the balance went from %d to %d", p, before, w.balance())
 	}
-	for estimated = w.get(); estimated.State != planjob.Generating; estimated = w.get() {
+	for estimated = w.get(); estimated.State != plan.Generating; estimated = w.get() {
 		if estimated.ReservedCredits != p.ReservedCredits || w.balance() != before-p.ReservedCredits {
 			t.Fatalf("planning, %+v, the balance is %d", estimated, w.balance())
 		}
@@ -171,7 +171,7 @@ func TestBadInput(t *testing.T) {
 		{"a code without a failure", w.factory, body("sandbox", object{"failure_code": "timeout"}),
 			"/sandbox/failure_code"},
 	} {
-		a := w.Call(http.MethodPost, planjob.Path(c.factory), c.body)
+		a := w.Call(http.MethodPost, plan.Path(c.factory), c.body)
 		if a.Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, c.param); t.Failed() {
 			t.Fatalf("%s: %s", c.name, a.Raw)
 		}
@@ -181,7 +181,7 @@ func TestBadInput(t *testing.T) {
 	w.create("starts_on", "2026-05-01", "content_types", []string{"post"}) // today
 	w.Stranger().Call(http.MethodGet, w.path(), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.Live().Call(http.MethodGet, w.path(), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
-	w.Call(http.MethodGet, planjob.Path("fac_1"), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
+	w.Call(http.MethodGet, plan.Path("fac_1"), nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.live(1000)
 	w.Call(http.MethodPost, w.path(), body("sandbox", object{"outcome": "failed"})).Refused(t,
 		http.StatusUnprocessableEntity, errs.ValidationFailed, "/sandbox")
@@ -190,7 +190,7 @@ func TestBadInput(t *testing.T) {
 func TestWithoutTypesAPlanHasWhatTheFactoryMakes(t *testing.T) {
 	w := newWorld(t)
 	w.factory = w.makeFactory("content_types", []string{"carousel", "story", "video"})
-	var p planjob.Plan
+	var p plan.Plan
 	w.Call(http.MethodPost, w.path(), object{"days": 1, "posts_per_day": 1}).Into(t, http.StatusAccepted, &p)
 	if !slices.Equal(p.ContentTypes, []string{"short_video", "carousel"}) || p.Timezone != "UTC" {
 		t.Errorf("%+v", p)
@@ -227,7 +227,7 @@ func TestTheOutcomeOfTheSandboxIsThatOfEachItem(t *testing.T) {
 	w := newWorld(t)
 	p := w.create("sandbox", object{"outcome": "failed", "failure_code": "content_policy"})
 	w.engine.Drain()
-	if got := w.get(); got.State != planjob.Completed || got.Items != (planjob.Items{Total: 4, Failed: 4}) {
+	if got := w.get(); got.State != plan.Completed || got.Items != (plan.Items{Total: 4, Failed: 4}) {
 		t.Errorf("failed: %+v", got)
 	}
 	if it := w.items(p.ID)[0]; it.Failure == nil || it.Failure.Code != "content_policy" {
@@ -235,7 +235,7 @@ func TestTheOutcomeOfTheSandboxIsThatOfEachItem(t *testing.T) {
 	}
 	w.create("starts_on", "2026-06-01", "sandbox", object{"outcome": "published"})
 	w.engine.Drain()
-	if got := w.get(); got.Items != (planjob.Items{Total: 4, Generated: 4, Published: 4}) {
+	if got := w.get(); got.Items != (plan.Items{Total: 4, Generated: 4, Published: 4}) {
 		t.Errorf("published: %+v", got)
 	}
 	w.Call(http.MethodPost, w.path(), body("starts_on", "2026-07-01", "sandbox",
@@ -275,7 +275,7 @@ func TestOverlappingPlansNeedReplace(t *testing.T) {
 	if w.events(first.ID)[event.ContentPlanCompleted] != 0 {
 		t.Error("a replaced plan was completed")
 	}
-	if got := w.get(); got.ID != second.ID || got.State != planjob.Completed || got.Items.Generated != 6 {
+	if got := w.get(); got.ID != second.ID || got.State != plan.Completed || got.Items.Generated != 6 {
 		t.Errorf("the second plan: %+v", got)
 	}
 	if w.balance() >= before || before-w.balance() > second.CostEstimate*(kept+4+6+40)/6 {
@@ -285,7 +285,7 @@ func TestOverlappingPlansNeedReplace(t *testing.T) {
 	// A plan that has ended is replaced without a cancellation.
 	w.create("days", 3, "starts_on", "2026-05-10", "replace", true, "content_types", []string{"post"})
 	w.engine.Drain()
-	if got := w.get(); got.State != planjob.Completed || got.Items.Generated != 6 {
+	if got := w.get(); got.State != plan.Completed || got.Items.Generated != 6 {
 		t.Errorf("the third plan: %+v", got)
 	}
 }
@@ -333,7 +333,7 @@ func TestSlotsWithoutANewTopicAreDropped(t *testing.T) {
 	p := w.create("content_types", []string{"post"})
 	w.engine.Drain()
 	got := w.get()
-	if got.State != planjob.Completed || got.Items != (planjob.Items{Total: 4, Generated: 1, Failed: 3}) ||
+	if got.State != plan.Completed || got.Items != (plan.Items{Total: 4, Generated: 1, Failed: 3}) ||
 		got.ReservedCredits != 0 || got.CostCredits != p.CostEstimate/4 {
 		t.Errorf("%+v", got)
 	}
@@ -362,8 +362,8 @@ func TestAPlanOfAModelThatFailsReleasesItsMoney(t *testing.T) {
 		p := w.create()
 		w.engine.Drain()
 		got := w.get()
-		if got.State != planjob.Failed || got.Failure == nil || got.Failure.Code != c.code ||
-			got.Items != (planjob.Items{Total: 4, Failed: 4}) || got.ReservedCredits != 0 || w.balance() != before ||
+		if got.State != plan.Failed || got.Failure == nil || got.Failure.Code != c.code ||
+			got.Items != (plan.Items{Total: 4, Failed: 4}) || got.ReservedCredits != 0 || w.balance() != before ||
 			tries != c.tries {
 			t.Errorf("%s: after %d tries %+v, %+v", c.name, tries, got, got.Failure)
 		}
@@ -395,7 +395,7 @@ func TestAPlanWaitsForRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.engine.Drain()
-	if got := w.get(); got.State != planjob.Completed {
+	if got := w.get(); got.State != plan.Completed {
 		t.Errorf("%+v", got)
 	}
 }
@@ -405,7 +405,7 @@ func TestCountsFollowTheItems(t *testing.T) {
 	w.live(100_000)
 	p := w.create("content_types", []string{"post"})
 	price := p.CostEstimate / 4
-	w.until(planjob.Generating)
+	w.until(plan.Generating)
 	items := w.items(p.ID)
 	change := func(method, itemID, action string, status int) {
 		t.Helper()
@@ -414,24 +414,24 @@ func TestCountsFollowTheItems(t *testing.T) {
 	}
 	change(http.MethodPost, items[0].ID, "/cancel", http.StatusOK)
 	change(http.MethodDelete, items[1].ID, "", http.StatusOK)
-	if got := w.get(); got.Items != (planjob.Items{Total: 4, Canceled: 2}) || got.ReservedCredits != 2*price {
+	if got := w.get(); got.Items != (plan.Items{Total: 4, Canceled: 2}) || got.ReservedCredits != 2*price {
 		t.Errorf("canceled: %+v", got)
 	}
 	change(http.MethodPost, items[0].ID, "/regenerate", http.StatusAccepted)
-	if got := w.get(); got.Items != (planjob.Items{Total: 4, Canceled: 1}) || got.ReservedCredits != 3*price {
+	if got := w.get(); got.Items != (plan.Items{Total: 4, Canceled: 1}) || got.ReservedCredits != 3*price {
 		t.Errorf("regenerated: %+v", got)
 	}
 	w.engine.Drain()
-	if got := w.get(); got.State != planjob.Completed ||
-		got.Items != (planjob.Items{Total: 4, Canceled: 1, Generated: 3}) || got.CostCredits != 3*price {
+	if got := w.get(); got.State != plan.Completed ||
+		got.Items != (plan.Items{Total: 4, Canceled: 1, Generated: 3}) || got.CostCredits != 3*price {
 		t.Errorf("completed: %+v", got)
 	}
 	// After the end the counts go on, and the event is not repeated.
 	change(http.MethodPost, items[2].ID, "/regenerate", http.StatusAccepted)
 	w.engine.Drain()
 	change(http.MethodDelete, items[3].ID, "", http.StatusOK)
-	if got := w.get(); got.State != planjob.Completed ||
-		got.Items != (planjob.Items{Total: 4, Canceled: 1, Generated: 3}) || got.CostCredits != 4*price {
+	if got := w.get(); got.State != plan.Completed ||
+		got.Items != (plan.Items{Total: 4, Canceled: 1, Generated: 3}) || got.CostCredits != 4*price {
 		t.Errorf("later: %+v", got)
 	}
 	if w.events(p.ID)[event.ContentPlanCompleted] != 1 {
@@ -457,7 +457,7 @@ func TestAPlanSurvivesLostAnswers(t *testing.T) {
 		}
 		w.faults.Reset()
 		got := w.get()
-		if got.State != planjob.Completed || got.Items != (planjob.Items{Total: 26, Generated: 26}) ||
+		if got.State != plan.Completed || got.Items != (plan.Items{Total: 26, Generated: 26}) ||
 			len(w.items(p.ID)) != 26 || before-w.balance() != p.CostEstimate {
 			t.Errorf("%s: %+v, %d items, %d credits", call, got, len(w.items(p.ID)), before-w.balance())
 		}

@@ -7,10 +7,8 @@ import (
 	"testing"
 	"time"
 
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/promotion"
-	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
@@ -22,7 +20,7 @@ func (w *world) open() *apitest.Caller {
 	w.t.Helper()
 	w.factory = w.makeFactory("type", "seller", "settings", object{"currency": "EUR"})
 	s := apitest.New(w.t, w.db, &apitest.Log{}, w.clock.Now, product.NewService(w.db, nil, nil, w.clock.Now),
-		promotion.NewService(w.db, w.clock.Now))
+		product.NewPromotions(w.db, w.clock.Now))
 	s.Principal = w.Principal
 	return s
 }
@@ -65,7 +63,7 @@ func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
 	archived := w.sell(s, "Sandal")
 	s.Call(http.MethodPatch, "/v1/products/"+archived, object{"state": "archived"}).Into(t, http.StatusOK, new(any))
 	p := w.create()
-	w.until(planjob.Completed)
+	w.until(plan.Completed)
 	if got := w.presented(p.ID, names); !slices.Equal(got, []string{"Boot", "Roadshoe", "Trailshoe", "Boot"}) {
 		t.Errorf("presented are %v", got)
 	}
@@ -74,7 +72,7 @@ func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
 		t.Errorf("the plan is %+v", p)
 	}
 	s.Call(http.MethodDelete, "/v1/products/"+ids[0], nil).Into(t, http.StatusOK, new(any))
-	w.until(planjob.Completed)
+	w.until(plan.Completed)
 	if got := w.presented(p.ID, names); !slices.Equal(got, []string{"Roadshoe", "Roadshoe", "Roadshoe", "Roadshoe"}) {
 		t.Errorf("presented are %v", got)
 	}
@@ -99,7 +97,7 @@ func TestPhotosMakeAPlanCheaper(t *testing.T) {
 		if before-w.balance() != p.CostEstimate || p.CostEstimate != p.ReservedCredits {
 			t.Errorf("%d were reserved for %+v", before-w.balance(), p)
 		}
-		p = w.until(planjob.Completed)
+		p = w.until(plan.Completed)
 		var sum int64
 		for _, it := range w.items(p.ID) {
 			sum += it.CostCredits
@@ -118,15 +116,15 @@ func TestPhotosMakeAPlanCheaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := record.Decode(&it)
+	r, err := product.Decode(&it)
 	if err != nil {
 		t.Fatal(err)
 	}
-	photo := record.StoredPhoto{Photo: record.Photo{ID: "pho_1", State: "ready"},
+	photo := product.StoredPhoto{Photo: product.Photo{ID: "pho_1", State: "ready"},
 		File: &media.File{ID: "pho_1", Type: media.Image, Key: "media/1"}}
 	r.Photos = append(r.Photos, photo)
 	tx := &store.Tx{}
-	if err := record.Replace(tx, it, r, r.SKU); err != nil {
+	if err := product.Replace(tx, it, r, r.SKU); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.db.Commit(t.Context(), tx); err != nil {

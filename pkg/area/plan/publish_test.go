@@ -7,8 +7,8 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
-	social "github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -69,7 +69,7 @@ func TestAutoPublishTurnedOnLaterSchedulesThePlan(t *testing.T) {
 		}
 	}
 	if got := w.states(p.ID); got[item.Scheduled] > 0 || got[item.Queued]+got[item.Generating] == 0 &&
-		w.get().State == planjob.Generating {
+		w.get().State == plan.Generating {
 		t.Fatalf("before, the items are %v", got)
 	}
 	all := w.items(p.ID)
@@ -84,7 +84,7 @@ func TestAutoPublishTurnedOnLaterSchedulesThePlan(t *testing.T) {
 		http.StatusOK, &held)
 	w.change(object{"auto_publish": true})
 	for range 20_000 {
-		if w.get().State == planjob.Completed || !w.engine.Step() {
+		if w.get().State == plan.Completed || !w.engine.Step() {
 			break
 		}
 	}

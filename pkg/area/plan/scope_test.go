@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	planjob "github.com/content-automation/api/pkg/area/plan/job"
+	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -23,8 +23,8 @@ func TestAPlanWithoutTheScopeToPublishPublishesNothing(t *testing.T) {
 		w.engine.Handle(item.AutoPublish,
 			(&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[item.AutoPublish])
 		w.factory = w.makeFactory("auto_publish", true)
-		w.Without(c.lacking...).Call(http.MethodPost, w.path(), body()).Into(t, http.StatusAccepted, new(planjob.Plan))
-		p := w.until(planjob.Completed)
+		w.Without(c.lacking...).Call(http.MethodPost, w.path(), body()).Into(t, http.StatusAccepted, new(plan.Plan))
+		p := w.until(plan.Completed)
 		for _, it := range w.items(p.ID) {
 			_, err := w.db.Get(t.Context(), store.IDKey(task.ID(item.AutoPublish, it.ID, 1)))
 			if it.State != item.Generated || err != nil && !errors.Is(err, store.ErrNotFound) {

@@ -14,16 +14,10 @@ import (
 
 	"github.com/content-automation/api/pkg/area/factory"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
-	"github.com/content-automation/api/pkg/area/media/importer"
-	"github.com/content-automation/api/pkg/area/media/importer/importertest"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/media/importertest"
 	"github.com/content-automation/api/pkg/area/product"
-	"github.com/content-automation/api/pkg/area/product/photos"
-	"github.com/content-automation/api/pkg/area/product/promotion"
-	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -67,14 +61,14 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, clock: apitest.NewClock(), bucket: &importertest.Bucket{Objects: map[string][]byte{}},
 		urls: &urls{Client: safehttp.New(safehttp.Options{})}}
 	w.db = storetest.Open(t, w.clock.Now)
-	signer := mediatest.Signer(t, w.clock.Now)
+	signer := apitest.Signer(t, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
 		mediaarea.NewService(w.db, signer, w.urls, w.clock.Now),
-		product.NewService(w.db, signer, w.urls, w.clock.Now), promotion.NewService(w.db, w.clock.Now))
-	worker := &importer.Worker{DB: w.db, Objects: w.bucket, URLs: w.urls, Now: w.clock.Now}
+		product.NewService(w.db, signer, w.urls, w.clock.Now), product.NewPromotions(w.db, w.clock.Now))
+	worker := &mediaarea.Importer{DB: w.db, Objects: w.bucket, URLs: w.urls, Now: w.clock.Now}
 	kernel := task.NewKernel(task.Config{
-		DB: w.db, Handlers: map[task.Kind]task.Handler{incoming.Kind: worker,
-			incoming.Photo: &photos.Worker{Files: worker}},
+		DB: w.db, Handlers: map[task.Kind]task.Handler{mediaarea.Kind: worker,
+			mediaarea.Photo: &product.PhotoWorker{Files: worker}},
 		Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0.5 },
 	})
 	w.Worker = importertest.Worker{T: t, DB: w.db, Clock: w.clock, Kernel: kernel}
@@ -102,13 +96,13 @@ func (w *world) body(sku string, changes object) object {
 	return b
 }
 
-func (w *world) product(sku string, changes object) (p record.Product) {
+func (w *world) product(sku string, changes object) (p product.Product) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/products", w.body(sku, changes)).Into(w.t, http.StatusCreated, &p)
 	return p
 }
 
-func (w *world) get(productID string) (p record.Product) {
+func (w *world) get(productID string) (p product.Product) {
 	w.t.Helper()
 	w.Call(http.MethodGet, "/v1/products/"+productID, nil).Into(w.t, http.StatusOK, &p)
 	return p
@@ -125,14 +119,14 @@ func picture(number byte) []byte {
 	return b.Bytes()
 }
 
-func (w *world) add(productID string, body object) (p record.Photo) {
+func (w *world) add(productID string, body object) (p product.Photo) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/products/"+productID+"/photos", body).Into(w.t, http.StatusCreated, &p)
 	return p
 }
 
 // upload puts a file where the signed URL leads, and sends the notice of S3.
-func (w *world) upload(p record.Photo, content []byte) {
+func (w *world) upload(p product.Photo, content []byte) {
 	w.t.Helper()
 	w.Notify(w.bucket.Upload(w.t, p.Upload.URL, content))
 }
@@ -140,11 +134,11 @@ func (w *world) upload(p record.Photo, content []byte) {
 // due takes the steps of a photo's task of an attempt that are due after a while.
 func (w *world) due(photoID string, attempt int, after time.Duration) {
 	w.t.Helper()
-	w.DoAfter(store.IDKey(task.ID(incoming.Photo, photoID, attempt)), after)
+	w.DoAfter(store.IDKey(task.ID(mediaarea.Photo, photoID, attempt)), after)
 }
 
 // ready makes a photo of an uploaded file.
-func (w *world) ready(productID string, number byte) record.Photo {
+func (w *world) ready(productID string, number byte) product.Photo {
 	w.t.Helper()
 	p := w.add(productID, importertest.Declare("image/png", picture(number)))
 	w.upload(p, picture(number))

@@ -3,7 +3,6 @@ package product
 import (
 	"net/http"
 
-	"github.com/content-automation/api/pkg/area/product/record"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
@@ -43,7 +42,7 @@ type patchBody struct {
 	Price       *pricePatch            `json:"price,omitempty" doc:"Price of the product. It cannot go below the discount of a promotion that has not ended"`
 	URL         *string                `json:"url,omitempty" maxLength:"2048" nullable:"true" doc:"Page where it is sold"`
 	Attributes  resource.MetadataPatch `json:"attributes,omitempty" nullable:"true" doc:"Properties to set. A null value removes that property; null removes all" example:"{\"color\":\"red\"}"`
-	State       record.State           `json:"state,omitempty" enum:"active,archived" doc:"An archived product is kept, and no new content is made of it"`
+	State       State                  `json:"state,omitempty" enum:"active,archived" doc:"An archived product is kept, and no new content is made of it"`
 	PhotoIDs    []string               `json:"photo_ids,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false" doc:"Ids of all its photos in their new order. The first is the main photo"`
 	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
 }

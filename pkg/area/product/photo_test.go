@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/media/importer/importertest"
-	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/media/importertest"
+	record "github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -28,7 +28,7 @@ func TestAPhotoIsUploaded(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
 	photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
-	if photo.State != incoming.Pending || photo.Upload == nil || photo.ProductID != p.ID || photo.URL != nil {
+	if photo.State != media.Pending || photo.Upload == nil || photo.ProductID != p.ID || photo.URL != nil {
 		t.Fatalf("added was %+v", photo)
 	}
 	u, err := url.Parse(photo.Upload.URL)
@@ -45,7 +45,7 @@ func TestAPhotoIsUploaded(t *testing.T) {
 	w.upload(photo, picture(2)) // comes too late
 	product := w.get(p.ID)
 	got := product.Photos[0]
-	if got.State != incoming.Ready || got.URL == nil || got.Upload != nil || got.Width != 12 || got.Height != 8 ||
+	if got.State != media.Ready || got.URL == nil || got.Upload != nil || got.Width != 12 || got.Height != 8 ||
 		got.MIMEType != "image/png" || product.Version != 3 {
 		t.Fatalf("it is %+v of %+v", got, product)
 	}
@@ -58,10 +58,10 @@ func TestAPhotoIsUploaded(t *testing.T) {
 	// It stays for as long as its product.
 	w.clock.Add(365 * 24 * time.Hour)
 	w.upload(photo, picture(3))
-	if got := w.get(p.ID).Photos[0]; got.State != incoming.Ready {
+	if got := w.get(p.ID).Photos[0]; got.State != media.Ready {
 		t.Errorf("after a year it is %+v", got)
 	}
-	if found := apitest.All[incoming.Media](w.Caller, "/v1/media", 10); len(found) != 0 {
+	if found := apitest.All[media.Media](w.Caller, "/v1/media", 10); len(found) != 0 {
 		t.Errorf("photos are listed as media: %+v", found)
 	}
 }
@@ -75,7 +75,7 @@ func TestAPhotoIsFetched(t *testing.T) {
 		t.Errorf("added was %+v", photo)
 	}
 	w.due(photo.ID, 1, 0)
-	if got := w.get(p.ID).Photos[0]; got.State != incoming.Ready || got.Bytes == 0 {
+	if got := w.get(p.ID).Photos[0]; got.State != media.Ready || got.Bytes == 0 {
 		t.Errorf("it is %+v, %+v", got, got.Reason)
 	}
 	for _, address := range []string{"https://10.0.0.1/a.png", "https://127.0.0.1/a.png",
@@ -124,12 +124,12 @@ func TestAChangeOfAProductSignsNothingForWhoMayNotReadIt(t *testing.T) {
 func TestAPhotoOfAMedia(t *testing.T) {
 	w := newWorld(t)
 	w.urls.answer = func(rw http.ResponseWriter, _ *http.Request) { _, _ = rw.Write(picture(1)) }
-	var m incoming.Media
+	var m media.Media
 	w.Call(http.MethodPost, "/v1/media", object{"source_url": public}).Into(t, http.StatusCreated, &m)
 	p := w.product("A", nil)
 	w.Call(http.MethodPost, "/v1/products/"+p.ID+"/photos", object{"media_id": m.ID}).Refused(t, 422,
 		errs.ValidationFailed, "/media_id")
-	first := incoming.Wake(m.ID)
+	first := media.Wake(m.ID)
 	w.Do(first)
 	photo := w.add(p.ID, object{"media_id": m.ID})
 	w.Call(http.MethodDelete, "/v1/media/"+m.ID, nil).Into(t, http.StatusOK, new(any))
@@ -137,7 +137,7 @@ func TestAPhotoOfAMedia(t *testing.T) {
 	w.clock.Add(25 * time.Hour)
 	w.Do(first) // removes the file of the media
 	got := w.get(p.ID).Photos[0]
-	if got.State != incoming.Ready || len(w.bucket.Objects) != 1 {
+	if got.State != media.Ready || len(w.bucket.Objects) != 1 {
 		t.Errorf("it is %+v, %+v; there are %d objects", got, got.Reason, len(w.bucket.Objects))
 	}
 	for _, id := range []string{m.ID, "med_01h455vb4pex5vsknk084sn02q", "A", p.ID} {
@@ -181,7 +181,7 @@ func TestPhotosAreTurnedUprightAndLoseTheirPlace(t *testing.T) {
 	photo := w.add(p.ID, importertest.Declare("image/jpeg", located(t)))
 	w.upload(photo, located(t))
 	got := w.get(p.ID).Photos[0]
-	if got.State != incoming.Ready || got.Width != 10 || got.Height != 20 {
+	if got.State != media.Ready || got.Width != 10 || got.Height != 20 {
 		t.Errorf("it is %+v, %+v", got, got.Reason)
 	}
 	for key, content := range w.bucket.Objects {
@@ -220,7 +220,7 @@ func TestFilesThatAreNoPhotosAreRejected(t *testing.T) {
 			w.due(photo.ID, 1, 0)
 		}
 		got := w.get(p.ID).Photos[0]
-		if got.State != incoming.Rejected || got.Reason == nil || got.Reason.Code != c.code || got.URL != nil ||
+		if got.State != media.Rejected || got.Reason == nil || got.Reason.Code != c.code || got.URL != nil ||
 			len(w.bucket.Objects) != 0 {
 			t.Errorf("%s: %+v, %+v; there are %d objects", name, got, got.Reason, len(w.bucket.Objects))
 		}
@@ -325,7 +325,7 @@ func TestTheFilesOfDeletedPhotos(t *testing.T) {
 func TestAPendingPhotoIsDeleted(t *testing.T) {
 	w := newWorld(t)
 	p := w.product("A", nil)
-	for range incoming.MaxPending + 5 {
+	for range media.MaxPending + 5 {
 		photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
 		w.Call(http.MethodDelete, "/v1/products/"+p.ID+"/photos/"+photo.ID, nil).Into(t, http.StatusOK, new(any))
 	}
@@ -341,7 +341,7 @@ func TestAPendingPhotoIsDeleted(t *testing.T) {
 // A product is deleted with all its pending photos, which count as pending no more.
 func TestAProductWithPendingPhotosIsDeleted(t *testing.T) {
 	w := newWorld(t)
-	for range incoming.MaxPending {
+	for range media.MaxPending {
 		p := w.product("A", nil)
 		w.add(p.ID, importertest.Declare("image/png", picture(1)))
 		w.add(p.ID, importertest.Declare("image/png", picture(2)))
@@ -354,11 +354,11 @@ func TestAPhotoThatNeverComes(t *testing.T) {
 	p := w.product("A", nil)
 	photo := w.add(p.ID, importertest.Declare("image/png", picture(1)))
 	w.due(photo.ID, 1, 50*time.Minute)
-	if got := w.get(p.ID).Photos[0]; got.State != incoming.Pending || got.Upload != nil {
+	if got := w.get(p.ID).Photos[0]; got.State != media.Pending || got.Upload != nil {
 		t.Errorf("after 50 minutes it is %+v", got)
 	}
 	w.due(photo.ID, 1, 10*time.Minute)
-	if got := w.get(p.ID).Photos[0]; got.State != incoming.Rejected || got.Reason.Code != "not_uploaded" {
+	if got := w.get(p.ID).Photos[0]; got.State != media.Rejected || got.Reason.Code != "not_uploaded" {
 		t.Errorf("after an hour it is %+v, %+v", got, got.Reason)
 	}
 }
@@ -366,7 +366,7 @@ func TestAPhotoThatNeverComes(t *testing.T) {
 // Photos and media wait in the same queue.
 func TestOnlySoManyPhotosArePending(t *testing.T) {
 	w := newWorld(t)
-	for i := range incoming.MaxPending / record.MaxPhotos {
+	for i := range media.MaxPending / record.MaxPhotos {
 		p := w.product(string(rune('A'+i)), nil)
 		for n := range record.MaxPhotos {
 			w.add(p.ID, importertest.Declare("image/png", picture(byte(n))))
@@ -390,7 +390,7 @@ func TestAChangeWhileAPhotoIsLookedAt(t *testing.T) {
 		_, _ = rw.Write(picture(1))
 	}
 	w.due(photo.ID, 1, 0)
-	if got := w.get(p.ID); got.Name != "Shoe" || got.Photos[0].State != incoming.Ready || got.Version != 4 {
+	if got := w.get(p.ID); got.Name != "Shoe" || got.Photos[0].State != media.Ready || got.Version != 4 {
 		t.Errorf("it is %+v", got)
 	}
 }
@@ -406,7 +406,7 @@ func TestADeletionWhileAPhotoIsLookedAt(t *testing.T) {
 	}
 	w.due(photo.ID, 1, 0)
 	w.clock.Add(time.Hour)
-	m := incoming.Wake(photo.ID)
+	m := media.Wake(photo.ID)
 	w.Do(task.Message{ID: m.ID, Wake: true})
 	if got := w.get(p.ID); len(got.Photos) != 0 || len(w.bucket.Objects) != 0 {
 		t.Errorf("it is %+v; there are %d objects", got, len(w.bucket.Objects))

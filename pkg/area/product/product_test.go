@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/media/importer/importertest"
-	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/media/importertest"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
@@ -21,18 +21,18 @@ func TestAProductFromBeginningToEnd(t *testing.T) {
 		"description": "Made of recycled nets", "url": "https://shop.example.com/trail-42",
 		"attributes": object{"color": "red", "size": "42"}, "metadata": object{"erp": "4711"},
 	})
-	if made.State != record.Active || made.Version != 1 ||
+	if made.State != product.Active || made.Version != 1 ||
 		made.Price != (money.Price{Amount: 12900, Currency: "EUR"}) || made.Attributes["size"] != "42" ||
 		made.Photos == nil {
 		t.Errorf("made was %+v", made)
 	}
-	var got record.Product
+	var got product.Product
 	w.Call(http.MethodPatch, "/v1/products/"+made.ID,
 		object{"price": object{"amount": 9900}, "attributes": object{"size": nil}, "url": nil, "state": "archived",
 			"description": nil},
 		"If-Match", `"1"`).Into(t, http.StatusOK, &got)
 	if got.Price != (money.Price{Amount: 9900, Currency: "EUR"}) || len(got.Attributes) != 1 || got.URL != nil ||
-		got.State != record.Archived || got.Description != "" || got.Version != 2 {
+		got.State != product.Archived || got.Description != "" || got.Version != 2 {
 		t.Errorf("changed it is %+v", got)
 	}
 	w.Call(http.MethodPatch, "/v1/products/"+made.ID, object{"name": "Shoe"}, "If-Match", `"1"`).Refused(t, 412,
@@ -150,13 +150,13 @@ func TestProductsAreTheirOwnersAlone(t *testing.T) {
 			c.Call(call.method, "/v1/products/"+p.ID+call.path, call.body).Refused(t, 404, errs.NotFound, "")
 		}
 		for _, query := range []string{"", "?factory_id=" + w.seller, "?sku=A&factory_id=" + w.seller} {
-			if found := apitest.All[record.Product](c, "/v1/products"+query, 1); len(found) != 0 {
+			if found := apitest.All[product.Product](c, "/v1/products"+query, 1); len(found) != 0 {
 				t.Errorf("%s lists %+v", name, found)
 			}
 		}
 	}
 	reader := w.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ProductsRead} })
-	var got record.Product
+	var got product.Product
 	reader.Call(http.MethodGet, "/v1/products/"+p.ID, nil).Into(t, http.StatusOK, &got)
 	if got.Photos[0].Upload != nil {
 		t.Error("who only reads is shown the upload")
@@ -181,7 +181,7 @@ func TestProductsAreListedByFactorySKUAndState(t *testing.T) {
 		"factory_id=" + w.seller + "&sku=SKU-1&to=2026-01-01T00:00:00Z": 0,
 	} {
 		for _, limit := range []int{1, 100} {
-			found := apitest.All[record.Product](w.Caller, "/v1/products?"+query, limit)
+			found := apitest.All[product.Product](w.Caller, "/v1/products?"+query, limit)
 			if len(found) != want {
 				t.Errorf("%q: %d products, want %d", query, len(found), want)
 			}
@@ -210,7 +210,7 @@ func TestADeletedFactoryHasNoProducts(t *testing.T) {
 		}
 	}
 	keep := w.product("SKU-1", object{"factory_id": w.factory("seller")})
-	cleaner := record.Cleaner{DB: w.db, Now: w.clock.Now}
+	cleaner := product.Cleaner{DB: w.db, Now: w.clock.Now}
 	calls := 0
 	for more := true; more; calls++ {
 		var err error

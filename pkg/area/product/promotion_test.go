@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/product/record"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
@@ -24,7 +24,7 @@ func (w *world) offer(changes object, products ...string) object {
 	return b
 }
 
-func (w *world) promote(changes object, products ...string) (p record.Promotion) {
+func (w *world) promote(changes object, products ...string) (p product.Promotion) {
 	w.t.Helper()
 	w.Call(http.MethodPost, "/v1/promotions", w.offer(changes, products...)).Into(w.t, http.StatusCreated, &p)
 	return p
@@ -40,7 +40,7 @@ func TestAPromotionFollowsTheClock(t *testing.T) {
 	states := func(want string, n map[string]int) {
 		t.Helper()
 		for query, most := range n {
-			found := apitest.All[record.Promotion](w.Caller, "/v1/promotions?"+query, 1)
+			found := apitest.All[product.Promotion](w.Caller, "/v1/promotions?"+query, 1)
 			if len(found) != most || most > 0 && string(found[0].State) != want {
 				t.Errorf("%s: %+v", query, found)
 			}
@@ -62,15 +62,15 @@ func TestAPromotionIsChanged(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.product("A", nil), w.product("B", object{"price": object{"amount": 1000, "currency": "EUR"}})
 	made := w.promote(object{"message": "Only today", "metadata": object{"erp": "1"}}, a.ID)
-	if made.State != record.Running || made.Version != 1 || made.Message != "Only today" ||
+	if made.State != product.Running || made.Version != 1 || made.Message != "Only today" ||
 		!made.StartsAt.Equal(w.clock.Now()) {
 		t.Errorf("made was %+v", made)
 	}
 	path := "/v1/promotions/" + made.ID
-	var got record.Promotion
+	var got product.Promotion
 	w.Call(http.MethodPatch, path, object{"discount": object{"kind": "amount", "value": 1001}, "message": nil},
 		"If-Match", `"1"`).Into(t, http.StatusOK, &got)
-	if got.Discount != (record.Discount{Kind: "amount", Value: 1001}) || got.Message != "" || got.Version != 2 {
+	if got.Discount != (product.Discount{Kind: "amount", Value: 1001}) || got.Message != "" || got.Version != 2 {
 		t.Errorf("it is %+v", got)
 	}
 	w.Call(http.MethodPatch, path, object{"name": "Sale!"}, "If-Match", `"1"`).Refused(t, 412,
@@ -89,7 +89,7 @@ func TestAPromotionIsChanged(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/products/"+b.ID, object{"price": object{"amount": 1000}}).Into(t,
 		http.StatusOK, new(any))
 	w.Call(http.MethodPatch, path, object{"state": "ended"}).Into(t, http.StatusOK, &got)
-	if got.State != record.Ended || !got.EndsAt.Equal(w.clock.Now()) {
+	if got.State != product.Ended || !got.EndsAt.Equal(w.clock.Now()) {
 		t.Errorf("ended it is %+v", got)
 	}
 	w.Call(http.MethodPatch, path, object{"ends_at": w.at(time.Hour)}).Refused(t, 409, errs.InvalidState, "")
@@ -104,10 +104,10 @@ func TestAScheduledPromotionIsEnded(t *testing.T) {
 	p := w.product("A", nil)
 	made := w.promote(object{"starts_at": w.at(time.Hour)}, p.ID)
 	w.Call(http.MethodDelete, "/v1/products/"+p.ID, nil).Refused(t, 409, errs.InvalidState, "")
-	var got record.Promotion
+	var got product.Promotion
 	w.Call(http.MethodPatch, "/v1/promotions/"+made.ID, object{"state": "ended"}).Into(t, http.StatusOK, &got)
 	for query, want := range map[string]int{"scheduled": 0, "active": 0, "ended": 1} {
-		if found := apitest.All[record.Promotion](w.Caller, "/v1/promotions?state="+query, 1); len(found) != want {
+		if found := apitest.All[product.Promotion](w.Caller, "/v1/promotions?state="+query, 1); len(found) != want {
 			t.Errorf("%s: %+v", query, found)
 		}
 	}
@@ -153,14 +153,14 @@ func TestPromotionsThatAreRefused(t *testing.T) {
 	for _, c := range []*apitest.Caller{w.Live(), w.Stranger()} {
 		c.Call(http.MethodPost, "/v1/promotions", w.offer(nil, p.ID)).Refused(t, 404, errs.NotFound, "/factory_id")
 	}
-	if found := apitest.All[record.Promotion](w.Caller, "/v1/promotions", 10); len(found) != 0 {
+	if found := apitest.All[product.Promotion](w.Caller, "/v1/promotions", 10); len(found) != 0 {
 		t.Errorf("there are %+v", found)
 	}
 	made := w.promote(nil, p.ID)
 	for _, c := range []*apitest.Caller{w.Live(), w.Stranger()} {
 		c.Call(http.MethodPatch, "/v1/promotions/"+made.ID, object{"name": "Mine"}).Refused(t, 404, errs.NotFound, "")
 	}
-	for range record.MaxPromotions - 1 {
+	for range product.MaxPromotions - 1 {
 		w.promote(nil, p.ID)
 	}
 	w.Call(http.MethodPost, "/v1/promotions", w.offer(nil, p.ID)).Refused(t, 422, errs.ValidationFailed,
@@ -173,7 +173,7 @@ func TestPromotionsThatAreRefused(t *testing.T) {
 func TestAPromotionOfManyProducts(t *testing.T) {
 	w := newWorld(t)
 	var all []string
-	for i := range 2 * record.MaxProducts {
+	for i := range 2 * product.MaxProducts {
 		all = append(all, w.product(fmt.Sprint("SKU-", i), nil).ID)
 	}
 	p := w.promote(nil, all[:50]...)

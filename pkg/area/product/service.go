@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/record"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -48,12 +47,12 @@ type settings struct {
 	Price       money.Price       `json:"price"`
 	URL         string            `json:"url"`
 	Attributes  resource.Metadata `json:"attributes"`
-	State       record.State      `json:"state"`
+	State       State             `json:"state"`
 	PhotoIDs    []string          `json:"photo_ids"`
 	Metadata    resource.Metadata `json:"metadata"`
 }
 
-func settingsOf(r *record.StoredProduct) settings {
+func settingsOf(r *StoredProduct) settings {
 	s := settings{
 		SKU: r.SKU, Name: r.Name, Description: r.Description, Price: r.Price, Attributes: r.Attributes, State: r.State,
 		Metadata: r.Metadata,
@@ -85,12 +84,12 @@ func checkURL(address string) error {
 }
 
 // apply checks settings and takes them over.
-func (s settings) apply(r *record.StoredProduct, now time.Time) error {
+func (s settings) apply(r *StoredProduct, now time.Time) error {
 	found := []error{checkPrice(s.Price), checkURL(s.URL), r.CheckPrice(s.Price, now)}
 	if len(s.Attributes) > resource.MaxPairs {
 		found = append(found, errs.Invalid("/attributes", "must have at most %d pairs", resource.MaxPairs))
 	}
-	photos := make([]record.StoredPhoto, 0, len(r.Photos))
+	photos := make([]StoredPhoto, 0, len(r.Photos))
 	for _, photoID := range s.PhotoIDs {
 		if i := r.Photo(photoID); i >= 0 {
 			photos = append(photos, r.Photos[i])
@@ -111,13 +110,13 @@ func (s settings) apply(r *record.StoredProduct, now time.Time) error {
 }
 
 // find reads a product of the caller.
-func (s *Service) find(ctx context.Context, productID string, match ...httpapi.IfMatch) (*record.StoredProduct,
+func (s *Service) find(ctx context.Context, productID string, match ...httpapi.IfMatch) (*StoredProduct,
 	store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.Product, record.ItemKind, productID)
+	it, err := resource.Find(ctx, s.db, id.Product, ItemKind, productID)
 	if err != nil {
 		return nil, it, err
 	}
-	r, err := record.Decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return nil, it, err
 	}
@@ -126,7 +125,7 @@ func (s *Service) find(ctx context.Context, productID string, match ...httpapi.I
 
 // view returns a product as the caller sees it. The result of a change shows nothing that
 // the caller may not read.
-func (s *Service) view(ctx context.Context, r *record.StoredProduct) (record.Product, error) {
+func (s *Service) view(ctx context.Context, r *StoredProduct) (Product, error) {
 	p := auth.FromContext(ctx)
 	v, err := r.View(ctx, s.signer, p.Owner, s.now(), p.Has(auth.ProductsWrite))
 	if !p.Has(auth.ProductsRead) {
@@ -137,7 +136,7 @@ func (s *Service) view(ctx context.Context, r *record.StoredProduct) (record.Pro
 	return v, err
 }
 
-func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out record.Product, err error) {
+func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Product, err error) {
 	b, now := in.Body, s.now()
 	if err := b.Rules(); err != nil {
 		return out, err
@@ -149,20 +148,20 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := factoryrecord.CheckSeller(it, "products"); err != nil {
 		return out, err
 	}
-	r := &record.StoredProduct{Product: record.Product{Resource: resource.New(id.New(id.Product, now), now, nil),
+	r := &StoredProduct{Product: Product{Resource: resource.New(id.New(id.Product, now), now, nil),
 		FactoryID: b.FactoryID}}
 	err = settings{SKU: b.SKU, Name: b.Name, Description: b.Description, Price: b.Price, URL: b.URL,
-		Attributes: b.Attributes, State: record.Active, Metadata: b.Metadata}.apply(r, now)
+		Attributes: b.Attributes, State: Active, Metadata: b.Metadata}.apply(r, now)
 	if err != nil {
 		return out, err
 	}
-	if err := record.Create(tx, it.Owner, r); err != nil {
+	if err := Create(tx, it.Owner, r); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (out record.Product, err error) {
+func (s *Service) get(ctx context.Context, in *Path) (out Product, err error) {
 	r, _, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
@@ -170,7 +169,7 @@ func (s *Service) get(ctx context.Context, in *Path) (out record.Product, err er
 	return s.view(ctx, r)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[record.Product], err error) {
+func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Product], err error) {
 	o := auth.FromContext(ctx).Owner
 	if in.FactoryID != "" && !id.Valid(id.Factory, in.FactoryID) {
 		return page, errs.Invalid("factory_id", "is not the id of a factory")
@@ -178,16 +177,16 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[re
 	if in.SKU != "" {
 		return s.bySKU(ctx, in)
 	}
-	q, err := httpapi.Owned(ctx, record.ItemKind, id.Product, in.Period,
-		map[string]string{record.StateFilter: httpapi.AnyOf(in.State)})
+	q, err := httpapi.Owned(ctx, ItemKind, id.Product, in.Period,
+		map[string]string{StateFilter: httpapi.AnyOf(in.State)})
 	if err != nil {
 		return page, err
 	}
 	if in.FactoryID != "" {
-		q.Index, q.Partition = store.ByParent, record.Partition(o, in.FactoryID)
+		q.Index, q.Partition = store.ByParent, Partition(o, in.FactoryID)
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out record.Product, err error) {
-		r, err := record.Decode(&it)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (out Product, err error) {
+		r, err := Decode(&it)
 		if err != nil {
 			return out, err
 		}
@@ -197,18 +196,18 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[re
 
 // bySKU returns the one product of a factory that has a SKU, if there is one and the other
 // filters pass it.
-func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[record.Product], err error) {
+func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[Product], err error) {
 	if in.FactoryID == "" {
 		return page, errs.Invalid("sku", "needs factory_id, as a SKU is unique in its factory only")
 	}
 	if in.Cursor != "" {
-		return httpapi.Slice(ctx, []record.Product{}, nil, in.SliceInput, func(p record.Product) string { return p.ID })
+		return httpapi.Slice(ctx, []Product{}, nil, in.SliceInput, func(p Product) string { return p.ID })
 	}
-	held, err := s.db.GetAll(ctx, record.SKUKey(auth.FromContext(ctx).Owner, in.FactoryID, in.SKU))
+	held, err := s.db.GetAll(ctx, SKUKey(auth.FromContext(ctx).Owner, in.FactoryID, in.SKU))
 	if err != nil || held[0].Kind == "" {
 		return page, err
 	}
-	r, _, err := s.find(ctx, record.HolderOf(held[0]))
+	r, _, err := s.find(ctx, HolderOf(held[0]))
 	if errs.CodeOf(err) == errs.NotFound {
 		return page, nil // it was deleted in between
 	}
@@ -217,11 +216,11 @@ func (s *Service) bySKU(ctx context.Context, in *listInput) (page httpapi.Page[r
 		return page, err
 	}
 	v, err := s.view(ctx, r)
-	page.Items = []record.Product{v}
+	page.Items = []Product{v}
 	return page, err
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out record.Product, err error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Product, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -235,14 +234,14 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 		return out, err
 	}
 	r.Touch(now)
-	if err := record.Replace(tx, it, r, sku); err != nil {
+	if err := Replace(tx, it, r, sku); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
 }
 
 // remove deletes a product. The answer shows its last state, without URLs.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out record.Product, err error) {
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Product, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -253,12 +252,12 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 			"first, or take the product from it.", p.ID, p.State(now)).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{"update"}})
 	}
-	if err := record.Delete(tx, now, it, r); err != nil {
+	if err := Delete(tx, now, it, r); err != nil {
 		return out, err
 	}
 	r.Touch(now)
 	out = r.Product
-	out.Photos = make([]record.Photo, len(r.Photos))
+	out.Photos = make([]Photo, len(r.Photos))
 	for i, p := range r.Photos {
 		out.Photos[i] = p.Photo
 	}
@@ -266,7 +265,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 }
 
 // addPhoto adds a photo to a product.
-func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (out record.Photo, err error) {
+func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (out Photo, err error) {
 	b := in.Body
 	if err := b.Rules(); err != nil {
 		return out, err
@@ -276,23 +275,23 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 		return out, errs.Invalid(m.Param, "is not the id of a media")
 	}
 	if !id.Valid(id.Product, in.ID) {
-		return out, errs.Missing(record.ItemKind, in.ID)
+		return out, errs.Missing(ItemKind, in.ID)
 	}
 	given, err := incoming.Read(ctx, s.db, []incoming.Member{m}, store.IDKey(in.ID))
 	if err != nil {
 		return out, err
 	}
 	p, it, now := auth.FromContext(ctx), given.Beside[0], s.now()
-	if it.Kind != record.ItemKind || !p.Owner.Sees(it.Owner) {
-		return out, errs.Missing(record.ItemKind, in.ID)
+	if it.Kind != ItemKind || !p.Owner.Sees(it.Owner) {
+		return out, errs.Missing(ItemKind, in.ID)
 	}
-	r, err := record.Decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return out, err
 	}
-	if len(r.Photos) >= record.MaxPhotos {
+	if len(r.Photos) >= MaxPhotos {
 		return out, errs.New(errs.InvalidState, "The product already has %d photos, which is the maximum. Delete one "+
-			"first.", record.MaxPhotos).
+			"first.", MaxPhotos).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{"delete_photo"}})
 	}
 	if b.SourceURL != "" { // checked only after the product was found: the check looks its name up
@@ -311,7 +310,7 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 			return out, err
 		}
 	}
-	photo := record.NewPhoto(r.ID, now, incoming.Declared{MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256},
+	photo := NewPhoto(r.ID, now, incoming.Declared{MIMEType: b.MIMEType, Bytes: b.Bytes, SHA256: b.SHA256},
 		b.SourceURL, key)
 	if err := photo.Await(tx, now, it.Owner); err != nil {
 		return out, err
@@ -322,14 +321,14 @@ func (s *Service) addPhoto(ctx context.Context, tx *store.Tx, in *photoInput) (o
 	}
 	r.Photos = slices.Insert(r.Photos, at, photo)
 	r.Touch(now)
-	if err := record.Replace(tx, it, r, r.SKU); err != nil {
+	if err := Replace(tx, it, r, r.SKU); err != nil {
 		return out, err
 	}
 	return photo.View(ctx, s.signer, p.Owner, now, true)
 }
 
 // removePhoto takes a photo from a product. The answer shows its last state, without URLs.
-func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhotoInput) (out record.Photo, err error) {
+func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhotoInput) (out Photo, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -344,5 +343,5 @@ func (s *Service) removePhoto(ctx context.Context, tx *store.Tx, in *removePhoto
 		return out, err
 	}
 	r.Touch(now)
-	return out, record.Replace(tx, it, r, r.SKU)
+	return out, Replace(tx, it, r, r.SKU)
 }

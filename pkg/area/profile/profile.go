@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"

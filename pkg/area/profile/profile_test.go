@@ -7,17 +7,16 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/crm/integration"
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	"github.com/content-automation/api/pkg/area/crm"
+	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/profile"
-	social "github.com/content-automation/api/pkg/area/social/account"
-	"github.com/content-automation/api/pkg/area/studio/generation"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -41,7 +40,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now,
-		profile.NewService(w.db, mediatest.Signer(t, w.clock.Now), w.clock.Now))
+		profile.NewService(w.db, apitest.Signer(t, w.clock.Now), w.clock.Now))
 	return w
 }
 
@@ -76,12 +75,12 @@ func TestAProfileInUseIsNotDeleted(t *testing.T) {
 	}{
 		"factory":        {kind: factoryrecord.Kind},
 		"content item":   {kind: item.ItemKind},
-		"generation":     {kind: generation.ItemKind},
-		"media":          {kind: incoming.ItemKind},
+		"generation":     {kind: studio.ItemKind},
+		"media":          {kind: media.ItemKind},
 		"social account": {kind: social.Kind, state: "connected", ended: string(social.Disconnected)},
-		"integration":    {kind: integration.Kind, state: "connected", ended: string(integration.Disconnected)},
-		"webhook": {kind: endpoint.Kind, change: func(it *store.Item, _ tenant.Profile) {
-			it.Key, it.Listed = store.Key{PK: endpoint.List(it.Owner), SK: it.PK}, store.Key{}
+		"integration":    {kind: crm.Kind, state: "connected", ended: string(crm.Disconnected)},
+		"webhook": {kind: webhook.Kind, change: func(it *store.Item, _ tenant.Profile) {
+			it.Key, it.Listed = store.Key{PK: webhook.List(it.Owner), SK: it.PK}, store.Key{}
 		}},
 		"API key": {kind: "api_key", state: keyrecord.Active, ended: keyrecord.Revoked,
 			change: func(it *store.Item, _ tenant.Profile) {

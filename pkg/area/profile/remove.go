@@ -9,11 +9,11 @@ import (
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/crm/integration"
-	"github.com/content-automation/api/pkg/area/media/incoming"
-	social "github.com/content-automation/api/pkg/area/social/account"
-	"github.com/content-automation/api/pkg/area/studio/generation"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/crm"
+	"github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -75,17 +75,17 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (string, error)
 	}{
 		{"An API key", store.Query{Index: store.Table, Partition: credential.Keys(o.Account)},
 			func(it store.Item) (bool, error) { return s.binds(it, o.Profile) }},
-		{"A webhook", store.Query{Index: store.Table, Partition: endpoint.List(o)}, nil},
+		{"A webhook", store.Query{Index: store.Table, Partition: webhook.List(o)}, nil},
 		{"A factory", listed(o, factoryrecord.Kind), nil},
 		{"A social account", listed(o, social.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(social.Disconnected), nil
 		}},
-		{"An integration", listed(o, integration.Kind), func(it store.Item) (bool, error) {
-			return it.Filters["state"] != string(integration.Disconnected), nil
+		{"An integration", listed(o, crm.Kind), func(it store.Item) (bool, error) {
+			return it.Filters["state"] != string(crm.Disconnected), nil
 		}},
 		{"A content item", listed(o, item.ItemKind), nil},
-		{"A generation", listed(o, generation.ItemKind), nil},
-		{"A media", listed(o, incoming.ItemKind), nil},
+		{"A generation", listed(o, studio.ItemKind), nil},
+		{"A media", listed(o, media.ItemKind), nil},
 	} {
 		kind.query.Limit = 100
 		err := s.db.Each(ctx, kind.query, func(it store.Item) error {

@@ -23,13 +23,12 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/publishing"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -40,7 +39,7 @@ import (
 
 type object = map[string]any
 
-var vault = account.Vault{Envelope: sealtest.Envelope("key")}
+var vault = social.Vault{Envelope: sealtest.Envelope("key")}
 
 // world has the operations of the area, and the worker that publishes, which a fuse may kill. Its caller has a test
 // key.
@@ -53,7 +52,7 @@ type world struct {
 	service *publishing.Service
 	factory string
 	// platforms are those of the sandbox; posts are the texts of the posts that they have, by the ids of posts.
-	platforms *account.Platforms
+	platforms *social.Platforms
 	posts     map[string]string
 	// refused is the answer to each change of a post, unless it is nil; calls counts them.
 	refused error
@@ -92,8 +91,8 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) {
 		c.HTTPClient = fused{c.HTTPClient, w.fuse}
 	})
-	w.platforms = account.NewPlatforms(account.PlatformsConfig{Now: now})
-	signer, factories := mediatest.Signer(t, now), factory.NewService(w.db, now)
+	w.platforms = social.NewPlatforms(social.PlatformsConfig{Now: now})
+	signer, factories := apitest.Signer(t, now), factory.NewService(w.db, now)
 	items := content.NewService(w.db, factories, signer, catalog.NewOffer("bedrock,fal", "us-west-2"), now)
 	var log apitest.Log
 	w.service = publishing.NewService(w.db, items, factories, signer, &log, now, rand.Reader)
@@ -122,7 +121,7 @@ func (w *world) provide(members ...any) (it item.Item) {
 func (w *world) connect(name string) string {
 	w.t.Helper()
 	now, o := w.clock.Now(), w.Principal.Owner
-	r := &account.Record{Account: account.Account{Resource: resource.New(account.NewID(now), now, nil), Platform: name,
+	r := &social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil), Platform: name,
 		Handle: "Acme", FactoryIDs: []string{}}, PlatformID: "sandbox-" + name}
 	var err error
 	if r.Sealed, err = vault.Seal(w.t.Context(), o, r.ID, platform.Account{ID: r.PlatformID}); err != nil {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -206,7 +206,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	if err != nil {
 		return out, err
 	}
-	secret, hash, err := bearer.New(s.random)
+	secret, hash, err := web.NewBearer(s.random)
 	if err != nil {
 		return out, err
 	}
@@ -298,7 +298,7 @@ func (s *Service) opened(ctx context.Context, token string) (*linkRecord, store.
 	if err := items[0].Decode(&l); err != nil {
 		return nil, store.Item{}, nil, err
 	}
-	if !bearer.Matches(secret, l.Hash) || !s.now().Before(l.ExpiresAt.Time) {
+	if !web.MatchesBearer(secret, l.Hash) || !s.now().Before(l.ExpiresAt.Time) {
 		return nil, store.Item{}, nil, nil
 	}
 	holder, err := s.db.GetAll(ctx, l.Authority.Key(items[0].Owner.Account))

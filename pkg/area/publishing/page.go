@@ -8,8 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/content-automation/api/pkg/base/headers"
-	"github.com/content-automation/api/pkg/base/webpage"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 //go:embed page.html
@@ -18,7 +17,7 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = webpage.New(pageText, pageStyle)
+var design = web.NewDesign(pageText, pageStyle)
 
 // page is a page of a review link.
 type page struct {
@@ -88,7 +87,7 @@ func (p page) write(w http.ResponseWriter, method string) {
 		w.Header().Set("Allow", p.allow)
 	}
 	if p.after != "" {
-		headers.Set(w.Header())
+		web.SetHeaders(w.Header())
 		w.Header().Set("Location", p.after)
 		w.WriteHeader(http.StatusSeeOther)
 		return

@@ -8,7 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
@@ -20,7 +19,7 @@ func TestAnAccountMakesSoManyReviewLinksInADay(t *testing.T) {
 	remove := func(c *apitest.Caller, id string) {
 		c.Call(http.MethodDelete, "/v1/review-links/"+id, nil).Into(t, http.StatusOK, new(publishing.ReviewLink))
 	}
-	of := quotatest.Case{DB: w.db, Bound: quota.ReviewLinks, Kind: item.ReviewLinkKind, Now: w.clock.Now,
+	of := apitest.QuotaCase{DB: w.db, Bound: quota.ReviewLinks, Kind: item.ReviewLinkKind, Now: w.clock.Now,
 		Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
 			return c.Call(http.MethodPost, "/v1/review-links", body, headers...)
 		},

@@ -15,7 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -271,7 +271,7 @@ func (s *Service) post(ctx context.Context, p *page, r *item.Record, pub item.Pu
 // accountsOf returns the accounts that each item is, or would be, published to: those of its publications, those that
 // it is planned for, or else those of its factory.
 func (s *Service) accountsOf(ctx context.Context, records []*item.Record,
-	it store.Item) (map[string][]account.Record, error) {
+	it store.Item) (map[string][]social.Record, error) {
 	var keys []store.Key
 	want := func(key store.Key) {
 		if !slices.Contains(keys, key) {
@@ -293,7 +293,7 @@ func (s *Service) accountsOf(ctx context.Context, records []*item.Record,
 			}
 		}
 	}
-	ids, all := map[string][]string{}, map[string]account.Record{}
+	ids, all := map[string][]string{}, map[string]social.Record{}
 	keys = nil
 	for _, r := range records {
 		for _, pub := range r.Publications {
@@ -313,13 +313,13 @@ func (s *Service) accountsOf(ctx context.Context, records []*item.Record,
 		return nil, err
 	}
 	for _, found := range items {
-		if account.Is(found, it.Owner) {
-			if all[found.PK], err = account.Decode(&found); err != nil {
+		if social.Is(found, it.Owner) {
+			if all[found.PK], err = social.Decode(&found); err != nil {
 				return nil, err
 			}
 		}
 	}
-	shown := map[string][]account.Record{}
+	shown := map[string][]social.Record{}
 	for itemID, accounts := range ids {
 		for _, accountID := range accounts {
 			if acct, ok := all[accountID]; ok {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/sandbox/reset"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -92,5 +91,5 @@ func (s *Service) reset(ctx context.Context, tx *store.Tx, in *resetInput) (out 
 		out.State = advancing
 		return out, publication.StartAdvance(tx, now, p.Account, in.Body.Advance)
 	}
-	return out, reset.Start(tx, now, p.Account)
+	return out, StartReset(tx, now, p.Account)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
@@ -27,7 +27,7 @@ func TestAnAccountServesSeveralFactories(t *testing.T) {
 	w := newWorld(t)
 	a := w.connect(w.Caller, telegramBody())
 	one, two := w.factory(w.Caller), w.factory(w.Caller)
-	var got account.Account
+	var got social.Account
 	for _, factory := range []string{one, two, one} {
 		w.Call(http.MethodPut, pathOf(factory, a.ID), nil).Into(t, http.StatusOK, &got)
 	}
@@ -35,7 +35,7 @@ func TestAnAccountServesSeveralFactories(t *testing.T) {
 		!slices.Equal(w.accountsOf(one), []string{a.ID}) || !slices.Equal(w.accountsOf(two), []string{a.ID}) {
 		t.Errorf("attached: %+v, %v and %v", got, w.accountsOf(one), w.accountsOf(two))
 	}
-	if all := apitest.All[account.Account](w.Caller, "/v1/social/accounts?factory_id="+one, 10); len(all) != 1 ||
+	if all := apitest.All[social.Account](w.Caller, "/v1/social/accounts?factory_id="+one, 10); len(all) != 1 ||
 		all[0].ID != a.ID {
 		t.Errorf("listed for the factory: %+v", all)
 	}
@@ -45,7 +45,7 @@ func TestAnAccountServesSeveralFactories(t *testing.T) {
 	if !slices.Equal(got.FactoryIDs, []string{two}) || got.Version != a.Version+3 || len(w.accountsOf(one)) != 0 {
 		t.Errorf("detached: %+v, %v", got, w.accountsOf(one))
 	}
-	if all := apitest.All[account.Account](w.Caller, "/v1/social/accounts?factory_id="+one, 10); len(all) != 0 {
+	if all := apitest.All[social.Account](w.Caller, "/v1/social/accounts?factory_id="+one, 10); len(all) != 0 {
 		t.Errorf("listed for the factory: %+v", all)
 	}
 }
@@ -80,11 +80,11 @@ func TestAnAccountIsAttachedToOwnFactoriesOnly(t *testing.T) {
 func TestAFactoryHasSoManyAccounts(t *testing.T) {
 	w := newWorld(t)
 	factory := w.factory(w.test)
-	for i := range account.MaxPerFactory + 1 {
+	for i := range social.MaxPerFactory + 1 {
 		a := w.connect(w.test, object{"platform": "telegram", "bot_token": "1:any",
 			"channel": "@acme" + string(rune('a'+i))})
 		got := w.test.Call(http.MethodPut, pathOf(factory, a.ID), nil)
-		if want := i < account.MaxPerFactory; (got.Status == http.StatusOK) != want {
+		if want := i < social.MaxPerFactory; (got.Status == http.StatusOK) != want {
 			t.Errorf("the account %d: %s", i+1, got.Raw)
 		}
 	}
@@ -96,7 +96,7 @@ func TestAnAccountThatItemsAreScheduledToIsDisconnectedByForce(t *testing.T) {
 	w.Call(http.MethodPut, pathOf(factory, a.ID), nil).Into(t, http.StatusOK, &a)
 	path := "/v1/social/accounts/" + a.ID
 	tx := &store.Tx{}
-	tx.Count(account.ScheduledKey(a.ID), 1, account.MaxScheduled, nil)
+	tx.Count(social.ScheduledKey(a.ID), 1, social.MaxScheduled, nil)
 	if err := w.db.Commit(t.Context(), tx); err != nil {
 		t.Fatal(err)
 	}
@@ -106,15 +106,15 @@ func TestAnAccountThatItemsAreScheduledToIsDisconnectedByForce(t *testing.T) {
 	w.Call(http.MethodDelete, path+"?force=true", nil, "If-Match", `"1"`).Refused(t, 412,
 		errs.VersionMismatch, "If-Match")
 	w.Stranger().Call(http.MethodDelete, path+"?force=true", nil).Refused(t, 404, errs.NotFound, "")
-	var got account.Account
+	var got social.Account
 	for range 2 {
 		w.Call(http.MethodDelete, path+"?force=true", nil).Into(t, http.StatusOK, &got)
 	}
-	if got.State != account.Disconnected || len(got.FactoryIDs) != 0 || got.Version != a.Version+1 {
+	if got.State != social.Disconnected || len(got.FactoryIDs) != 0 || got.Version != a.Version+1 {
 		t.Errorf("it is %+v", got)
 	}
 	// The same channel revives it.
-	if again := w.connect(w.Caller, telegramBody()); again.ID != a.ID || again.State != account.Connected ||
+	if again := w.connect(w.Caller, telegramBody()); again.ID != a.ID || again.State != social.Connected ||
 		len(again.FactoryIDs) != 0 {
 		t.Errorf("connected again it is %+v", again)
 	}
@@ -129,7 +129,7 @@ func TestAccountsAreListed(t *testing.T) {
 		"?state=pending": {b.ID}, "?state=connected,pending": {b.ID, a.ID}, "?state=disconnected": nil,
 	} {
 		var got []string
-		for _, found := range apitest.All[account.Account](w.Caller, "/v1/social/accounts"+query, 1) {
+		for _, found := range apitest.All[social.Account](w.Caller, "/v1/social/accounts"+query, 1) {
 			got = append(got, found.ID)
 		}
 		if !slices.Equal(got, want) {

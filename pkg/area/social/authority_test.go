@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	"github.com/content-automation/api/pkg/store"
@@ -43,7 +43,7 @@ func TestALinkEndsWithItsKey(t *testing.T) {
 	w.shows(w.visit(q), http.StatusForbidden, "not valid any more")
 	w.shows(w.open(http.MethodGet, a), http.StatusForbidden, "not valid any more")
 	w.ChangeKey(func(k *keyrecord.Record) { k.Scopes = auth.AllScopes() })
-	if got := w.get(a.ID); got.State != account.Pending || w.tiktok.Calls() != 0 {
+	if got := w.get(a.ID); got.State != social.Pending || w.tiktok.Calls() != 0 {
 		t.Errorf("%+v, %d calls", got, w.tiktok.Calls())
 	}
 	w.shows(w.visit(q), http.StatusOK, "is connected")

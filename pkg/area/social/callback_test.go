@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
@@ -46,7 +46,7 @@ func TestAForgedStateIsRefused(t *testing.T) {
 	if calls := w.tiktok.Calls(); calls != 0 {
 		t.Errorf("the platform was called %d times", calls)
 	}
-	if got := w.get(a.ID); got.State != account.Pending || got.AuthorizationURL != nil {
+	if got := w.get(a.ID); got.State != social.Pending || got.AuthorizationURL != nil {
 		t.Errorf("afterwards it is %+v", got)
 	}
 	w.shows(w.visit(good), http.StatusOK, "is connected")
@@ -84,7 +84,7 @@ func TestAStateExpires(t *testing.T) {
 	a := w.connect(w.Caller, object{"platform": "tiktok", "return_url": back})
 	q := w.allow(a)
 	w.clock.Add(30 * time.Minute)
-	if got := w.get(a.ID); got.AuthorizationURL != nil || got.State != account.Pending {
+	if got := w.get(a.ID); got.AuthorizationURL != nil || got.State != social.Pending {
 		t.Errorf("after 30 minutes it is %+v", got)
 	}
 	page := w.visit(q)
@@ -110,7 +110,7 @@ func TestAnOwnerWhoDoesNotAllowIt(t *testing.T) {
 		t.Errorf("the browser goes on to %s: %s", got, page.Body)
 	}
 	w.shows(w.visit(q), http.StatusBadRequest, "used already")
-	if got := w.get(a.ID); got.State != account.Pending || got.AuthorizationURL != nil {
+	if got := w.get(a.ID); got.State != social.Pending || got.AuthorizationURL != nil {
 		t.Errorf("afterwards it is %+v", got)
 	}
 }
@@ -144,14 +144,14 @@ func TestAnOwnerOfSeveralChannelsChoosesOne(t *testing.T) {
 	_, rest, _ = strings.Cut(rest, `name="choice" value="`)
 	second, _, _ := strings.Cut(rest, `"`)
 	w.without("access-token-0", "refresh-token-0")
-	if got := w.get(a.ID); got.State != account.Pending {
+	if got := w.get(a.ID); got.State != social.Pending {
 		t.Errorf("before the choice it is %+v", got)
 	}
 	choice := url.Values{"state": {state}, "choice": {second}}
 	w.shows(w.visit(changed(choice, "choice", "-1")), http.StatusOK, "Which account")
 	w.shows(w.visit(choice), http.StatusOK, "@acme_sons is connected", back)
 	w.shows(w.visit(choice), http.StatusBadRequest, "used already")
-	if got := w.get(a.ID); got.State != account.Connected || got.Handle != "@acme_sons" {
+	if got := w.get(a.ID); got.State != social.Connected || got.Handle != "@acme_sons" {
 		t.Errorf("it is %+v", got)
 	}
 	// One that the request names needs no choice.
@@ -159,7 +159,7 @@ func TestAnOwnerOfSeveralChannelsChoosesOne(t *testing.T) {
 	w.shows(w.visit(w.allow(b)), http.StatusOK, "@acme is connected")
 	// Nor does one that is connected again.
 	again := w.connect(w.Caller, object{"social_account_id": a.ID})
-	if again.State != account.Connected || again.AuthorizationURL == nil {
+	if again.State != social.Connected || again.AuthorizationURL == nil {
 		t.Errorf("while it waits for its owner it is %+v", again)
 	}
 	w.shows(w.visit(w.allow(again)), http.StatusOK, "@acme_sons is connected")
@@ -176,14 +176,14 @@ func TestTheSameChannelIsConnectedOnce(t *testing.T) {
 		t.Errorf("the browser goes on to %s", got)
 	}
 	got, replaced := w.get(first.ID), w.get(second.ID)
-	if got.State != account.Connected || got.LateAfter == nil || *got.LateAfter != 600 ||
-		replaced.State != account.Disconnected || replaced.ConnectedAs == nil || *replaced.ConnectedAs != first.ID {
+	if got.State != social.Connected || got.LateAfter == nil || *got.LateAfter != 600 ||
+		replaced.State != social.Disconnected || replaced.ConnectedAs == nil || *replaced.ConnectedAs != first.ID {
 		t.Errorf("they are %+v and %+v", got, replaced)
 	}
 	// Another customer connects it, too.
 	other := w.connect(w.Stranger(), object{"platform": "tiktok"})
 	w.shows(w.visit(w.allow(other)), http.StatusOK, "is connected")
-	if all := apitest.All[account.Account](w.Stranger(), "/v1/social/accounts?state=connected", 10); len(all) != 1 ||
+	if all := apitest.All[social.Account](w.Stranger(), "/v1/social/accounts?state=connected", 10); len(all) != 1 ||
 		all[0].ID != other.ID {
 		t.Errorf("the other customer has %+v", all)
 	}
@@ -200,7 +200,7 @@ func TestAnotherAccountDoesNotTakeTheFirstOnesPlace(t *testing.T) {
 	if !strings.Contains(page.Header().Get("Refresh"), "error=platform_refused") {
 		t.Errorf("the browser goes on to %s", page.Header().Get("Refresh"))
 	}
-	if got := w.get(a.ID); got.State != account.Connected || got.Handle != "@acme_sons" {
+	if got := w.get(a.ID); got.State != social.Connected || got.Handle != "@acme_sons" {
 		t.Errorf("it is %+v", got)
 	}
 }
@@ -219,7 +219,7 @@ func TestAPlatformThatFailsInTheCallback(t *testing.T) {
 		if !strings.Contains(page.Header().Get("Refresh"), "error="+want) {
 			t.Errorf("%s: the browser goes on to %s", fault, page.Header().Get("Refresh"))
 		}
-		if got := w.get(a.ID); got.State != account.Pending || got.AuthorizationURL != nil {
+		if got := w.get(a.ID); got.State != social.Pending || got.AuthorizationURL != nil {
 			t.Errorf("%s: it is %+v", fault, got)
 		}
 		w.shows(w.visit(w.allow(w.connect(w.Caller, object{"social_account_id": a.ID}))), http.StatusOK, "is connected")

@@ -8,12 +8,11 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/consent"
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/safehttp/returnurl"
+	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -26,7 +25,7 @@ const grantTime = 12 * time.Second
 
 // Connecting is an account with the address of the page that grants access, which is shown once.
 type Connecting struct {
-	account.Account
+	Account
 	LinkShownAt *resource.Time `json:"link_shown_at,omitempty" doc:"Time at which authorization_url was made and shown. Only in a repeat that leaves it out"`
 }
 
@@ -73,7 +72,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if err := s.requireConfigured(ctx, o.Mode, r.Platform, b); err != nil {
 		return out, err
 	}
-	if b.ReturnURL != "" && !returnurl.Allows(settings.ReturnURLs, b.ReturnURL) {
+	if b.ReturnURL != "" && !safehttp.AllowsReturn(settings.ReturnURLs, b.ReturnURL) {
 		return out, errs.Invalid("/return_url", "is not among the account's return URLs, which the operator of the "+
 			"service sets")
 	}
@@ -125,16 +124,16 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 
 // subject returns the account to connect, which is a new one or one to connect again, and the
 // settings of the caller's account.
-func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record, it store.Item,
+func (s *Service) subject(ctx context.Context, b connectBody) (r Record, it store.Item,
 	settings customer.Account, err error) {
 	p, now := auth.FromContext(ctx), s.now()
 	if err := b.Rules(); err != nil {
 		return r, it, settings, err
 	}
 	if b.SocialAccountID == "" {
-		r.Account = account.Account{
-			Resource: resource.New(account.NewID(now), now, b.Metadata), Platform: string(b.Platform),
-			State: account.Pending, FactoryIDs: []string{},
+		r.Account = Account{
+			Resource: resource.New(NewID(now), now, b.Metadata), Platform: string(b.Platform),
+			State: Pending, FactoryIDs: []string{},
 		}
 		if b.ReturnURL == "" {
 			return r, it, settings, nil
@@ -153,9 +152,9 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record,
 	}
 	it, ok := found[b.SocialAccountID]
 	if !ok {
-		return r, it, settings, errs.Missing(account.Kind, b.SocialAccountID)
+		return r, it, settings, errs.Missing(Kind, b.SocialAccountID)
 	}
-	if r, err = account.Decode(&it); err != nil {
+	if r, err = Decode(&it); err != nil {
 		return r, it, settings, err
 	}
 	if b.Platform != "" && string(b.Platform) != r.Platform {
@@ -166,7 +165,7 @@ func (s *Service) subject(ctx context.Context, b connectBody) (r account.Record,
 }
 
 // channelOf returns the channel to connect, which is that of the account if it has one.
-func channelOf(r *account.Record, b connectBody) string {
+func channelOf(r *Record, b connectBody) string {
 	if r.PlatformID != "" {
 		return r.PlatformID
 	}
@@ -192,7 +191,7 @@ func grant(ctx context.Context, adapter platform.Adapter, g platform.Grant,
 // connected again.
 var errAnother = errors.New("social: another account of the platform")
 
-// identity is the document of the item at account.IdentityKey.
+// identity is the document of the item at IdentityKey.
 type identity struct {
 	Account string `json:"account"`
 }
@@ -200,12 +199,12 @@ type identity struct {
 // accept adds to the transaction that an account is connected. The account is new, or was read as
 // it. If a different account of the owner stands for the same account of the platform, accept
 // connects that one instead, and returns it.
-func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r account.Record, it store.Item,
-	a platform.Account) (account.Record, error) {
+func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Record, it store.Item,
+	a platform.Account) (Record, error) {
 	if r.PlatformID != "" && r.PlatformID != a.ID {
 		return r, errAnother
 	}
-	key := account.IdentityKey(o, r.Platform, a.ID)
+	key := IdentityKey(o, r.Platform, a.ID)
 	known, err := s.db.GetAll(ctx, key)
 	if err != nil {
 		return r, err
@@ -222,13 +221,13 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r ac
 		if err != nil {
 			return r, err
 		}
-		if account.Is(items[0], o) {
-			other, err := account.Decode(&items[0])
+		if Is(items[0], o) {
+			other, err := Decode(&items[0])
 			if err != nil {
 				return r, err
 			}
 			if it.Version > 0 {
-				r.State, r.ConnectedAs, r.Consent = account.Disconnected, &other.ID, nil
+				r.State, r.ConnectedAs, r.Consent = Disconnected, &other.ID, nil
 				if err := r.Replace(tx, now, it, ""); err != nil {
 					return r, err
 				}
@@ -263,7 +262,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r ac
 }
 
 // store adds the connected account with its token.
-func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *account.Record, it store.Item,
+func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Record, it store.Item,
 	a platform.Account) (err error) {
 	fill(r, a)
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, a); err != nil {

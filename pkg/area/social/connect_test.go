@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/testdata/platforms/rutube"
@@ -24,7 +23,7 @@ func TestAccountsAreConnectedByOAuth(t *testing.T) {
 			w := newWorld(t)
 			a := w.connect(w.Caller, object{"platform": name, "return_url": back + "?tab=2",
 				"metadata": object{"client": "7"}})
-			if a.State != account.Pending || a.Handle != "" || a.Platform != name || len(a.FactoryIDs) != 0 ||
+			if a.State != social.Pending || a.Handle != "" || a.Platform != name || len(a.FactoryIDs) != 0 ||
 				len(w.events()) != 0 {
 				t.Errorf("at first it is %+v", a)
 			}
@@ -40,7 +39,7 @@ func TestAccountsAreConnectedByOAuth(t *testing.T) {
 				t.Errorf("the browser goes on to %s", got)
 			}
 			got := w.get(a.ID)
-			if got.State != account.Connected || strings.TrimPrefix(got.Handle, "@") != strings.TrimPrefix(handle,
+			if got.State != social.Connected || strings.TrimPrefix(got.Handle, "@") != strings.TrimPrefix(handle,
 				"@") || got.DisplayName == "" || got.TokenExpiresAt == nil || got.AuthorizationURL != nil ||
 				got.Metadata["client"] != "7" {
 				t.Errorf("it is %+v", got)
@@ -67,10 +66,10 @@ func TestAccountsAreConnectedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			var a, again account.Account
+			var a, again social.Account
 			first := w.Call(http.MethodPost, "/v1/social/accounts", c.body, "Idempotency-Key", "one")
 			first.Into(t, http.StatusCreated, &a)
-			if a.State != account.Connected || c.handle != "" && a.Handle != c.handle || a.AuthorizationURL != nil ||
+			if a.State != social.Connected || c.handle != "" && a.Handle != c.handle || a.AuthorizationURL != nil ||
 				a.TokenExpiresAt != nil {
 				t.Errorf("it is %+v", a)
 			}
@@ -82,7 +81,7 @@ func TestAccountsAreConnectedAtOnce(t *testing.T) {
 			if again = w.connect(w.Caller, c.body); again.ID != a.ID || again.Version != a.Version+1 {
 				t.Errorf("again it is %+v", again)
 			}
-			if all := apitest.All[account.Account](w.Caller, "/v1/social/accounts", 10); len(all) != 1 {
+			if all := apitest.All[social.Account](w.Caller, "/v1/social/accounts", 10); len(all) != 1 {
 				t.Errorf("there are %d accounts", len(all))
 			}
 			w.without(c.secrets...)
@@ -101,9 +100,9 @@ func TestAccountsOfTheSandbox(t *testing.T) {
 			t.Fatalf("%s: the owner is sent to %s", name, *a.AuthorizationURL)
 		}
 		w.shows(w.visit(to.Query()), http.StatusOK, "is connected", "You can close this window")
-		var got account.Account
+		var got social.Account
 		w.test.Call(http.MethodGet, "/v1/social/accounts/"+a.ID, nil).Into(t, http.StatusOK, &got)
-		if got.State != account.Connected || !strings.HasPrefix(got.Handle, "sandbox-"+name) {
+		if got.State != social.Connected || !strings.HasPrefix(got.Handle, "sandbox-"+name) {
 			t.Errorf("%s: it is %+v", name, got)
 		}
 		again := w.connect(w.test, object{"social_account_id": a.ID})
@@ -111,14 +110,14 @@ func TestAccountsOfTheSandbox(t *testing.T) {
 		w.shows(w.visit(to.Query()), http.StatusOK, "is connected")
 	}
 	if a := w.connect(w.test, object{"platform": "telegram", "bot_token": "1:any",
-		"channel": "@acme"}); a.State != account.Connected || a.Handle != "acme" {
+		"channel": "@acme"}); a.State != social.Connected || a.Handle != "acme" {
 		t.Errorf("telegram: it is %+v", a)
 	}
 	if a := w.connect(w.test, object{"platform": "rutube", "username": "acme",
-		"password": "x"}); a.State != account.Connected {
+		"password": "x"}); a.State != social.Connected {
 		t.Errorf("rutube: it is %+v", a)
 	}
-	if all := apitest.All[account.Account](w.Caller, "/v1/social/accounts", 10); len(all) != 0 {
+	if all := apitest.All[social.Account](w.Caller, "/v1/social/accounts", 10); len(all) != 0 {
 		t.Errorf("a live key sees %+v", all)
 	}
 }
@@ -194,7 +193,7 @@ func TestBadRequestsToConnect(t *testing.T) {
 			}
 		})
 	}
-	if all := apitest.All[account.Account](w.Caller, "/v1/social/accounts", 10); len(all) != 1 || all[0].Version != 1 {
+	if all := apitest.All[social.Account](w.Caller, "/v1/social/accounts", 10); len(all) != 1 || all[0].Version != 1 {
 		t.Errorf("left over: %+v", all)
 	}
 }
@@ -244,7 +243,7 @@ func TestAPlatformThatIsDown(t *testing.T) {
 		if a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: it does not say when to try again", f)
 		}
-		var made account.Account
+		var made social.Account
 		w.Call(http.MethodPost, "/v1/social/accounts", telegramBody(), "Idempotency-Key", "one").Into(t,
 			http.StatusCreated, &made)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/consent"
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -35,7 +34,7 @@ func (s *Service) flow() *consent.Flow {
 		Cookie: "link_", Scope: auth.SocialManage, DB: s.db, Audit: s.audit, Vault: s.vault, Secret: s.secret,
 		Now: s.now, Random: s.random,
 		Read: func(it *store.Item) (consent.Subject, error) {
-			r, err := account.Decode(it)
+			r, err := Decode(it)
 			return &subject{s, it.Owner, &r}, err
 		},
 	}
@@ -51,7 +50,7 @@ func (s *Service) With(operations http.Handler) http.Handler {
 type subject struct {
 	s     *Service
 	owner tenant.Owner
-	r     *account.Record
+	r     *Record
 }
 
 func (a *subject) adapter() (platform.Adapter, error) {

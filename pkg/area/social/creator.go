@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -60,7 +59,7 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	switch {
 	case !ok || !reads || adapter.Capabilities().Asks == nil:
 		return out, errs.Invalid("social_account_id", "is not on a platform that asks for choices: only TikTok does")
-	case r.State != account.Connected:
+	case r.State != Connected:
 		return out, invalidState(&r, "The account is not connected. Connect it first.", "connect")
 	}
 	token, err := s.vault.Token(ctx, it.Owner, &r)
@@ -71,9 +70,10 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	if err != nil {
 		return out, creatorError(err, &r)
 	}
-	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: clip.Line(c.Username, maxLine),
-		Nickname: clip.Line(c.Nickname, maxLine), CanPost: !c.Full, Privacies: texts(c.Privacies), Comments: c.Comments,
-		Duet: c.Duet, Stitch: c.Stitch}
+	out = CreatorInfo{SocialAccountID: r.ID, Platform: r.Platform, Username: text.ClipLine(c.Username, maxLine),
+		Nickname: text.ClipLine(c.Nickname, maxLine), CanPost: !c.Full, Privacies: texts(c.Privacies),
+		Comments: c.Comments,
+		Duet:     c.Duet, Stitch: c.Stitch}
 	if c.MaxVideoSeconds > 0 {
 		out.MaxVideoSeconds = &c.MaxVideoSeconds
 	}
@@ -103,7 +103,7 @@ func readCreator(ctx context.Context, reader platform.CreatorReader,
 }
 
 // creatorError returns the caller's error for a platform's error.
-func creatorError(err error, r *account.Record) error {
+func creatorError(err error, r *Record) error {
 	var e *platform.Error
 	if errors.As(err, &e) && e.Kind == platform.Reconnect {
 		return invalidState(r, "The platform refuses the access to the account. Connect it again.", "connect")

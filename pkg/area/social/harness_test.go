@@ -18,7 +18,6 @@ import (
 	customer "github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
@@ -78,7 +77,7 @@ func newWorld(t *testing.T) *world {
 	w.doer = control.Doer{Handler: mux}
 	w.db = storetest.Open(t, now)
 	secret := seal.Fixed([]byte("the system's secret"))
-	platforms := account.NewPlatforms(account.PlatformsConfig{
+	platforms := social.NewPlatforms(social.PlatformsConfig{
 		HTTP: w.doer, Endpoint: "http://platforms.test", Now: now, Only: registry.With(nil),
 		Apps: func(_ context.Context, name string) (app platform.App, err error) {
 			if w.apps == "unreadable" {
@@ -90,7 +89,7 @@ func newWorld(t *testing.T) *world {
 			return app, nil
 		},
 	})
-	s := social.NewService(w.db, w.audit, platforms, account.Vault{Envelope: sealtest.Envelope("key")}, secret,
+	s := social.NewService(w.db, w.audit, platforms, social.Vault{Envelope: sealtest.Envelope("key")}, secret,
 		now, rand.Reader)
 	w.callback = s.With(http.NotFoundHandler())
 	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{secret}, s, factory.NewService(w.db, now))
@@ -141,7 +140,7 @@ type sealed struct{ secret seal.Secret }
 func (s sealed) Register(r *httpapi.Router) { r.SealWith(s.secret) }
 
 // connect connects an account, which must succeed.
-func (w *world) connect(c *apitest.Caller, body object) (a account.Account) {
+func (w *world) connect(c *apitest.Caller, body object) (a social.Account) {
 	w.t.Helper()
 	w.clock.Add(1000000)
 	c.Call(http.MethodPost, "/v1/social/accounts", body).Into(w.t, http.StatusCreated, &a)
@@ -153,7 +152,7 @@ func telegramBody() object {
 	return object{"platform": "telegram", "bot_token": telegram.Token, "channel": telegram.Channel}
 }
 
-func (w *world) get(id string) (a account.Account) {
+func (w *world) get(id string) (a social.Account) {
 	w.t.Helper()
 	w.Call(http.MethodGet, "/v1/social/accounts/"+id, nil).Into(w.t, http.StatusOK, &a)
 	return a
@@ -161,7 +160,7 @@ func (w *world) get(id string) (a account.Account) {
 
 // allow acts as the owner: it opens the link, goes on to the platform, and allows the connection there. It returns
 // the query of the callback.
-func (w *world) allow(a account.Account) url.Values {
+func (w *world) allow(a social.Account) url.Values {
 	w.t.Helper()
 	page := w.open(http.MethodGet, a)
 	w.shows(page, http.StatusOK, "Continue to ")
@@ -173,7 +172,7 @@ func (w *world) allow(a account.Account) url.Values {
 }
 
 // open opens the link of an account in the owner's browser.
-func (w *world) open(method string, a account.Account) *httptest.ResponseRecorder {
+func (w *world) open(method string, a social.Account) *httptest.ResponseRecorder {
 	w.t.Helper()
 	if a.AuthorizationURL == nil {
 		w.t.Fatalf("there is no authorization_url: %+v", a)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -103,7 +102,7 @@ func TestALinkThatIsNotGood(t *testing.T) {
 	}
 	state := link.Get("link")
 	for _, forged := range []string{"", "x", "a.b.c", state[:len(state)-1],
-		strings.Replace(state, a.ID, account.NewID(w.clock.Now()), 1)} {
+		strings.Replace(state, a.ID, social.NewID(w.clock.Now()), 1)} {
 		silent(url.Values{"link": {forged}}, "not valid")
 	}
 	// A newer link replaces it.
@@ -153,7 +152,7 @@ func TestABrowserThatWasNotShownWhoAsks(t *testing.T) {
 			t.Errorf("the page leads to %s, not to %s", to, *a.AuthorizationURL)
 		}
 	}
-	if got := w.get(a.ID); got.State != account.Pending || got.AuthorizationURL != nil || w.tiktok.Calls() != 0 {
+	if got := w.get(a.ID); got.State != social.Pending || got.AuthorizationURL != nil || w.tiktok.Calls() != 0 {
 		t.Errorf("afterwards it is %+v, with %d calls", got, w.tiktok.Calls())
 	}
 	// There, the link works still.

@@ -9,18 +9,18 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/attempts"
+	"github.com/content-automation/api/pkg/record/quota"
 )
 
 // The limits of logins that a platform refuses, for one login and for all logins that an account of
 // the service tries. They prevent that passwords are guessed through the service.
 var (
-	oneLogin = attempts.Limit{
+	oneLogin = quota.Limit{
 		Name: "login", Most: 10, Window: time.Hour,
 		Message: "The platform has refused this login 10 times within an hour. Check the user name and the password " +
 			"at the platform, and repeat the request after the time in Retry-After.",
 	}
-	allLogins = attempts.Limit{
+	allLogins = quota.Limit{
 		Name: "logins", Most: 50, Window: time.Hour,
 		Message: "The platform has refused 50 logins of this account within an hour. Repeat the request after the " +
 			"time in Retry-After.",
@@ -31,7 +31,7 @@ var (
 // refuses count.
 func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b connectBody,
 	try func() (platform.Account, error)) (platform.Account, error) {
-	var counted []*attempts.Attempt
+	var counted []*quota.Attempt
 	refused := func(err error) bool {
 		var e *platform.Error
 		return errors.As(err, &e) && (e.Kind == platform.Reconnect || e.Kind == platform.BadContent)
@@ -44,7 +44,7 @@ func (s *Service) logIn(ctx context.Context, o tenant.Owner, name string, b conn
 		}
 	}
 	for _, l := range []struct {
-		attempts.Limit
+		quota.Limit
 		subject string
 	}{{oneLogin, name + "#" + spelled(b.Username)}, {allLogins, name}} {
 		a, err := l.Begin(ctx, s.db, s.now(), o, l.subject)

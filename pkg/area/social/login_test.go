@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -39,7 +39,7 @@ func TestPasswordsAreNotGuessedThroughTheService(t *testing.T) {
 	w.guess(w.Caller, "another", "x").Refused(t, 422, errs.ValidationFailed, "/password")
 	w.guess(w.Stranger(), rutube.Username, "x").Refused(t, 422, errs.ValidationFailed, "/password")
 	w.clock.Add(50 * time.Minute)
-	w.guess(w.Caller, rutube.Username, rutube.Password).Into(t, http.StatusCreated, new(account.Account))
+	w.guess(w.Caller, rutube.Username, rutube.Password).Into(t, http.StatusCreated, new(social.Account))
 	for _, row := range storetest.Rows(t, w.db) {
 		if row["kind"] == "attempts" && row["ttl"] == "" {
 			t.Errorf("%s never ends", row["pk"])
@@ -50,7 +50,7 @@ func TestPasswordsAreNotGuessedThroughTheService(t *testing.T) {
 func TestLoginsThatSucceedDoNotCount(t *testing.T) {
 	w := newWorld(t)
 	for range 30 {
-		w.guess(w.Caller, rutube.Username, rutube.Password).Into(t, http.StatusCreated, new(account.Account))
+		w.guess(w.Caller, rutube.Username, rutube.Password).Into(t, http.StatusCreated, new(social.Account))
 	}
 }
 

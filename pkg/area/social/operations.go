@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -102,44 +101,44 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerCreator(r)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[account.Account], error) {
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Account], error) {
 	filters := in.Filter.Into(map[string]string{"platform": httpapi.AnyOf(in.Platform),
 		"state": httpapi.AnyOf(in.State)})
 	if in.FactoryID != "" {
-		filters[account.FactoryFilter(in.FactoryID)] = "yes"
+		filters[FactoryFilter(in.FactoryID)] = "yes"
 	}
-	q, err := httpapi.Owned(ctx, account.Kind, id.SocialAccount, httpapi.Period{}, filters)
+	q, err := httpapi.Owned(ctx, Kind, id.SocialAccount, httpapi.Period{}, filters)
 	if err != nil {
-		return httpapi.Page[account.Account]{}, err
+		return httpapi.Page[Account]{}, err
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (account.Account, error) {
-		r, err := account.Decode(&it)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Account, error) {
+		r, err := Decode(&it)
 		return r.View(), err
 	})
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (account.Account, error) {
+func (s *Service) get(ctx context.Context, in *Path) (Account, error) {
 	r, _, err := s.find(ctx, in.ID)
 	return r.View(), err
 }
 
-func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectInput) (out account.Account, err error) {
-	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, account.ScheduledKey(in.ID))
+func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectInput) (out Account, err error) {
+	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID}, ScheduledKey(in.ID))
 	if err != nil {
 		return out, err
 	}
 	it, ok := found[in.ID]
 	if !ok {
-		return out, errs.Missing(account.Kind, in.ID)
+		return out, errs.Missing(Kind, in.ID)
 	}
-	r, err := account.Decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return out, err
 	}
 	if err := in.IfMatch.Check(r.Version); err != nil {
 		return out, err
 	}
-	if r.State == account.Disconnected {
+	if r.State == Disconnected {
 		return r.View(), nil
 	}
 	scheduled := beside[0].Count()
@@ -148,7 +147,7 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 			"them, or repeat the request with force=true.", "disconnect with force=true")
 	}
 	if !in.Force {
-		tx.Counted(account.ScheduledKey(in.ID), scheduled)
+		tx.Counted(ScheduledKey(in.ID), scheduled)
 	}
 	if err := r.Disconnect(tx, s.now(), it); err != nil {
 		return out, err
@@ -157,7 +156,7 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 }
 
 // both reads a factory and an account of the caller.
-func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.Item, r account.Record, err error) {
+func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.Item, r Record, err error) {
 	if !id.Valid(id.Factory, in.FactoryID) {
 		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
@@ -171,21 +170,21 @@ func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.
 	}
 	it, ok := found[in.ID]
 	if !ok {
-		return factory, it, r, errs.Missing(account.Kind, in.ID)
+		return factory, it, r, errs.Missing(Kind, in.ID)
 	}
 	if it.Owner != factory.Owner {
 		return factory, it, r, errs.Invalid("social_account_id", "is of another profile than the factory")
 	}
-	r, err = account.Decode(&it)
+	r, err = Decode(&it)
 	return factory, it, r, err
 }
 
-func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (out account.Account, err error) {
+func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (out Account, err error) {
 	factory, it, r, err := s.both(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	if r.State == account.Disconnected {
+	if r.State == Disconnected {
 		return out, invalidState(&r, "The account is disconnected. Connect it again first.", "connect")
 	}
 	added := r.Attach(in.FactoryID)
@@ -197,17 +196,17 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 	switch {
 	case err != nil:
 		return out, err
-	case changed && len(ids) > account.MaxPerFactory:
+	case changed && len(ids) > MaxPerFactory:
 		return out, invalidState(&r, "The factory already has the most accounts that it can have. Detach another one "+
 			"first.", "detach")
-	case added && len(r.FactoryIDs) > account.MaxFactories:
+	case added && len(r.FactoryIDs) > MaxFactories:
 		return out, invalidState(&r, "The account already serves the most factories that it can serve. Detach it from "+
 			"another one first.", "detach")
 	}
 	return s.replaceBoth(tx, factory, it, &r, changed, added)
 }
 
-func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (out account.Account, err error) {
+func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (out Account, err error) {
 	factory, it, r, err := s.both(ctx, in)
 	if err != nil {
 		return out, err
@@ -220,14 +219,14 @@ func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 }
 
 // replaceBoth adds a factory and an account to the transaction, each only if it has changed.
-func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *account.Record, factoryChanged,
-	changed bool) (account.Account, error) {
+func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *Record, factoryChanged,
+	changed bool) (Account, error) {
 	if factoryChanged {
 		tx.Replace(factory)
 	}
 	if changed {
 		if err := r.Replace(tx, s.now(), it, ""); err != nil {
-			return account.Account{}, err
+			return Account{}, err
 		}
 	}
 	return r.View(), nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -49,7 +48,7 @@ type Platform struct {
 
 // Comments tells what can be done with the comments on posts of a platform.
 type Comments struct {
-	account.Abilities
+	Abilities
 	MaxReply TextLimit `json:"max_reply" doc:"Limit of a reply"`
 }
 
@@ -105,7 +104,7 @@ func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpap
 func show(name string, configured bool, c platform.Capabilities) Platform {
 	p := Platform{
 		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
-		Comments: Comments{account.AbilitiesOf(c), textLimit(c.Comments.Text)},
+		Comments: Comments{AbilitiesOf(c), textLimit(c.Comments.Text)},
 		Plain:    c.Plain, Edits: c.Edits, Deletes: c.Deletes,
 		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
 		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), AccountHas: texts(c.Account.Names),

@@ -4,9 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	"github.com/content-automation/api/pkg/record/quota"
 )
 
@@ -17,9 +16,9 @@ func TestSoManyAccountsArePending(t *testing.T) {
 	body := object{"platform": "youtube"}
 	path := "/v1/social/accounts"
 	disconnect := func(c *apitest.Caller, id string) {
-		c.Call(http.MethodDelete, path+"/"+id, nil).Into(t, http.StatusOK, new(account.Account))
+		c.Call(http.MethodDelete, path+"/"+id, nil).Into(t, http.StatusOK, new(social.Account))
 	}
-	of := quotatest.Case{DB: w.db, Bound: quota.PendingAccounts, Kind: account.Kind, Now: w.clock.Now,
+	of := apitest.QuotaCase{DB: w.db, Bound: quota.PendingAccounts, Kind: social.Kind, Now: w.clock.Now,
 		Create: func(c *apitest.Caller, headers ...string) apitest.Answer {
 			return c.Call(http.MethodPost, path, body, headers...)
 		},
@@ -29,7 +28,7 @@ func TestSoManyAccountsArePending(t *testing.T) {
 
 	count := func(want int64) {
 		t.Helper()
-		if n := quotatest.Count(t, w.db, of.Bound, of.Kind, w.Principal.Owner, w.clock.Now()); n != want {
+		if n := apitest.CountQuota(t, w.db, of.Bound, of.Kind, w.Principal.Owner, w.clock.Now()); n != want {
 			t.Errorf("%d count, not %d", n, want)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/area/social/account"
 	"github.com/content-automation/api/pkg/auth"
 )
 
@@ -17,20 +16,20 @@ import (
 // from where; and nothing of the link.
 func TestTheAuditLogHasTheEndsOfAuthorizations(t *testing.T) {
 	for name, c := range map[string]struct {
-		visit  func(w *world, a account.Account, q url.Values)
+		visit  func(w *world, a social.Account, q url.Values)
 		status int
 		code   string
 	}{
-		"connected": {func(w *world, _ account.Account, q url.Values) { w.visit(q) }, http.StatusOK, ""},
-		"denied": {func(w *world, _ account.Account, q url.Values) { w.visit(changed(q, "code", "")) },
+		"connected": {func(w *world, _ social.Account, q url.Values) { w.visit(q) }, http.StatusOK, ""},
+		"denied": {func(w *world, _ social.Account, q url.Values) { w.visit(changed(q, "code", "")) },
 			http.StatusForbidden, "access_denied"},
-		"a forged code": {func(w *world, _ account.Account, q url.Values) { w.visit(changed(q, "code", "guessed")) },
+		"a forged code": {func(w *world, _ social.Account, q url.Values) { w.visit(changed(q, "code", "guessed")) },
 			http.StatusBadRequest, "platform_refused"},
-		"expired": {func(w *world, _ account.Account, q url.Values) { w.clock.Add(time.Hour); w.visit(q) },
+		"expired": {func(w *world, _ social.Account, q url.Values) { w.clock.Add(time.Hour); w.visit(q) },
 			http.StatusBadRequest, "expired"},
-		"another browser": {func(w *world, _ account.Account, q url.Values) { w.cookies = nil; w.visit(q) },
+		"another browser": {func(w *world, _ social.Account, q url.Values) { w.cookies = nil; w.visit(q) },
 			http.StatusForbidden, "other_browser"},
-		"a link of then": {func(w *world, a account.Account, q url.Values) {
+		"a link of then": {func(w *world, a social.Account, q url.Values) {
 			w.connect(w.Caller, object{"social_account_id": a.ID})
 			w.visit(q)
 		}, http.StatusBadRequest, "link_used"},

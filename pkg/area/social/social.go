@@ -10,11 +10,9 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/social/account"
-	"github.com/content-automation/api/pkg/area/social/apps"
-	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -24,8 +22,8 @@ import (
 // Service connects social accounts.
 type Service struct {
 	db        *store.DB
-	platforms *account.Platforms
-	vault     account.Vault
+	platforms *Platforms
+	vault     Vault
 	secret    seal.Secret // signs the states of authorizations
 	now       func() time.Time
 	random    io.Reader
@@ -33,36 +31,36 @@ type Service struct {
 }
 
 // NewService returns the service.
-func NewService(db *store.DB, audit httpapi.Recorder, platforms *account.Platforms, vault account.Vault,
+func NewService(db *store.DB, audit httpapi.Recorder, platforms *Platforms, vault Vault,
 	secret seal.Secret, now func() time.Time, random io.Reader) *Service {
 	return &Service{db, platforms, vault, secret, now, random, audit}
 }
 
 // Open opens the service of a function.
 func Open(e area.Env) *Service {
-	return NewService(e.DB, e.Audit, OpenPlatforms(e), account.Vault{Envelope: e.Envelope}, e.Seal, e.Now, e.Random)
+	return NewService(e.DB, e.Audit, OpenPlatforms(e), Vault{Envelope: e.Envelope}, e.Seal, e.Now, e.Random)
 }
 
 // OpenPlatforms returns the adapters of a function.
-func OpenPlatforms(e area.Env) *account.Platforms {
-	c := account.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now, Only: e.Platforms}
+func OpenPlatforms(e area.Env) *Platforms {
+	c := PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now, Only: e.Platforms}
 	if e.Apps != nil {
-		c.Apps = apps.New(e.Apps, e.Now).Get
+		c.Apps = NewApps(e.Apps, e.Now).Get
 	}
-	return account.NewPlatforms(c)
+	return NewPlatforms(c)
 }
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) { Open(e).Register(r) }
 
 // find reads an account of the caller.
-func (s *Service) find(ctx context.Context, accountID string, match ...httpapi.IfMatch) (account.Record,
+func (s *Service) find(ctx context.Context, accountID string, match ...httpapi.IfMatch) (Record,
 	store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.SocialAccount, account.Kind, accountID)
+	it, err := resource.Find(ctx, s.db, id.SocialAccount, Kind, accountID)
 	if err != nil {
-		return account.Record{}, it, err
+		return Record{}, it, err
 	}
-	r, err := account.Decode(&it)
+	r, err := Decode(&it)
 	if err == nil {
 		err = httpapi.Matches(r.Version, match)
 	}
@@ -74,8 +72,8 @@ const maxLine = 200
 
 // fill copies the platform's description of the account. The texts are untrusted data: they are
 // cut, and the service never calls their addresses.
-func fill(r *account.Record, a platform.Account) {
-	r.PlatformID, r.Handle, r.DisplayName = a.ID, clip.Line(a.Handle, maxLine), clip.Line(a.Name, maxLine)
+func fill(r *Record, a platform.Account) {
+	r.PlatformID, r.Handle, r.DisplayName = a.ID, text.ClipLine(a.Handle, maxLine), text.ClipLine(a.Name, maxLine)
 	r.AvatarURL = nil
 	if strings.HasPrefix(a.AvatarURL, "https://") && len(a.AvatarURL) <= 2048 {
 		r.AvatarURL = &a.AvatarURL
@@ -83,6 +81,6 @@ func fill(r *account.Record, a platform.Account) {
 }
 
 // invalidState returns the error of an operation that the state of the account does not permit.
-func invalidState(r *account.Record, message string, allowed ...string) error {
+func invalidState(r *Record, message string, allowed ...string) error {
 	return errs.New(errs.InvalidState, "%s", message).With(errs.StateContext{State: string(r.State), Allowed: allowed})
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/area/studio"
 )
 
 // A generation shows the inputs that apply, and the provider is asked for them.
@@ -12,17 +12,17 @@ func TestTheDefaultsAreShown(t *testing.T) {
 	for path, c := range map[string]struct {
 		body  object
 		model string
-		want  generation.Input
+		want  studio.Input
 	}{
 		"videos": {object{"prompt": "A shoe"}, "kling-3-turbo-pro",
-			generation.Input{Prompt: "A shoe", AspectRatio: "9:16", Seconds: 5}},
+			studio.Input{Prompt: "A shoe", AspectRatio: "9:16", Seconds: 5}},
 		"images": {object{"prompt": "A shoe"}, "flux-pro-1.1",
-			generation.Input{Prompt: "A shoe", AspectRatio: "1:1", Count: 1}},
-		"music": {object{"prompt": "Calm"}, "stable-audio-2.5", generation.Input{Prompt: "Calm", Seconds: 30}},
+			studio.Input{Prompt: "A shoe", AspectRatio: "1:1", Count: 1}},
+		"music": {object{"prompt": "Calm"}, "stable-audio-2.5", studio.Input{Prompt: "Calm", Seconds: 30}},
 		"voices": {object{"text": "Hello", "model": "polly-neural", "language": "de"}, "polly-neural",
-			generation.Input{Text: "Hello", Language: "de", Voice: "Vicki"}},
+			studio.Input{Text: "Hello", Language: "de", Voice: "Vicki"}},
 		"avatars": {object{"text": "Hello"}, "veed-avatars",
-			generation.Input{Text: "Hello", Avatar: "any_female_vertical_primary"}},
+			studio.Input{Text: "Hello", Avatar: "any_female_vertical_primary"}},
 	} {
 		w := newWorld(t)
 		made := create(w.Caller, t, path, c.body)
@@ -30,7 +30,7 @@ func TestTheDefaultsAreShown(t *testing.T) {
 			t.Errorf("%s: %s of %+v, want %s of %+v", path, made.Model, made.Input, c.model, c.want)
 		}
 		w.engine.Drain()
-		if got := get(w.Caller, t, made.ID); got.State != generation.Generated || got.Input != c.want {
+		if got := get(w.Caller, t, made.ID); got.State != studio.Generated || got.Input != c.want {
 			t.Errorf("%s: %+v", path, got)
 		}
 		req := w.provider.requests[0]

@@ -12,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -37,7 +36,7 @@ type estimateBody struct {
 // given is an input with the names of the members that were sent: a creating operation
 // refuses members of another kind, even empty ones.
 type given struct {
-	generation.Input
+	Input
 	members []string
 }
 
@@ -53,7 +52,7 @@ func (g *given) UnmarshalJSON(b []byte) error {
 
 // Schema describes the input in the OpenAPI document.
 func (given) Schema(r huma.Registry) *huma.Schema {
-	return r.Schema(reflect.TypeFor[generation.Input](), true, "")
+	return r.Schema(reflect.TypeFor[Input](), true, "")
 }
 
 type estimateInput struct{ Body estimateBody }

@@ -4,8 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/studio/generation"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
@@ -21,19 +20,19 @@ type files struct {
 
 // spoken is the length of the recording of the caller's media, if the input refers to one.
 func (f files) spoken() time.Duration {
-	return time.Duration(f.media[generation.AudioMember].DurationSeconds * float64(time.Second))
+	return time.Duration(f.media[AudioMember].DurationSeconds * float64(time.Second))
 }
 
 // files looks up the files that an input refers to, by URL or by the id of a media, and
 // refuses those that cannot be used. It reads other items in the same round trip. Prefix
 // is the place of the input in the body.
-func (s *Service) files(ctx context.Context, o tenant.Owner, in generation.Input, prefix string,
+func (s *Service) files(ctx context.Context, o tenant.Owner, in Input, prefix string,
 	others []store.Key) (files, error) {
-	types := map[string]media.Type{generation.ImageMember: media.Image, generation.AudioMember: media.Audio,
-		generation.VideoMember: media.Video}
+	types := map[string]media.Type{ImageMember: media.Image, AudioMember: media.Audio,
+		VideoMember: media.Video}
 	var members []incoming.Member
 	var names []string
-	for _, name := range []string{generation.ImageMember, generation.AudioMember, generation.VideoMember} {
+	for _, name := range []string{ImageMember, AudioMember, VideoMember} {
 		if value := *in.File(name); value != "" {
 			members, names = append(members, incoming.Member{Param: prefix + "/" + name, Value: value,
 				Type: types[name]}), append(names, name)

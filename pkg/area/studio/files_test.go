@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/media/incoming"
+	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/studio"
-	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -78,7 +77,7 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 		t.Errorf("%+v; estimated are %d, the balance is %d", made.Input, estimate.Credits, w.balance())
 	}
 	w.engine.Drain()
-	if got := get(live, t, made.ID); got.State != generation.Generated || got.CostCredits != 25 {
+	if got := get(live, t, made.ID); got.State != studio.Generated || got.CostCredits != 25 {
 		t.Errorf("%+v", got)
 	}
 	req := w.provider.requests[0]
@@ -93,7 +92,7 @@ func TestMediaOfTheCallerAreUsed(t *testing.T) {
 	}
 	video := create(live, t, "videos", object{"prompt": "A shoe", "image_url": photo, "model": "kling-2.6-pro"})
 	w.engine.Drain()
-	if got := get(live, t, video.ID); got.State != generation.Generated ||
+	if got := get(live, t, video.ID); got.State != studio.Generated ||
 		!strings.Contains(w.provider.requests[1].ImageURL, ownPhoto.Key) {
 		t.Errorf("%+v; the provider was sent %+v", got, w.provider.requests[1])
 	}

@@ -2,7 +2,6 @@ package studio
 
 import (
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -13,9 +12,9 @@ import (
 type (
 	Common struct {
 		profile.Given
-		Model    string                `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
-		Sandbox  *generation.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
-		Metadata resource.Metadata     `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+		Model    string            `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
+		Sandbox  *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+		Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 	}
 	videoBody struct {
 		Common
@@ -60,30 +59,30 @@ type (
 // body is the common part of the bodies of the creating operations.
 type body interface {
 	// asked returns the kind of the body and its content.
-	asked() (provider.Kind, Common, generation.Input)
+	asked() (provider.Kind, Common, Input)
 }
 
-func (b videoBody) asked() (provider.Kind, Common, generation.Input) {
-	return provider.KindVideo, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio,
+func (b videoBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindVideo, b.Common, Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio,
 		Seconds: b.Seconds, ImageURL: b.ImageURL}
 }
 
-func (b imageBody) asked() (provider.Kind, Common, generation.Input) {
-	return provider.KindImage, b.Common, generation.Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count,
+func (b imageBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindImage, b.Common, Input{Prompt: b.Prompt, AspectRatio: b.AspectRatio, Count: b.Count,
 		ImageURL: b.ImageURL}
 }
 
-func (b musicBody) asked() (provider.Kind, Common, generation.Input) {
-	return provider.KindMusic, b.Common, generation.Input{Prompt: b.Prompt, Seconds: b.Seconds, Lyrics: b.Lyrics}
+func (b musicBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindMusic, b.Common, Input{Prompt: b.Prompt, Seconds: b.Seconds, Lyrics: b.Lyrics}
 }
 
-func (b voiceBody) asked() (provider.Kind, Common, generation.Input) {
-	return provider.KindVoice, b.Common, generation.Input{Text: b.Text, Language: b.Language, Voice: b.Voice,
+func (b voiceBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindVoice, b.Common, Input{Text: b.Text, Language: b.Language, Voice: b.Voice,
 		AudioURL: b.AudioURL}
 }
 
-func (b avatarBody) asked() (provider.Kind, Common, generation.Input) {
-	return provider.KindAvatar, b.Common, generation.Input{
+func (b avatarBody) asked() (provider.Kind, Common, Input) {
+	return provider.KindAvatar, b.Common, Input{
 		Text: b.Text, AudioURL: b.AudioURL, ImageURL: b.ImageURL, VideoURL: b.VideoURL,
 		AspectRatio: b.AspectRatio, Language: b.Language, Voice: b.Voice, Avatar: b.Avatar,
 	}
@@ -120,7 +119,7 @@ func rules(b body) error {
 
 // check refuses an input that no model of the kind can use. Prefix is the place of
 // the input in the body.
-func check(kind provider.Kind, in generation.Input, prefix string) error {
+func check(kind provider.Kind, in Input, prefix string) error {
 	switch {
 	case kind == provider.KindAvatar && resource.IsBlank(in.Text) && in.AudioURL == "":
 		return errs.Invalid(prefix+"/text", "is required, unless audio_url is sent")

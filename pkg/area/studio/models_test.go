@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
@@ -53,7 +53,7 @@ func TestEveryModelCanBeRehearsed(t *testing.T) {
 		}
 		made := create(w.Caller, t, path, needs(m))
 		w.engine.Drain()
-		if got := get(w.Caller, t, made.ID); got.State != generation.Generated || got.Model != m.ID ||
+		if got := get(w.Caller, t, made.ID); got.State != studio.Generated || got.Model != m.ID ||
 			len(got.Media) != 1 {
 			t.Errorf("%s: %+v, %+v", m.ID, got, got.Failure)
 		}

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -100,7 +99,7 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 		create.Errors = append(create.Errors, errs.UnsupportedMedia)
 	}
 	httpapi.Write(r, create, func(ctx context.Context, tx *store.Tx,
-		in *createInput[B]) (generation.Generation, error) {
+		in *createInput[B]) (Generation, error) {
 		return s.create(ctx, tx, in.Body, &in.heard)
 	})
 }
@@ -109,7 +108,7 @@ func register[B body](s *Service, r *httpapi.Router, id, path, summary, descript
 // that an avatar is given.
 type order struct {
 	model   catalog.Model
-	input   generation.Input
+	input   Input
 	credits int64
 	speech  *recording
 	files   files
@@ -121,7 +120,7 @@ type order struct {
 // are read together with the media of the caller that the input refers to, of which the owner
 // of the generation may use some.
 func (s *Service) order(ctx context.Context, owner tenant.Owner, kind provider.Kind, model string,
-	in generation.Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
+	in Input, prefix string, live bool, heard *recording, others ...store.Key) (order, error) {
 	chosen, err := s.offer.ChooseFor(in.Request(kind), model, live)
 	if err != nil {
 		return order{}, err
@@ -163,7 +162,7 @@ func (s *Service) order(ctx context.Context, owner tenant.Owner, kind provider.K
 
 // effective returns the input with the defaults of the model filled in, as far as they are
 // known. Invalid members stay, to be refused.
-func effective(m catalog.Model, in generation.Input) generation.Input {
+func effective(m catalog.Model, in Input) Input {
 	// a picture of a picture keeps its shape
 	if in.AspectRatio == "" && (in.ImageURL == "" || m.Kind != provider.KindImage) {
 		in.AspectRatio = m.DefaultRatio()
@@ -191,7 +190,7 @@ func effective(m catalog.Model, in generation.Input) generation.Input {
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
-	heard **recording) (out generation.Generation, err error) {
+	heard **recording) (out Generation, err error) {
 	kind, c, in := b.asked()
 	p, now := auth.FromContext(ctx), s.now()
 	live := p.Mode == tenant.Live
@@ -211,11 +210,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 		return out, err
 	}
 	*heard = o.speech
-	r := &generation.Record{
-		Generation: generation.Generation{
+	r := &Record{
+		Generation: Generation{
 			Resource:  resource.New(id.New(id.Generation, now), now, c.Metadata),
 			ProfileID: owner.ProfileID(),
-			Kind:      kind, Model: o.model.ID, Input: o.input, State: generation.Queued,
+			Kind:      kind, Model: o.model.ID, Input: o.input, State: Queued,
 		},
 		Sandbox: c.Sandbox, Given: o.files.media,
 	}
@@ -227,10 +226,10 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 		if err != nil {
 			return out, err
 		}
-		r.Given[generation.AudioMember] = file
+		r.Given[AudioMember] = file
 	}
 	a := generate.Order{
-		Owner: owner, Subject: r.ID, Attempt: generation.Attempt, About: r.About(),
+		Owner: owner, Subject: r.ID, Attempt: Attempt, About: r.About(),
 		Makes: "generation." + string(kind),
 		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
 	}
@@ -258,7 +257,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 }
 
 // checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
-func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
+func checkRehearsal(r *Rehearsal, mode tenant.Mode) error {
 	switch {
 	case r == nil:
 		return nil
@@ -268,38 +267,38 @@ func checkRehearsal(r *generation.Rehearsal, mode tenant.Mode) error {
 	return r.Check(r.Outcome)
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[generation.Generation], error) {
-	q, err := httpapi.Owned(ctx, generation.ItemKind, id.Generation, in.Period,
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Generation], error) {
+	q, err := httpapi.Owned(ctx, ItemKind, id.Generation, in.Period,
 		in.Filter.Into(map[string]string{"kind": httpapi.AnyOf(in.Kind), "state": httpapi.AnyOf(in.State),
 			"model": in.Model}))
 	if err != nil {
-		return httpapi.Page[generation.Generation]{}, err
+		return httpapi.Page[Generation]{}, err
 	}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (generation.Generation, error) {
-		r, err := generation.Decode(&it)
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Generation, error) {
+		r, err := Decode(&it)
 		if err != nil {
-			return generation.Generation{}, err
+			return Generation{}, err
 		}
 		return r.View(ctx, s.signer)
 	})
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (generation.Generation, error) {
+func (s *Service) get(ctx context.Context, in *Path) (Generation, error) {
 	r, _, err := s.find(ctx, in.ID)
 	if err != nil {
-		return generation.Generation{}, err
+		return Generation{}, err
 	}
 	return r.View(ctx, s.signer)
 }
 
 // remove cancels a generation that runs, and deletes one that has ended. The answer of
 // the latter shows it in its last state, without the media.
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out generation.Generation, err error) {
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Generation, err error) {
 	if !id.Valid(id.Generation, in.ID) {
 		return out, errs.Missing("generation", in.ID)
 	}
 	found, beside, err := resource.FindAll(ctx, s.db, id.Generation, []string{in.ID},
-		generate.TaskKey(in.ID, generation.Attempt))
+		generate.TaskKey(in.ID, Attempt))
 	if err != nil {
 		return out, err
 	}
@@ -307,7 +306,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	if !ok {
 		return out, errs.Missing("generation", in.ID)
 	}
-	r, err := generation.Decode(&it)
+	r, err := Decode(&it)
 	if err != nil {
 		return out, err
 	}
@@ -320,7 +319,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 		if r.CostCredits, _, err = generate.Cancel(tx, now, it.Owner, &r.Ticket, beside[0]); err != nil {
 			return out, err
 		}
-		r.State, r.Ticket = generation.Canceled, generate.Ticket{}
+		r.State, r.Ticket = Canceled, generate.Ticket{}
 		if it, err = r.Into(it); err != nil {
 			return out, err
 		}
@@ -329,5 +328,5 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 	}
 	tx.Delete(it)
 	r.Media = []media.View{}
-	return r.Generation, generate.RemoveFiles(tx, now, it.Owner, r.ID, generation.Attempt)
+	return r.Generation, generate.RemoveFiles(tx, now, it.Owner, r.ID, Attempt)
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/area/studio"
-	"github.com/content-automation/api/pkg/area/studio/generation"
 )
 
 func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
@@ -15,7 +14,7 @@ func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 		"avatars": "120"} {
 		live := w.Live()
 		a := live.Call(http.MethodPost, "/v1/studio/"+path, bodies[path].body)
-		var made, shown generation.Generation
+		var made, shown studio.Generation
 		a.Into(t, http.StatusAccepted, &made)
 		live.Call(http.MethodGet, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &shown)
 		var estimate studio.Estimate
@@ -26,7 +25,7 @@ func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 			t.Errorf("%s: estimated %+v, reserved %+v", path, estimate, made)
 		}
 		live.Call(http.MethodDelete, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &made)
-		if made.State != generation.Canceled || made.ReservedCredits != 0 {
+		if made.State != studio.Canceled || made.ReservedCredits != 0 {
 			t.Errorf("%s: canceled %+v", path, made)
 		}
 		if shown.ID != made.ID || a.Header.Get("Retry-After") != seconds {

@@ -12,7 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
-	"github.com/content-automation/api/pkg/record/attempts"
+	"github.com/content-automation/api/pkg/record/quota"
 )
 
 // The bounds of a recording: five minutes of it are less than that, unless it is an
@@ -36,7 +36,7 @@ type recording struct {
 
 // fetches bounds the recordings that an account has the service read: an address may belong
 // to a third party.
-var fetches = attempts.Limit{
+var fetches = quota.Limit{
 	Name: "recordings", Most: 20, Window: time.Minute,
 	Message: "An account has 20 recordings a minute fetched from URLs. Repeat the request after the time in " +
 		"Retry-After, or upload the recording with POST /v1/media and send its id.",

@@ -14,7 +14,6 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/studio"
-	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -86,7 +85,7 @@ func TestARecordingIsMeasuredAndKept(t *testing.T) {
 	}
 	w.urls.files = nil // the caller puts something else there
 	w.engine.Drain()
-	if got := get(live, t, made.ID); got.State != generation.Generated || got.CostCredits != 30 || w.balance() != 70 {
+	if got := get(live, t, made.ID); got.State != studio.Generated || got.CostCredits != 30 || w.balance() != 70 {
 		t.Errorf("%+v; the balance is %d", got, w.balance())
 	}
 	sent, err := url.Parse(w.provider.requests[0].AudioURL)
@@ -105,7 +104,7 @@ func TestARepeatKeepsNothingElse(t *testing.T) {
 	w.topUp(100)
 	live := w.Live()
 	body := object{"audio_url": public, "image_url": public}
-	var made, again generation.Generation
+	var made, again studio.Generation
 	live.Call(http.MethodPost, "/v1/studio/avatars", body, "Idempotency-Key", "k").Into(t, http.StatusAccepted, &made)
 	w.urls.files = nil // a repeat is answered as the first time even then
 	live.Call(http.MethodPost, "/v1/studio/avatars", body, "Idempotency-Key", "k").Into(t, http.StatusAccepted, &again)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/studio/generation"
+	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
@@ -19,7 +19,7 @@ func TestEachFailureCanBeRehearsed(t *testing.T) {
 		w.engine.Drain()
 		want := provider.FailureOf(code)
 		got := get(w.Caller, t, made.ID)
-		if got.State != generation.Failed || got.Failure == nil || got.Failure.Code != code ||
+		if got.State != studio.Failed || got.Failure == nil || got.Failure.Code != code ||
 			got.Failure.Retryable != (want.Kind == provider.Rejected) || got.Failure.Message == "" {
 			t.Errorf("%s: %+v", code, got.Failure)
 		}
@@ -50,7 +50,7 @@ func TestRefusalsCanBeRehearsed(t *testing.T) {
 			t.Errorf("%s: Retry-After %q", outcome, after)
 		}
 	}
-	if all := apitest.All[generation.Generation](w.Caller, "/v1/studio/generations", 10); len(all) != 0 {
+	if all := apitest.All[studio.Generation](w.Caller, "/v1/studio/generations", 10); len(all) != 0 {
 		t.Errorf("created %+v", all)
 	}
 }

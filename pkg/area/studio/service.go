@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -32,13 +31,13 @@ func NewService(db *store.DB, signer *media.Signer, urls area.Client, offer cata
 }
 
 // find reads a generation of the caller's account and mode.
-func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*generation.Record,
+func (s *Service) find(ctx context.Context, generationID string, match ...httpapi.IfMatch) (*Record,
 	store.Item, error) {
 	it, err := resource.Find(ctx, s.db, id.Generation, "generation", generationID)
 	if err != nil {
 		return nil, it, err
 	}
-	r, err := generation.Decode(&it)
+	r, err := Decode(&it)
 	if err == nil {
 		err = httpapi.Matches(r.Version, match)
 	}

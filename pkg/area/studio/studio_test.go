@@ -17,7 +17,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/studio"
-	"github.com/content-automation/api/pkg/area/studio/generation"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
@@ -25,10 +24,8 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/mediatest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -72,14 +69,14 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, w.clock.Now)
 	w.urls, w.bucket = &web{Client: safehttp.New(safehttp.Options{}), files: map[string][]byte{public: wav(3)}},
 		&bucket{objects: map[string][]byte{}}
-	signer := mediatest.Signer(t, w.clock.Now, func(cfg *aws.Config) { cfg.HTTPClient = w.bucket })
+	signer := apitest.Signer(t, w.clock.Now, func(cfg *aws.Config) { cfg.HTTPClient = w.bucket })
 	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate", "us-west-2")
 	s := studio.NewService(w.db, signer, w.urls, offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer),
 		account.NewService(w.db, w.clock.Now))
 	w.provider = &recorded{Provider: sandbox.New(w.clock.Now)}
 	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: w.provider},
-		map[string]generate.Loader{generation.ItemKind: generation.Loader{Sign: func(f media.File) (string,
+		map[string]generate.Loader{studio.ItemKind: studio.Loader{Sign: func(f media.File) (string,
 			error) {
 			return signer.URL(t.Context(), f.Key, f.MIMEType)
 		}}})
@@ -88,21 +85,21 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) topUp(credits int64) {
 	w.t.Helper()
-	ledgertest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
+	apitest.TopUp(w.t, w.db, w.clock.Now(), w.Principal.Account, credits)
 }
 
 func (w *world) balance() int64 {
 	w.t.Helper()
-	return ledgertest.Balance(w.t, w.db, w.Principal.Account)
+	return apitest.Balance(w.t, w.db, w.Principal.Account)
 }
 
-func create(c *apitest.Caller, t *testing.T, path string, body object) (g generation.Generation) {
+func create(c *apitest.Caller, t *testing.T, path string, body object) (g studio.Generation) {
 	t.Helper()
 	c.Call(http.MethodPost, "/v1/studio/"+path, body).Into(t, http.StatusAccepted, &g)
 	return g
 }
 
-func get(c *apitest.Caller, t *testing.T, generationID string) (g generation.Generation) {
+func get(c *apitest.Caller, t *testing.T, generationID string) (g studio.Generation) {
 	t.Helper()
 	c.Call(http.MethodGet, "/v1/studio/generations/"+generationID, nil).Into(t, http.StatusOK, &g)
 	return g
@@ -136,7 +133,7 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			live.Call(http.MethodPost, "/v1/studio/estimates", object{"kind": c.kind, "input": c.body}).Into(t,
 				http.StatusOK, &estimate)
 			made := create(live, t, path, c.body)
-			if made.Kind != c.kind || made.Model != c.model || made.State != generation.Queued ||
+			if made.Kind != c.kind || made.Model != c.model || made.State != studio.Queued ||
 				made.CostCredits != 0 || len(made.Media) != 0 || !id.Valid(id.Generation, made.ID) {
 				t.Errorf("%+v", made)
 			}
@@ -151,7 +148,7 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 			}
 			w.engine.Drain()
 			got := get(live, t, made.ID)
-			if got.State != generation.Generated || got.Progress != 100 || got.Failure != nil ||
+			if got.State != studio.Generated || got.Progress != 100 || got.Failure != nil ||
 				got.CostCredits != estimate.Credits || len(got.Media) == 0 || got.Media[0].Type != c.media {
 				t.Errorf("%+v", got)
 			}
@@ -168,7 +165,7 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 				t.Errorf("%+v", w.provider.requests)
 			}
 			events := apitest.All[event.Event](live, "/v1/events", 10)
-			var shown generation.Generation
+			var shown studio.Generation
 			if len(events) != 1 || events[0].Type != event.StudioGenerated || json.Unmarshal(events[0].Data.Object,
 				&shown) != nil || !reflect.DeepEqual(shown, got) {
 				t.Errorf("the events are %+v", events)
@@ -178,14 +175,14 @@ func TestEachKindIsMadeAndPaidFor(t *testing.T) {
 }
 
 func TestATestKeySpendsNothing(t *testing.T) {
-	for _, outcome := range []generation.State{generation.Generated, generation.Failed} {
+	for _, outcome := range []studio.State{studio.Generated, studio.Failed} {
 		w := newWorld(t)
 		made := create(w.Caller, t, "images",
 			object{"prompt": "A shoe", "sandbox": object{"outcome": outcome, "delay_seconds": 20}})
 		begun := w.clock.Now()
 		w.engine.Step()
 		w.engine.Step()
-		if got := get(w.Caller, t, made.ID); got.State != generation.Generating {
+		if got := get(w.Caller, t, made.ID); got.State != studio.Generating {
 			t.Errorf("%+v", got)
 		}
 		w.engine.Drain()
@@ -194,12 +191,12 @@ func TestATestKeySpendsNothing(t *testing.T) {
 			got.CostCredits != 0 {
 			t.Errorf("after %v: %+v", took, got)
 		}
-		if failed := outcome == generation.Failed; failed != (got.Failure != nil) || failed != (len(got.Media) == 0) ||
+		if failed := outcome == studio.Failed; failed != (got.Failure != nil) || failed != (len(got.Media) == 0) ||
 			failed && (got.Failure.Code != provider.FailedGeneration || !got.Failure.Retryable) {
 			t.Errorf("%+v", got.Failure)
 		}
-		types := map[generation.State]event.Type{generation.Generated: event.StudioGenerated,
-			generation.Failed: event.StudioFailed}
+		types := map[studio.State]event.Type{studio.Generated: event.StudioGenerated,
+			studio.Failed: event.StudioFailed}
 		if events := apitest.All[event.Event](w.Caller, "/v1/events", 10); len(events) != 1 ||
 			events[0].Type != types[outcome] {
 			t.Errorf("the events are %+v", events)
@@ -221,8 +218,8 @@ func TestWhatFailsCostsNothing(t *testing.T) {
 	}
 	w.engine.Drain()
 	got := get(w.Live(), t, made.ID)
-	if got.State != generation.Failed || got.Failure == nil ||
-		*got.Failure != (generation.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was " +
+	if got.State != studio.Failed || got.Failure == nil ||
+		*got.Failure != (studio.Failure{Code: "content_policy", Message: "The prompt was refused. Nothing was " +
 			"charged. Change the request, or choose another model.", Retryable: true}) || got.CostCredits != 0 ||
 		w.balance() != 100 {
 		t.Errorf("%+v, %+v; the balance is %d", got, got.Failure, w.balance())
@@ -235,7 +232,7 @@ func TestProgressIsShown(t *testing.T) {
 	w.engine.Step()
 	w.clock.Add(30 * time.Second)
 	w.engine.Step()
-	if got := get(w.Caller, t, made.ID); got.Progress < 40 || got.Progress > 60 || got.State != generation.Generating {
+	if got := get(w.Caller, t, made.ID); got.Progress < 40 || got.Progress > 60 || got.State != studio.Generating {
 		t.Errorf("%+v", got)
 	}
 }
@@ -252,7 +249,7 @@ func TestCancelAndDelete(t *testing.T) {
 		}
 		was := get(live, t, made.ID)
 		path := "/v1/studio/generations/" + made.ID
-		remove := func(key string) (left generation.Generation) {
+		remove := func(key string) (left studio.Generation) {
 			t.Helper()
 			first := live.Call(http.MethodDelete, path, nil, "Idempotency-Key", key)
 			first.Into(t, http.StatusOK, &left)
@@ -265,15 +262,15 @@ func TestCancelAndDelete(t *testing.T) {
 		live.Call(http.MethodDelete, path, nil, "If-Match", `"99"`).Refused(t, 412, errs.VersionMismatch, "If-Match")
 		w.Caller.Call(http.MethodDelete, path, nil).Refused(t, 404, errs.NotFound, "")
 		state, balance := was.State, int64(100)
-		if was.State == generation.Generated || was.Progress == 99 { // the provider has made it
+		if was.State == studio.Generated || was.Progress == 99 { // the provider has made it
 			balance = 96
 		}
-		if runs := was.State != generation.Generated; runs {
-			state = generation.Canceled
+		if runs := was.State != studio.Generated; runs {
+			state = studio.Canceled
 			left, listed := remove("cancel"),
-				apitest.All[generation.Generation](live, "/v1/studio/generations?state=canceled", 10)
+				apitest.All[studio.Generation](live, "/v1/studio/generations?state=canceled", 10)
 			now := get(live, t, made.ID)
-			if left.State != generation.Canceled || left.CostCredits != 100-balance || left.Version != was.Version+1 ||
+			if left.State != studio.Canceled || left.CostCredits != 100-balance || left.Version != was.Version+1 ||
 				!reflect.DeepEqual(left, now) || len(listed) != 1 || !reflect.DeepEqual(listed[0], now) {
 				t.Errorf("after %d steps: %+v, read as %+v, listed as %+v", steps, left, now, listed)
 			}
@@ -293,7 +290,7 @@ func TestCancelAndDelete(t *testing.T) {
 			t.Errorf("after %d steps: there is still %v; the balance is %d", steps, keys, w.balance())
 		}
 		events := apitest.All[event.Event](live, "/v1/events", 10)
-		if was.State == generation.Generated {
+		if was.State == studio.Generated {
 			if len(events) != 1 {
 				t.Errorf("%+v", events)
 			}
@@ -413,7 +410,7 @@ func TestList(t *testing.T) {
 	slices.Reverse(ids)
 	w.engine.Drain()
 	create(w.Caller, t, "images", object{"prompt": "A shoe", "model": "flux-schnell"})
-	all := apitest.All[generation.Generation](w.Caller, "/v1/studio/generations", 2)
+	all := apitest.All[studio.Generation](w.Caller, "/v1/studio/generations", 2)
 	if len(all) != 6 {
 		t.Fatalf("%d generations", len(all))
 	}
@@ -428,12 +425,12 @@ func TestList(t *testing.T) {
 		"kind=avatar&model=flux-schnell": 0,
 		"from=2026-05-01T13:00:00Z":      0, "to=2026-05-01T13:00:00Z": 6,
 	} {
-		if got := apitest.All[generation.Generation](w.Caller, "/v1/studio/generations?"+query, 10); len(got) != want {
+		if got := apitest.All[studio.Generation](w.Caller, "/v1/studio/generations?"+query, 10); len(got) != want {
 			t.Errorf("%s: %d, want %d", query, len(got), want)
 		}
 	}
 	for name, c := range map[string]*apitest.Caller{"live": w.Live(), "stranger": w.Stranger()} {
-		if got := apitest.All[generation.Generation](c, "/v1/studio/generations", 10); len(got) != 0 {
+		if got := apitest.All[studio.Generation](c, "/v1/studio/generations", 10); len(got) != 0 {
 			t.Errorf("%s sees %+v", name, got)
 		}
 		c.Call(http.MethodGet, "/v1/studio/generations/"+ids[0], nil).Refused(t, 404, errs.NotFound, "")

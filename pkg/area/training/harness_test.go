@@ -26,7 +26,6 @@ import (
 	"github.com/content-automation/api/pkg/area/estimate"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/training"
-	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -38,7 +37,6 @@ import (
 	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
-	"github.com/content-automation/api/pkg/record/ledger/ledgertest"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -96,7 +94,7 @@ type world struct {
 	engine  *generatetest.Engine
 	control *control.Control
 	bucket  *bucket
-	worker  *job.Worker
+	worker  *training.Worker
 	factory string // id of a factory of the caller
 	address string // of the fake
 }
@@ -131,7 +129,7 @@ func newWorldTaking(t *testing.T, took time.Duration) *world {
 		content.NewService(w.db, factories, signer, offer, w.clock.Now), training.NewService(w.db, factories, offer,
 			w.clock.Now),
 		estimates{area.Env{AWS: cfg, DB: w.db, Media: signer, Now: w.clock.Now, Providers: "bedrock,fal"}})
-	w.worker = &job.Worker{
+	w.worker = &training.Worker{
 		DB: w.db, Objects: w.bucket, Now: w.clock.Now,
 		Trainer: tune.New(tune.Config{AWS: cfg, Fakes: server.URL, Bucket: "media",
 			Role: "arn:aws:iam::111122223333:role/training"}),
@@ -182,7 +180,7 @@ func (w *world) live(items int) (*apitest.Caller, string) {
 
 func (w *world) topUp(c *apitest.Caller, credits int64) {
 	w.t.Helper()
-	ledgertest.TopUp(w.t, w.db, w.clock.Now(), c.Principal.Account, credits)
+	apitest.TopUp(w.t, w.db, w.clock.Now(), c.Principal.Account, credits)
 }
 
 // remove marks a factory as deleted, as its deletion does at first.
@@ -199,13 +197,13 @@ func (w *world) remove(factory string) {
 }
 
 // stored returns the training of a factory as it is stored.
-func (w *world) stored(factory string) *job.Record {
+func (w *world) stored(factory string) *training.Record {
 	w.t.Helper()
-	it, err := w.db.Get(w.t.Context(), job.Key(factory))
+	it, err := w.db.Get(w.t.Context(), training.Key(factory))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r, err := job.Decode(&it)
+	r, err := training.Decode(&it)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -279,20 +277,20 @@ func (w *world) fill(c *apitest.Caller, factory string, items int) {
 func path(factory string) string { return "/v1/factories/" + factory + "/training" }
 
 // start starts a training through the API.
-func (w *world) start(c *apitest.Caller, factory string, body object) (t job.Training) {
+func (w *world) start(c *apitest.Caller, factory string, body object) (t training.Training) {
 	w.t.Helper()
 	c.Call(http.MethodPost, path(factory), body).Into(w.t, http.StatusAccepted, &t)
 	return t
 }
 
-func (w *world) get(c *apitest.Caller, factory string) (t job.Training) {
+func (w *world) get(c *apitest.Caller, factory string) (t training.Training) {
 	w.t.Helper()
 	c.Call(http.MethodGet, path(factory), nil).Into(w.t, http.StatusOK, &t)
 	return t
 }
 
 // until takes steps until the training is in a state.
-func (w *world) until(c *apitest.Caller, factory string, state job.State) {
+func (w *world) until(c *apitest.Caller, factory string, state training.State) {
 	w.t.Helper()
 	for range 200 {
 		if w.get(c, factory).State == state {
@@ -308,7 +306,7 @@ func (w *world) until(c *apitest.Caller, factory string, state job.State) {
 // end deletes the factory's training and model, as the deletion of the factory does.
 func (w *world) end(c *apitest.Caller, factory string) {
 	w.t.Helper()
-	if more, err := (job.Cleaner{DB: w.db, Now: w.clock.Now}).Clean(w.t.Context(), c.Principal.Owner,
+	if more, err := (training.Cleaner{DB: w.db, Now: w.clock.Now}).Clean(w.t.Context(), c.Principal.Owner,
 		factory); more || err != nil {
 		w.t.Fatal(more, err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -15,7 +14,7 @@ import (
 
 type createBody struct {
 	BaseModel string            `json:"base_model,omitempty" maxLength:"100" doc:"Id of a text model whose training is not null in the catalog. Absent: the factory's text model if it can be trained, or else one that can" example:"nova-lite"`
-	Sandbox   *job.Rehearsal    `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	Sandbox   *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
 	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/training/job"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -42,7 +41,7 @@ const (
 // plan is a training that can be started.
 type plan struct {
 	base    catalog.Model
-	samples job.Samples
+	samples Samples
 	credits int64
 }
 
@@ -54,13 +53,13 @@ func (s *Service) plan(ctx context.Context, f factory.Factory, asked string, liv
 	if err != nil {
 		return plan{}, err
 	}
-	samples, err := job.Collect(ctx, s.db, auth.FromContext(ctx).Owner, f.ID, "")
+	samples, err := Collect(ctx, s.db, auth.FromContext(ctx).Owner, f.ID, "")
 	if err != nil {
 		return plan{}, err
 	}
-	if n := samples.Count(); n < job.MinSamples {
+	if n := samples.Count(); n < MinSamples {
 		return plan{}, errs.Invalid("", "The factory has too few generated content items with texts: %d. A training "+
-			"needs at least %d: generate more content first.", n, job.MinSamples)
+			"needs at least %d: generate more content first.", n, MinSamples)
 	}
 	return plan{base, samples, base.Training.Cost(samples.Tokens)}, nil
 }
@@ -72,7 +71,7 @@ func (s *Service) open(ctx context.Context, factoryID string, others ...store.Ke
 		return f, nil, errs.Missing(factory.Kind, factoryID)
 	}
 	found, beside, err := s.factories.FindAll(ctx, []string{factoryID},
-		append([]store.Key{job.Key(factoryID)}, others...)...)
+		append([]store.Key{Key(factoryID)}, others...)...)
 	if err != nil {
 		return f, nil, err
 	}
@@ -90,10 +89,10 @@ func permit(f factory.Factory, earlier store.Item) error {
 			"first.", f.ID).
 			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
 	}
-	if earlier.Kind != job.ItemKind {
+	if earlier.Kind != ItemKind {
 		return nil
 	}
-	r, err := job.Decode(&earlier)
+	r, err := Decode(&earlier)
 	if err == nil && r.Runs() {
 		err = errs.New(errs.InvalidState, "The factory has a training that is %s. Wait until it has ended.", r.State).
 			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
@@ -101,7 +100,7 @@ func permit(f factory.Factory, earlier store.Item) error {
 	return err
 }
 
-func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out job.Training, err error) {
+func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out Training, err error) {
 	p, now, b := auth.FromContext(ctx), s.now(), in.Body
 	live := p.Mode == tenant.Live
 	if err := checkRehearsal(b.Sandbox, p.Mode); err != nil {
@@ -122,10 +121,10 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 	if err != nil {
 		return out, err
 	}
-	r := &job.Record{
-		Training: job.Training{
+	r := &Record{
+		Training: Training{
 			Resource:  resource.New(id.New(id.Training, now), now, b.Metadata),
-			FactoryID: f.ID, BaseModel: chosen.base.ID, State: job.Queued, Samples: chosen.samples.Count(),
+			FactoryID: f.ID, BaseModel: chosen.base.ID, State: Queued, Samples: chosen.samples.Count(),
 			Usual: usualSandbox,
 		},
 		Sandbox: b.Sandbox, Newest: chosen.samples.Newest, Tokens: chosen.samples.Tokens,
@@ -143,32 +142,32 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 			return out, err
 		}
 	}
-	return r.View(), job.Begin(tx, now, f.In(p.Owner), r, beside[0])
+	return r.View(), Begin(tx, now, f.In(p.Owner), r, beside[0])
 }
 
 // checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
-func checkRehearsal(r *job.Rehearsal, mode tenant.Mode) error {
+func checkRehearsal(r *Rehearsal, mode tenant.Mode) error {
 	switch {
 	case r == nil:
 		return nil
 	case mode != tenant.Test:
 		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
-	case r.FailureCode != "" && r.Outcome != string(job.Failed):
+	case r.FailureCode != "" && r.Outcome != string(Failed):
 		return errs.Invalid("/sandbox/failure_code", "needs outcome failed")
 	}
 	return nil
 }
 
-func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (out job.Training, err error) {
+func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (out Training, err error) {
 	_, beside, err := s.open(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}
-	if beside[0].Kind != job.ItemKind {
+	if beside[0].Kind != ItemKind {
 		return out, errs.New(errs.NotFound, "The factory %s has no training yet. Start one with POST "+
 			"/v1/factories/%s/training.", in.ID, in.ID)
 	}
-	r, err := job.Decode(&beside[0])
+	r, err := Decode(&beside[0])
 	if err != nil {
 		return out, err
 	}

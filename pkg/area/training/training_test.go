@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/analytics/rollup"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/estimate"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/event"
@@ -28,9 +28,9 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	c.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "startTraining", "factory_id": factory,
 		"body": object{}}).Into(t, http.StatusOK, &priced)
 	a := c.Call(http.MethodPost, path(factory), object{"metadata": object{"campaign": "spring"}})
-	var made job.Training
+	var made training.Training
 	a.Into(t, http.StatusAccepted, &made)
-	if made.State != job.Queued || made.Samples != 60 || made.BaseModel != "llama-3.3-70b" ||
+	if made.State != training.Queued || made.Samples != 60 || made.BaseModel != "llama-3.3-70b" ||
 		made.FactoryID != factory || made.ReservedCredits == 0 || made.ReservedCredits != priced.Credits ||
 		made.ModelID != nil || made.Metadata["campaign"] != "spring" {
 		t.Errorf("started is %+v, estimated %+v", made, priced)
@@ -41,11 +41,11 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	if now, _, held := w.credits(c); now != before-made.ReservedCredits || held != 1 {
 		t.Errorf("of %d credits %d are left", before, now)
 	}
-	w.until(c, factory, job.Running)
+	w.until(c, factory, training.Running)
 	w.engine.Drain()
 
 	got := w.get(c, factory)
-	if got.State != job.Completed || got.Progress != 100 || got.Samples != 60 ||
+	if got.State != training.Completed || got.Progress != 100 || got.Samples != 60 ||
 		got.CostCredits != made.ReservedCredits || got.ReservedCredits != 0 || got.Failure != nil ||
 		got.ModelID == nil || !id.Valid(id.Model, *got.ModelID) {
 		t.Fatalf("ended is %+v", got)
@@ -56,7 +56,8 @@ func TestATrainingBecomesTheModelOfItsFactory(t *testing.T) {
 	if e := w.events(made.ID); e[event.TrainingCompleted] != 1 || len(e) != 1 {
 		t.Errorf("events %v", e)
 	}
-	if it, err := w.db.Get(t.Context(), job.Key(factory)); err != nil || !rollup.Passes(it.Kind, it.Filters["state"]) {
+	if it, err := w.db.Get(t.Context(), training.Key(factory)); err != nil || !analytics.Passes(it.Kind,
+		it.Filters["state"]) {
 		t.Errorf("analytics would not count the training: %+v, %v", it.Filters, err)
 	}
 	// Its name is its token, and the file of samples is gone.
@@ -104,7 +105,7 @@ func TestSamplesAreWhatGenerationAsksAndReads(t *testing.T) {
 	w := newWorld(t)
 	c, factory := w.live(50)
 	w.start(c, factory, object{})
-	w.until(c, factory, job.Running)
+	w.until(c, factory, training.Running)
 	lines := bytes.Split(bytes.TrimSpace(w.bucket.last), []byte("\n"))
 	if len(lines) != 50 {
 		t.Fatalf("%d samples", len(lines))
@@ -167,7 +168,7 @@ func TestOnlyTheNewestThousandItemsAreLearned(t *testing.T) {
 	w.faults.Reset()
 	made := w.start(c, factory, object{})
 	// One read of the factory, its training and its funds, and pages of items.
-	if calls := w.faults.Operations(); made.Samples != job.MaxSamples ||
+	if calls := w.faults.Operations(); made.Samples != training.MaxSamples ||
 		calls != "BatchGetItem Query Query Query Query TransactWriteItems" {
 		t.Errorf("%d samples, by %s", made.Samples, calls)
 	}
@@ -243,7 +244,7 @@ func TestTheSandboxRehearsesEachOutcome(t *testing.T) {
 	w.start(w.Caller, w.factory, object{"sandbox": object{"delay_seconds": 30}})
 	w.engine.Drain()
 	got := w.get(w.Caller, w.factory)
-	if got.State != job.Completed || got.CostCredits != 0 || got.ModelID == nil ||
+	if got.State != training.Completed || got.CostCredits != 0 || got.ModelID == nil ||
 		w.clock.Now().Sub(at) < 30*time.Second || w.clock.Now().Sub(at) > time.Minute {
 		t.Errorf("%+v after %v", got, w.clock.Now().Sub(at))
 	}
@@ -263,7 +264,7 @@ func TestTheSandboxRehearsesEachOutcome(t *testing.T) {
 			code = "training_failed"
 		}
 		got := w.get(w.Caller, w.factory)
-		if got.State != job.Failed || got.Failure == nil || string(got.Failure.Code) != code ||
+		if got.State != training.Failed || got.Failure == nil || string(got.Failure.Code) != code ||
 			got.Failure.Message == "" || got.ModelID != nil {
 			t.Errorf("%s: %+v %+v", code, got, got.Failure)
 		}
@@ -285,24 +286,24 @@ func TestAFailedTrainingCostsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(*world)
 		took    time.Duration
-		want    job.FailureCode
+		want    training.FailureCode
 		after   time.Duration
 	}{
 		"the job fails": {func(w *world) {
 			w.control.Queue(fake.Name, fake.Train,
 				control.Fault{Kind: control.JobFailed})
-		}, time.Minute, job.FailedTraining, 0},
+		}, time.Minute, training.FailedTraining, 0},
 		"the deployment fails": {func(w *world) {
 			w.control.Queue(fake.Name, fake.Deploy,
 				control.Fault{Kind: control.JobFailed})
-		}, time.Minute, job.FailedRefused, 0},
+		}, time.Minute, training.FailedRefused, 0},
 		"Bedrock refuses it": {func(w *world) {
 			w.control.Queue(fake.Name, fake.Train, control.Fault{Kind: control.ServerError, Status: 400})
-		}, time.Minute, job.FailedRefused, 0},
-		"it takes too long": {func(*world) {}, 100 * time.Hour, job.FailedTimeout, job.Deadline},
+		}, time.Minute, training.FailedRefused, 0},
+		"it takes too long": {func(*world) {}, 100 * time.Hour, training.FailedTimeout, training.Deadline},
 		"nothing is known of it": {func(w *world) {
 			w.control.Queue(fake.Name, fake.TrainStatus, control.Fault{Kind: control.ResultExpired, Status: 400})
-		}, time.Minute, job.FailedRefused, 0},
+		}, time.Minute, training.FailedRefused, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorldTaking(t, c.took)
@@ -313,7 +314,8 @@ func TestAFailedTrainingCostsNothing(t *testing.T) {
 			made := w.start(caller, factory, object{})
 			w.engine.Drain()
 			got := w.get(caller, factory)
-			if got.State != job.Failed || got.Failure == nil || got.Failure.Code != c.want || got.CostCredits != 0 ||
+			if got.State != training.Failed || got.Failure == nil || got.Failure.Code != c.want ||
+				got.CostCredits != 0 ||
 				got.ReservedCredits != 0 || got.ModelID != nil {
 				t.Errorf("%+v %+v", got, got.Failure)
 			}
@@ -351,7 +353,7 @@ func (w *world) nothingLeft(trainingID string) {
 }
 
 func TestDeletingTheFactoryEndsItsTraining(t *testing.T) {
-	for _, state := range []job.State{job.Queued, job.Running, job.Completed} {
+	for _, state := range []training.State{training.Queued, training.Running, training.Completed} {
 		t.Run(string(state), func(t *testing.T) {
 			w := newWorld(t)
 			c, factory := w.live(50)
@@ -364,15 +366,15 @@ func TestDeletingTheFactoryEndsItsTraining(t *testing.T) {
 			w.engine.Drain()
 			w.end(c, factory)
 			got := w.get(c, factory)
-			if want := map[bool]job.State{true: job.Completed,
-				false: job.Canceled}[state == job.Completed]; got.State != want || got.CostCredits != cost ||
+			if want := map[bool]training.State{true: training.Completed,
+				false: training.Canceled}[state == training.Completed]; got.State != want || got.CostCredits != cost ||
 				got.ReservedCredits != 0 {
 				t.Errorf("%+v", got)
 			}
 			if now, sum, held := w.credits(c); now != before-cost || sum != now || held != 0 {
 				t.Errorf("the balance is %d of %d, its entries %d, of which %d held", now, before, sum, held)
 			}
-			if e := w.events(made.ID); state != job.Completed && len(e) > 0 {
+			if e := w.events(made.ID); state != training.Completed && len(e) > 0 {
 				t.Errorf("events %v", e)
 			}
 			w.nothingLeft(made.ID)
@@ -388,7 +390,7 @@ func TestATrainingOfADeletedFactoryEndsByItself(t *testing.T) {
 	made := w.start(c, factory, object{})
 	w.remove(factory)
 	w.engine.Drain()
-	if got := w.stored(factory); got.State != job.Canceled {
+	if got := w.stored(factory); got.State != training.Canceled {
 		t.Errorf("%+v", got)
 	}
 	if now, sum, held := w.credits(c); now != before || sum != now || held != 0 {
@@ -410,7 +412,7 @@ func TestOneJobIsBegunWhateverIsLost(t *testing.T) {
 				w.control.Queue(fake.Name, operation, control.Fault{Kind: kind, Times: 3})
 				w.start(c, factory, object{})
 				w.engine.Drain()
-				if got := w.get(c, factory); got.State != job.Completed {
+				if got := w.get(c, factory); got.State != training.Completed {
 					t.Errorf("%+v %+v", got, got.Failure)
 				}
 				if jobs, deployments := w.accepted(fake.Train), w.accepted(fake.Deploy); len(jobs) != 1 ||
@@ -426,7 +428,7 @@ func TestALaterTrainingReplacesTheModel(t *testing.T) {
 	w := newWorld(t)
 	c, factory := w.live(50)
 	first := w.start(c, factory, object{})
-	w.until(c, factory, job.Completed)
+	w.until(c, factory, training.Completed)
 	model := *w.get(c, factory).ModelID
 	c.Call(http.MethodPatch, "/v1/factories/"+factory, object{"models": object{"text": model}}).Into(t,
 		http.StatusOK, new(object))
@@ -465,7 +467,7 @@ func TestDeletedItemsAreNotLearned(t *testing.T) {
 	made := w.start(c, factory, object{})
 	w.deleteItems(c, factory, 5)
 	w.engine.Drain()
-	if got := w.get(c, factory); got.State != job.Completed || got.Samples != 55 ||
+	if got := w.get(c, factory); got.State != training.Completed || got.Samples != 55 ||
 		got.CostCredits >= made.ReservedCredits {
 		t.Errorf("%+v, reserved were %d", got, made.ReservedCredits)
 	}
@@ -475,7 +477,7 @@ func TestDeletedItemsAreNotLearned(t *testing.T) {
 	w.start(c, factory, object{})
 	w.deleteItems(c, factory, 6)
 	w.engine.Drain()
-	if got := w.get(c, factory); got.State != job.Failed || got.Failure.Code != job.FailedSamples {
+	if got := w.get(c, factory); got.State != training.Failed || got.Failure.Code != training.FailedSamples {
 		t.Errorf("%+v", got)
 	}
 }

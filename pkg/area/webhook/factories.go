@@ -6,7 +6,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -65,11 +64,11 @@ func (s *Service) checkFactories(ctx context.Context, o tenant.Owner, named fact
 // findNaming is find for a change that names factories, which it checks in the same
 // round trip.
 func (s *Service) findNaming(ctx context.Context, webhookID string, named factoryIDs,
-	match httpapi.IfMatch) (endpoint.WebhookRecord, store.Item, error) {
+	match httpapi.IfMatch) (WebhookRecord, store.Item, error) {
 	if len(named) == 0 || !id.Valid(id.Webhook, webhookID) {
 		return s.find(ctx, webhookID, match)
 	}
-	var r endpoint.WebhookRecord
+	var r WebhookRecord
 	keys, err := named.keys()
 	if err != nil {
 		return r, store.Item{}, err
@@ -81,7 +80,7 @@ func (s *Service) findNaming(ctx context.Context, webhookID string, named factor
 	}
 	it := items[len(keys)]
 	if it.Kind == "" {
-		return r, it, errs.Missing(endpoint.Kind, webhookID)
+		return r, it, errs.Missing(Kind, webhookID)
 	}
 	if err := owns(it.Owner, items[:len(keys)]); err != nil {
 		return r, it, err

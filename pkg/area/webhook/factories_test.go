@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -84,9 +83,9 @@ func TestFactoriesOfAWebhookCanBeChangedAndRemoved(t *testing.T) {
 	a := addFactory(t, db, c, clock.Now(), factory.StateActive)
 	w := create(t, c, hookURL, "*")
 	path := "/v1/webhooks/" + w.ID
-	change := func(patch string) endpoint.Webhook {
+	change := func(patch string) webhook.Webhook {
 		t.Helper()
-		var got, stored endpoint.Webhook
+		var got, stored webhook.Webhook
 		c.Call(http.MethodPatch, path, patch).Into(t, http.StatusOK, &got)
 		c.Call(http.MethodGet, path, nil).Into(t, http.StatusOK, &stored)
 		if got.FactoryIDs == nil || !slices.Equal(got.FactoryIDs, stored.FactoryIDs) {
@@ -144,7 +143,7 @@ func TestFactoriesThatAreNotThereAreRefused(t *testing.T) {
 	// Whose webhook it is comes first.
 	c.Stranger().Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"factory_ids": []string{good}}).Refused(t,
 		404, "not_found", "")
-	var all []endpoint.Webhook
+	var all []webhook.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || all[0].Version != 1 || len(all[0].FactoryIDs) != 0 {
 		t.Errorf("left over: %+v", all)

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -28,7 +27,7 @@ var (
 const limitWindow = time.Minute
 
 // count counts a call in its transaction, which fails with rate_limited beyond the limit.
-func (s *Service) count(tx *store.Tx, to endpoint.Ref, l limit) {
+func (s *Service) count(tx *store.Tx, to Ref, l limit) {
 	now := s.now()
 	window := now.Truncate(limitWindow)
 	end := window.Add(limitWindow)

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -49,14 +48,14 @@ func (s *Service) registerDeliveries(r *httpapi.Router,
 	httpapi.Write(r, again, s.redeliver)
 }
 
-func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[endpoint.Delivery], error) {
+func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (httpapi.Page[Delivery], error) {
 	switch {
 	case in.EventID != "" && !id.Valid(id.Event, in.EventID):
-		return httpapi.Page[endpoint.Delivery]{}, errs.Invalid("event_id", "is not the id of an event")
+		return httpapi.Page[Delivery]{}, errs.Invalid("event_id", "is not the id of an event")
 	case !slices.Contains(in.State, undelivered):
 		return s.listLog(ctx, in, in.State)
 	case len(in.State) > 1:
-		return httpapi.Page[endpoint.Delivery]{},
+		return httpapi.Page[Delivery]{},
 			errs.Invalid("state", "takes undelivered alone: it includes pending and failed")
 	}
 	w, _, err := s.find(ctx, in.ID)
@@ -64,38 +63,38 @@ func (s *Service) listDeliveries(ctx context.Context, in *deliveriesInput) (http
 	case err == nil:
 		return s.listUndelivered(ctx, in, w)
 	case errs.CodeOf(err) != errs.NotFound:
-		return httpapi.Page[endpoint.Delivery]{}, err
+		return httpapi.Page[Delivery]{}, err
 	}
 	// Only the log of a deleted webhook is kept, not its settings.
 	page, err := s.listLog(ctx, in, nil)
 	page.Items = slices.DeleteFunc(page.Items,
-		func(d endpoint.Delivery) bool { return d.State == endpoint.DeliveryDelivered })
+		func(d Delivery) bool { return d.State == DeliveryDelivered })
 	return page, err
 }
 
 // listLog lists the deliveries that exist, in the given states if there are any. They are kept for 30 days, also when
 // their webhook is deleted in between.
 func (s *Service) listLog(ctx context.Context, in *deliveriesInput,
-	states []string) (httpapi.Page[endpoint.Delivery], error) {
+	states []string) (httpapi.Page[Delivery], error) {
 	from, to, err := in.Bounds(id.Delivery)
 	if err != nil {
-		return httpapi.Page[endpoint.Delivery]{}, err
+		return httpapi.Page[Delivery]{}, err
 	}
 	if at, ok := id.Time(in.EventID); ok {
-		from, to = only(endpoint.DeliveryID(at, in.EventID, in.ID), from, to)
+		from, to = only(DeliveryID(at, in.EventID, in.ID), from, to)
 	}
 	q := store.Query{
 		Index: store.Table, Partition: refOf(ctx, in.ID).Deliveries(), From: from, To: to,
-		Filters: map[string]string{endpoint.StateFilter: httpapi.AnyOf(states)},
+		Filters: map[string]string{StateFilter: httpapi.AnyOf(states)},
 	}
-	found, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (*endpoint.DeliveryRecord, error) {
-		d, err := endpoint.ReadDelivery(&it)
+	found, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (*DeliveryRecord, error) {
+		d, err := ReadDelivery(&it)
 		return &d, err
 	})
 	if err == nil {
-		err = endpoint.ReadLeases(ctx, s.db, s.now(), found.Items...)
+		err = ReadLeases(ctx, s.db, s.now(), found.Items...)
 	}
-	page := httpapi.Page[endpoint.Delivery]{Items: make([]endpoint.Delivery, len(found.Items)), Next: found.Next}
+	page := httpapi.Page[Delivery]{Items: make([]Delivery, len(found.Items)), Next: found.Next}
 	for i, d := range found.Items {
 		page.Items[i] = d.View(s.now())
 	}
@@ -128,7 +127,7 @@ func (s *Service) requireLog(ctx context.Context, webhookID string) error {
 	return err
 }
 
-func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInput) (out endpoint.Delivery, err error) {
+func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInput) (out Delivery, err error) {
 	w, it, d, err := s.findDelivery(ctx, in)
 	if err != nil {
 		return out, err
@@ -151,13 +150,13 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 
 // findDelivery reads a delivery of the caller with its webhook. It makes one that does not exist but is listed as
 // undelivered; any other is not_found.
-func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w endpoint.Webhook, it store.Item,
-	d endpoint.DeliveryRecord, err error) {
+func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webhook, it store.Item,
+	d DeliveryRecord, err error) {
 	if !id.Valid(id.Webhook, in.ID) {
-		return w, it, d, errs.Missing(endpoint.Kind, in.ID)
+		return w, it, d, errs.Missing(Kind, in.ID)
 	}
 	if !id.Valid(id.Delivery, in.DeliveryID) {
-		return w, it, d, errs.Missing(endpoint.DeliveryKind, in.DeliveryID)
+		return w, it, d, errs.Missing(DeliveryKind, in.DeliveryID)
 	}
 	to := refOf(ctx, in.ID)
 	items, err := s.db.GetAll(ctx, to.Key(), to.DeliveryKey(in.DeliveryID))
@@ -165,7 +164,7 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w endpo
 		return w, it, d, err
 	}
 	if items[0].Kind == "" {
-		return w, it, d, errs.Missing(endpoint.Kind, in.ID)
+		return w, it, d, errs.Missing(Kind, in.ID)
 	}
 	if err := items[0].Decode(&w); err != nil {
 		return w, it, d, err
@@ -175,8 +174,8 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w endpo
 		d, err = s.makeLost(ctx, &w, in.DeliveryID)
 		return w, store.Item{}, d, err
 	}
-	if d, err = endpoint.ReadDelivery(&it); err == nil {
-		err = endpoint.ReadLeases(ctx, s.db, s.now(), &d)
+	if d, err = ReadDelivery(&it); err == nil {
+		err = ReadLeases(ctx, s.db, s.now(), &d)
 	}
 	return w, it, d, err
 }

@@ -10,7 +10,6 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
@@ -75,7 +74,7 @@ func TestTheLogOfDeliveries(t *testing.T) {
 	w.Run(w.Clock.Now().Add(time.Second))
 	path := "/v1/webhooks/" + r.Hook.ID + "/deliveries"
 
-	all := apitest.All[endpoint.Delivery](w.API, path, 2)
+	all := apitest.All[webhook.Delivery](w.API, path, 2)
 	if len(all) != 5 {
 		t.Fatalf("%d deliveries", len(all))
 	}
@@ -104,12 +103,12 @@ func TestTheLogOfDeliveries(t *testing.T) {
 		"to=" + begun.Add(time.Minute).Format(time.RFC3339):                   1,
 		"state=pending&from=" + begun.Add(3*time.Minute).Format(time.RFC3339): 2,
 	} {
-		if got := apitest.All[endpoint.Delivery](w.API, path+"?"+query, 3); len(got) != want {
+		if got := apitest.All[webhook.Delivery](w.API, path+"?"+query, 3); len(got) != want {
 			t.Errorf("%s: %d deliveries, want %d", query, len(got), want)
 		}
 	}
 	for _, ref := range refs {
-		if got := apitest.All[endpoint.Delivery](w.API, path+"?event_id="+ref.ID, 1); len(got) != 1 ||
+		if got := apitest.All[webhook.Delivery](w.API, path+"?event_id="+ref.ID, 1); len(got) != 1 ||
 			got[0].EventID != ref.ID {
 			t.Errorf("of %s: %+v", ref.ID, got)
 		}
@@ -145,7 +144,7 @@ func TestRedeliver(t *testing.T) {
 	w.Run()
 	d := w.Delivery(ref, r.Hook.ID)
 	path := "/v1/webhooks/" + r.Hook.ID + "/deliveries/" + d.ID + "/redeliver"
-	again := func() (got endpoint.Delivery) {
+	again := func() (got webhook.Delivery) {
 		t.Helper()
 		w.API.Call(http.MethodPost, path, nil).Into(t, http.StatusAccepted, &got)
 		if got.ID != d.ID || got.State != "pending" || got.FailedReason != nil || got.NextAttemptAt == nil {
@@ -206,13 +205,13 @@ func TestRedeliver(t *testing.T) {
 
 func TestRedeliverWhileAnAttemptIsUnderWay(t *testing.T) {
 	w := newWorld(t)
-	var d endpoint.DeliveryRecord
+	var d webhook.DeliveryRecord
 	r := w.Receive(nil, "*")
 	r.Plan = func(n int, _ http.ResponseWriter) {
 		if n == 1 {
 			d = w.Deliveries(r.Hook.ID)[0]
 			w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/deliveries/"+d.ID+"/redeliver", nil).Into(t,
-				http.StatusAccepted, &endpoint.Delivery{})
+				http.StatusAccepted, &webhook.Delivery{})
 			w.Relay()
 		}
 	}
@@ -230,18 +229,18 @@ func TestADeliveryKeepsTheLastAttempts(t *testing.T) {
 	ref := w.Happen(event.ContentGenerated)
 	w.Dispatch()
 	reason := "no"
-	for i := range endpoint.MaxAttempts + 5 {
+	for i := range webhook.MaxAttempts + 5 {
 		it, err := w.DB.Get(t.Context(), w.Ref(wh.ID).DeliveryKey(w.Delivery(ref, wh.ID).ID))
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := endpoint.ReadDelivery(&it)
+		d, err := webhook.ReadDelivery(&it)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.Failures = 0
-		attempt := endpoint.Attempt{LatencyMS: int64(i), Error: &reason}
-		d.Record(endpoint.Outcome{Attempt: attempt}, time.Unix(int64(i), 0), time.Second)
+		attempt := webhook.Attempt{LatencyMS: int64(i), Error: &reason}
+		d.Record(webhook.Outcome{Attempt: attempt}, time.Unix(int64(i), 0), time.Second)
 		if err := d.WriteTo(&it); err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +251,7 @@ func TestADeliveryKeepsTheLastAttempts(t *testing.T) {
 		}
 	}
 	d := w.Delivery(ref, wh.ID)
-	if len(d.Attempts) != endpoint.MaxAttempts || d.Next != endpoint.MaxAttempts+6 {
+	if len(d.Attempts) != webhook.MaxAttempts || d.Next != webhook.MaxAttempts+6 {
 		t.Errorf("delivery %+v", d)
 	}
 	for i, a := range d.Attempts {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/event"
@@ -31,7 +30,7 @@ func requireReadable(ctx context.Context, types []string) error {
 // requireChanging refuses a change of the destination or of the event types by a caller
 // that may not read all events of the webhook's maker: it could send them to itself. The
 // same holds for enabling a webhook that was disabled together with its maker.
-func (s *Service) requireChanging(ctx context.Context, r *endpoint.WebhookRecord, set settings, moved bool) error {
+func (s *Service) requireChanging(ctx context.Context, r *WebhookRecord, set settings, moved bool) error {
 	chosen := !slices.Equal(r.EventTypes, set.EventTypes)
 	if chosen {
 		if err := requireReadable(ctx, set.EventTypes); err != nil {
@@ -39,8 +38,8 @@ func (s *Service) requireChanging(ctx context.Context, r *endpoint.WebhookRecord
 		}
 	}
 	switch {
-	case set.State == endpoint.StateEnabled && r.DisabledReason != nil &&
-		*r.DisabledReason == endpoint.ReasonMakerRevoked:
+	case set.State == StateEnabled && r.DisabledReason != nil &&
+		*r.DisabledReason == ReasonMakerRevoked:
 		return s.requireReading(ctx, r, "/state")
 	case moved && r.Destination != nil:
 		return s.requireReading(ctx, r, "/destination")
@@ -57,13 +56,13 @@ func (s *Service) requireChanging(ctx context.Context, r *endpoint.WebhookRecord
 // requireReading refuses a caller that may not read all events that the maker of the
 // webhook may read. param is the member of the request that needs it, or empty if the whole
 // request does.
-func (s *Service) requireReading(ctx context.Context, r *endpoint.WebhookRecord, param string) error {
+func (s *Service) requireReading(ctx context.Context, r *WebhookRecord, param string) error {
 	p := auth.FromContext(ctx)
 	// Neither the maker nor a caller that may read all events need a look at the maker.
-	if p.KeyID() == r.CreatedBy || len(endpoint.Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
+	if p.KeyID() == r.CreatedBy || len(Reader(auth.AllScopes()).Lacking(p.Scopes)) == 0 {
 		return nil
 	}
-	maker, err := s.db.Get(ctx, endpoint.MakerKey(p.Account, r.CreatedBy))
+	maker, err := s.db.Get(ctx, MakerKey(p.Account, r.CreatedBy))
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}

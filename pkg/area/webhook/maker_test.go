@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -81,8 +81,8 @@ func TestWhatTheMakerMayNoLongerReadIsNotSent(t *testing.T) {
 	w.Run()
 	for _, ref := range []event.Ref{delivered, retried, dispatched} {
 		d := w.Delivery(ref, r.Hook.ID)
-		if d.State != endpoint.DeliveryFailed || d.FailedReason == nil ||
-			*d.FailedReason != endpoint.FailedNotPermitted {
+		if d.State != webhook.DeliveryFailed || d.FailedReason == nil ||
+			*d.FailedReason != webhook.FailedNotPermitted {
 			t.Errorf("the delivery is %s: %v", d.State, d.FailedReason)
 		}
 	}
@@ -103,7 +103,7 @@ func TestWhatTheMakerMayNoLongerReadIsNotSent(t *testing.T) {
 	}
 }
 
-func undelivered(t *testing.T, w *webhooktest.World, webhookID string) (all []endpoint.Delivery) {
+func undelivered(t *testing.T, w *webhooktest.World, webhookID string) (all []webhook.Delivery) {
 	t.Helper()
 	w.API.Call(http.MethodGet, "/v1/webhooks/"+webhookID+"/deliveries?state=undelivered", nil).Into(t,
 		http.StatusOK, &all)
@@ -195,7 +195,7 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 	posted := map[string]any{"url": hookURL, "event_types": []string{"content.*"}}
 	single := map[string]any{"url": hookURL, "event_types": []string{"content.*"},
 		"factory_ids": []string{addFactory(t, w.DB, w.API, w.Clock.Now(), factory.StateActive)}}
-	aimed := webhooktest.Aimed(endpoint.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN)
+	aimed := webhooktest.Aimed(webhook.TypeSQS, webhooktest.QueueARN, webhooktest.RoleARN)
 	url := map[string]any{"url": hookURL + "/elsewhere"}
 	queue := map[string]any{"destination": map[string]any{"arn": webhooktest.QueueARN + "-2"}}
 	narrow := map[string]any{"url": hookURL + "/elsewhere", "event_types": []string{"balance.low"}}
@@ -225,7 +225,7 @@ func TestAWebhookIsRedirectedOnlyByWhoMayReadItsEvents(t *testing.T) {
 		"the maker":  {maker, posted, url, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var before endpoint.Webhook
+			var before webhook.Webhook
 			maker.Call(http.MethodPost, "/v1/webhooks", c.made).Into(t, http.StatusCreated, &before)
 			a := c.caller.Call(http.MethodPatch, "/v1/webhooks/"+before.ID, c.patch)
 			if c.param == "" {
@@ -306,22 +306,22 @@ func TestWebhooksEndTogetherWithTheirMaker(t *testing.T) {
 	}), hookURL, "*")
 	ids := []string{maker.Principal.Actor.ID, child.Principal.Actor.ID}
 	for range 2 { // a repeat has no effect
-		if err := endpoint.DisableMadeBy(t.Context(), w.DB, w.Clock.Now(), w.Owner().Account, ids); err != nil {
+		if err := webhook.DisableMadeBy(t.Context(), w.DB, w.Clock.Now(), w.Owner().Account, ids); err != nil {
 			t.Fatal(err)
 		}
 	}
-	var gone endpoint.Webhook
+	var gone webhook.Webhook
 	w.API.Live().Call(http.MethodGet, "/v1/webhooks/"+live.ID, nil).Into(t, http.StatusOK, &gone)
-	for _, h := range []endpoint.Webhook{w.Webhook(one.ID), w.Webhook(two.ID), gone} {
-		if h.State != endpoint.StateDisabled || *h.DisabledReason != endpoint.ReasonMakerRevoked || h.Version != 2 {
+	for _, h := range []webhook.Webhook{w.Webhook(one.ID), w.Webhook(two.ID), gone} {
+		if h.State != webhook.StateDisabled || *h.DisabledReason != webhook.ReasonMakerRevoked || h.Version != 2 {
 			t.Errorf("%s is %s, version %d", h.ID, h.State, h.Version)
 		}
 	}
-	if h := w.Webhook(off.ID); *h.DisabledReason != endpoint.ReasonRequested {
+	if h := w.Webhook(off.ID); *h.DisabledReason != webhook.ReasonRequested {
 		t.Errorf("the reason became %s", *h.DisabledReason)
 	}
 	for _, id := range []string{others.ID, person.ID} {
-		if h := w.Webhook(id); h.State != endpoint.StateEnabled {
+		if h := w.Webhook(id); h.State != webhook.StateEnabled {
 			t.Errorf("%s, of another maker, is %s", id, h.State)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -124,10 +123,10 @@ type listInput struct {
 	profile.Filter
 }
 
-func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[endpoint.Webhook], error) {
-	q := store.Query{Index: store.Table, Partition: endpoint.List(ownerOf(ctx)), Filters: in.Filter.Into(nil)}
-	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (endpoint.Webhook, error) {
-		var r endpoint.WebhookRecord
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Webhook], error) {
+	q := store.Query{Index: store.Table, Partition: List(ownerOf(ctx)), Filters: in.Filter.Into(nil)}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Webhook, error) {
+		var r WebhookRecord
 		err := it.Decode(&r)
 		return r.View(s.now()), err
 	})
@@ -150,18 +149,18 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
 		return out, err
 	}
-	secret, key, err := endpoint.NewSecret(ctx, s.random, s.envelope, to)
+	secret, key, err := NewSecret(ctx, s.random, s.envelope, to)
 	if err != nil {
 		return out, err
 	}
-	r := &endpoint.WebhookRecord{
-		Webhook: endpoint.Webhook{
+	r := &WebhookRecord{
+		Webhook: Webhook{
 			Resource:  resource.New(to.ID, now, in.Body.Metadata),
 			ProfileID: to.ProfileID(), URL: url, Destination: target, EventTypes: types,
 			FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description,
-			State: endpoint.StateEnabled,
+			State: StateEnabled,
 		},
-		Secrets: endpoint.Secrets{secret},
+		Secrets: Secrets{secret},
 	}
 	r.SetMaker(auth.FromContext(ctx))
 	if err := s.add(tx, to, r); err != nil {
@@ -171,7 +170,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 }
 
 // place returns the destination of a new webhook: either a URL or a target in AWS.
-func (s *Service) place(ctx context.Context, body createBody) (url *string, target *endpoint.Target, err error) {
+func (s *Service) place(ctx context.Context, body createBody) (url *string, target *Target, err error) {
 	if err := body.Rules(); err != nil {
 		return nil, nil, err
 	}
@@ -190,12 +189,12 @@ func names(patterns []eventPattern) []string {
 	return out
 }
 
-func (s *Service) get(ctx context.Context, in *Path) (endpoint.Webhook, error) {
+func (s *Service) get(ctx context.Context, in *Path) (Webhook, error) {
 	r, _, err := s.find(ctx, in.ID)
 	return r.View(s.now()), err
 }
 
-func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out endpoint.Webhook, err error) {
+func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out Webhook, err error) {
 	r, it, err := s.findNaming(ctx, in.ID, in.Body.FactoryIDs, in.IfMatch)
 	if err != nil {
 		return out, err
@@ -219,20 +218,20 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	tx.Replace(it)
 	if moved {
 		// Deliveries that wait for the old receiver go to the new one at once.
-		if err := endpoint.WakeIn(tx, refOf(ctx, r.ID), now); err != nil {
+		if err := WakeIn(tx, refOf(ctx, r.ID), now); err != nil {
 			return out, err
 		}
 	}
 	return r.View(now), nil
 }
 
-func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out endpoint.Webhook, err error) {
+func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (out Webhook, err error) {
 	r, it, err := s.find(ctx, in.ID, in.IfMatch)
 	if err != nil {
 		return out, err
 	}
 	tx.Delete(it)
-	tx.Count(endpoint.CountKey(it.Owner), -1, endpoint.MaxPerOwner, store.ErrConflict)
+	tx.Count(CountKey(it.Owner), -1, MaxPerOwner, store.ErrConflict)
 	return r.View(s.now()), nil
 }
 
@@ -244,7 +243,7 @@ func (s *Service) rotate(ctx context.Context, tx *store.Tx, in *rotateInput) (ou
 	if err := s.requireReading(ctx, &r, ""); err != nil {
 		return out, err
 	}
-	secret, key, err := endpoint.NewSecret(ctx, s.random, s.envelope, refOf(ctx, r.ID))
+	secret, key, err := NewSecret(ctx, s.random, s.envelope, refOf(ctx, r.ID))
 	if err != nil {
 		return out, err
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
@@ -69,7 +68,7 @@ func TestARepeatedCreateAnswersTheSameSecret(t *testing.T) {
 	if first.Raw != again.Raw || again.Header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("%s\n%s", first.Raw, again.Raw)
 	}
-	var all []endpoint.Webhook
+	var all []webhook.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 {
 		t.Errorf("%d webhooks", len(all))
@@ -110,7 +109,7 @@ func TestARepeatIsOfItsCallerAlone(t *testing.T) {
 
 func TestBadWebhooksAreRefused(t *testing.T) {
 	c := apitest.NewClock()
-	deployed := webhooktest.NewCaller(t, storetest.Open(t, c.Now), c, endpoint.NewClient(false))
+	deployed := webhooktest.NewCaller(t, storetest.Open(t, c.Now), c, webhook.NewClient(false))
 	const good = "https://1.1.1.1/hook"
 	for _, bad := range []struct {
 		name  string
@@ -148,7 +147,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 		"validation_failed", "/state")
 	deployed.Call(http.MethodPatch, "/v1/webhooks/"+w.ID, map[string]any{"secret": nil}).Refused(t, 422,
 		"validation_failed", "/secret")
-	var all []endpoint.Webhook
+	var all []webhook.Webhook
 	deployed.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all)
 	if len(all) != 1 || *all[0].URL != good || all[0].Version != 1 {
 		t.Errorf("left over: %+v", all)
@@ -158,7 +157,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 func TestTwentyWebhooksAndNoMore(t *testing.T) {
 	_, clock, c := webhooktest.On(t)
 	var last webhook.NewWebhook
-	for range endpoint.MaxPerOwner {
+	for range webhook.MaxPerOwner {
 		clock.Add(time.Millisecond)
 		last = create(t, c, hookURL, "*")
 	}
@@ -168,7 +167,7 @@ func TestTwentyWebhooksAndNoMore(t *testing.T) {
 	create(t, c.Live(), hookURL, "*")
 	create(t, c.Stranger(), hookURL, "*")
 
-	var page []endpoint.Webhook
+	var page []webhook.Webhook
 	first := c.Call(http.MethodGet, "/v1/webhooks?limit=15", nil)
 	first.Into(t, http.StatusOK, &page)
 	if len(page) != 15 || page[0].ID != last.ID || first.NextCursor == nil {
@@ -189,7 +188,7 @@ func TestTwentyWebhooksAndNoMore(t *testing.T) {
 
 func TestWebhooksMadeAtTheSameTimeAreCountedToo(t *testing.T) {
 	_, _, c := webhooktest.On(t)
-	statuses := make([]int, endpoint.MaxPerOwner+10)
+	statuses := make([]int, webhook.MaxPerOwner+10)
 	var all sync.WaitGroup
 	for i := range statuses {
 		all.Go(func() {
@@ -208,9 +207,9 @@ func TestWebhooksMadeAtTheSameTimeAreCountedToo(t *testing.T) {
 			t.Errorf("answered %d", s)
 		}
 	}
-	var there []endpoint.Webhook
+	var there []webhook.Webhook
 	c.Call(http.MethodGet, "/v1/webhooks?limit=100", nil).Into(t, http.StatusOK, &there)
-	if made != endpoint.MaxPerOwner || len(there) != endpoint.MaxPerOwner {
+	if made != webhook.MaxPerOwner || len(there) != webhook.MaxPerOwner {
 		t.Errorf("%d webhooks were made, %d are there", made, len(there))
 	}
 }
@@ -254,7 +253,7 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 	_, clock, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "content.generated")
 	path := "/v1/webhooks/" + w.ID
-	var got endpoint.Webhook
+	var got webhook.Webhook
 	clock.Add(time.Minute)
 	c.Call(http.MethodPatch, path, map[string]any{"event_types": []string{"content.*"},
 		"metadata": map[string]any{"a": "b"}}).Into(t, http.StatusOK, &got)
@@ -266,7 +265,7 @@ func TestUpdateChangesWhatItNamesOnly(t *testing.T) {
 	if got.State != "disabled" || got.DisabledReason == nil || *got.DisabledReason != "requested" {
 		t.Errorf("%+v", got)
 	}
-	got = endpoint.Webhook{}
+	got = webhook.Webhook{}
 	c.Call(http.MethodPatch, path, map[string]any{"state": "enabled", "metadata": map[string]any{"a": nil}}).Into(t,
 		http.StatusOK, &got)
 	if got.State != "enabled" || got.DisabledReason != nil || len(got.Metadata) != 0 {
@@ -278,7 +277,7 @@ func TestCallsMeetingOnTheSameWebhookBothHold(t *testing.T) {
 	db, _, c := webhooktest.On(t)
 	w := create(t, c, hookURL, "*")
 	// The health that deliver notes changes the item, not the resource's version.
-	it, err := db.Get(t.Context(), endpoint.Ref{Owner: tenant.Of(c.Principal.Account, tenant.Test), ID: w.ID}.Key())
+	it, err := db.Get(t.Context(), webhook.Ref{Owner: tenant.Of(c.Principal.Account, tenant.Test), ID: w.ID}.Key())
 	if err != nil {
 		t.Fatal(err)
 	}

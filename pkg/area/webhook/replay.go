@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -59,13 +58,13 @@ func (s *Service) replay(ctx context.Context, tx *store.Tx, in *replayInput) (ou
 	switch {
 	case !since.Before(now):
 		return out, errs.Invalid("/since", "must be in the past")
-	case since.Before(now.Add(-endpoint.KeepDeliveries)):
+	case since.Before(now.Add(-KeepDeliveries)):
 		return out, errs.Invalid("/since", "must be at most 30 days ago: older events are not kept")
 	}
 	if err := requireEnabled(&w.Webhook); err != nil {
 		return out, err
 	}
-	if err := endpoint.NewReplay(tx, refOf(ctx, w.ID), since.Time, now); err != nil {
+	if err := NewReplay(tx, refOf(ctx, w.ID), since.Time, now); err != nil {
 		return out, err
 	}
 	s.count(tx, refOf(ctx, w.ID), replayLimit)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -63,7 +62,7 @@ func (s *Service) registerTest(r *httpapi.Router, op func(id, method, path, summ
 	httpapi.Write(r, test, s.test)
 }
 
-func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out endpoint.Delivery, err error) {
+func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out Delivery, err error) {
 	w, _, err := s.find(ctx, in.ID)
 	if err != nil {
 		return out, err
@@ -77,7 +76,7 @@ func (s *Service) test(ctx context.Context, tx *store.Tx, in *testInput) (out en
 		return out, err
 	}
 	at, _ := id.Time(sample.PK)
-	d := endpoint.NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
+	d := NewDelivery(now, at, event.RefOf(sample), &w.Webhook)
 	d.Urgent = true
 	if err := d.CreateIn(tx, now); err != nil {
 		return out, err

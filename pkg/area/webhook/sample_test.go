@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -16,9 +16,9 @@ func TestASampleGoesToOneWebhookAlone(t *testing.T) {
 	// The first does not subscribe to the tested type; the other gets everything.
 	r, other := w.Receive(answers(500, 200), "balance.low"), w.Receive(answers(200), "*")
 	path := "/v1/webhooks/" + r.Hook.ID + "/test"
-	var d endpoint.Delivery
+	var d webhook.Delivery
 	w.API.Call(http.MethodPost, path, map[string]any{"event_type": "content.failed"}).Into(t, http.StatusAccepted, &d)
-	if d.State != endpoint.DeliveryPending || d.EventType != event.ContentFailed || d.WebhookID != r.Hook.ID ||
+	if d.State != webhook.DeliveryPending || d.EventType != event.ContentFailed || d.WebhookID != r.Hook.ID ||
 		len(d.Attempts) != 0 {
 		t.Errorf("answered %+v", d)
 	}
@@ -42,9 +42,9 @@ func TestASampleGoesToOneWebhookAlone(t *testing.T) {
 	if told := w.Told(event.ContentFailed); len(told) != 0 {
 		t.Errorf("the sample is among the events: %+v", told)
 	}
-	var listed []endpoint.Delivery
+	var listed []webhook.Delivery
 	w.API.Call(http.MethodGet, "/v1/webhooks/"+r.Hook.ID+"/deliveries", nil).Into(t, http.StatusOK, &listed)
-	if len(listed) != 1 || listed[0].ID != d.ID || listed[0].State != endpoint.DeliveryDelivered ||
+	if len(listed) != 1 || listed[0].ID != d.ID || listed[0].State != webhook.DeliveryDelivered ||
 		len(listed[0].Attempts) != 2 {
 		t.Errorf("deliveries %+v", listed)
 	}
@@ -76,7 +76,7 @@ func TestAskedDeliveriesSayWhereAndWhenToLook(t *testing.T) {
 		if a.Status != http.StatusAccepted || a.Header.Get("Retry-After") != seconds {
 			t.Errorf("%s: answered %d with %v", path, a.Status, a.Header)
 		}
-		var listed []endpoint.Delivery
+		var listed []webhook.Delivery
 		w.API.Call(http.MethodGet, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &listed)
 		if len(listed) != 1 || listed[0].ID != want && want != "" {
 			t.Errorf("%s lists %+v", a.Header.Get("Location"), listed)
@@ -84,7 +84,7 @@ func TestAskedDeliveriesSayWhereAndWhenToLook(t *testing.T) {
 	}
 	follow(hookPath+"/test", map[string]any{"event_type": "balance.low"}, "2", "")
 	w.Clock.Add(time.Second)
-	var d endpoint.Delivery
+	var d webhook.Delivery
 	w.API.Call(http.MethodPost, hookPath+"/test", map[string]any{"event_type": "content.failed"}).Into(t,
 		http.StatusAccepted, &d)
 	w.Clock.Add(time.Second)
@@ -98,7 +98,7 @@ func TestThereIsASampleOfEveryType(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(answers(200), "*")
 	for _, known := range event.Types {
-		var d endpoint.Delivery
+		var d webhook.Delivery
 		w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/test", map[string]any{"event_type": known.Type}).Into(t,
 			http.StatusAccepted, &d)
 		w.Relay()

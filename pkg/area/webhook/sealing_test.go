@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/area/webhook/webhooktest"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
@@ -36,23 +35,23 @@ func TestWithoutTheKeyServiceNoWebhookIsMade(t *testing.T) {
 	db := storetest.Open(t, c.Now)
 	keys := &outage{"key", true}
 	caller := apitest.New(t, db, &apitest.Log{}, c.Now,
-		webhook.NewService(db, endpoint.NewClient(true), webhooktest.DeliverRole, seal.NewEnvelope(keys, c.Now), c.Now,
+		webhook.NewService(db, webhook.NewClient(true), webhooktest.DeliverRole, seal.NewEnvelope(keys, c.Now), c.Now,
 			rand.Reader))
 	a := caller.Call(http.MethodPost, "/v1/webhooks", map[string]any{"url": hookURL, "event_types": []string{"*"}})
 	if a.Status != http.StatusServiceUnavailable || strings.Contains(string(a.Raw), "connection") {
 		t.Errorf("got %d %s", a.Status, a.Raw)
 	}
-	var all []endpoint.Webhook
+	var all []webhook.Webhook
 	if caller.Call(http.MethodGet, "/v1/webhooks", nil).Into(t, http.StatusOK, &all); len(all) != 0 {
 		t.Errorf("there are %d webhooks", len(all))
 	}
 	keys.down = false
 	w := create(t, caller, hookURL, "*")
-	it, err := db.Get(t.Context(), endpoint.Ref{Owner: caller.Principal.Owner, ID: w.ID}.Key())
+	it, err := db.Get(t.Context(), webhook.Ref{Owner: caller.Principal.Owner, ID: w.ID}.Key())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r endpoint.WebhookRecord
+	var r webhook.WebhookRecord
 	if err := it.Decode(&r); err != nil {
 		t.Fatal(err)
 	}

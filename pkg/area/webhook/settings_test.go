@@ -5,23 +5,22 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
 func TestEnablingAWebhookForgetsItsFailures(t *testing.T) {
 	now := apitest.NewClock().Now()
-	gone := endpoint.ReasonGone
+	gone := ReasonGone
 	url := "a"
-	r := endpoint.WebhookRecord{Webhook: endpoint.Webhook{URL: &url, State: endpoint.StateDisabled,
+	r := WebhookRecord{Webhook: Webhook{URL: &url, State: StateDisabled,
 		DisabledReason: &gone, FailingSince: resource.InstantOrNil(&now)}}
 	set := settingsOf(&r)
 	set.Description = "x"
 	if apply(&r, set, false, now); r.FailingSince == nil || r.DisabledReason != &gone {
 		t.Errorf("a change of something else: %+v", r.Webhook)
 	}
-	set.State = endpoint.StateEnabled
+	set.State = StateEnabled
 	if apply(&r, set, false, now); r.FailingSince != nil || r.DisabledReason != nil {
 		t.Errorf("enabled: %+v", r.Webhook)
 	}
@@ -36,9 +35,9 @@ func TestADestinationElsewhereStartsAfresh(t *testing.T) {
 	now := apitest.NewClock().Now()
 	role := targetSettings{"arn:aws:sqs:eu-central-1:111122223333:events",
 		"arn:aws:iam::111122223333:role/content-automation-b"}
-	r := endpoint.WebhookRecord{Webhook: endpoint.Webhook{
-		Destination: &endpoint.Target{Type: endpoint.TypeSQS, ARN: role.ARN, RoleARN: role.RoleARN},
-		State:       endpoint.StateEnabled, FailingSince: resource.InstantOrNil(&now),
+	r := WebhookRecord{Webhook: Webhook{
+		Destination: &Target{Type: TypeSQS, ARN: role.ARN, RoleARN: role.RoleARN},
+		State:       StateEnabled, FailingSince: resource.InstantOrNil(&now),
 	}}
 	s := &Service{principal: arn.ARN{Partition: "aws"}}
 	change := func(set settings) {

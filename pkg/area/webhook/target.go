@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -54,7 +53,7 @@ type targetSettings struct {
 	RoleARN string `json:"role_arn"`
 }
 
-func targetSettingsOf(t *endpoint.Target) *targetSettings {
+func targetSettingsOf(t *Target) *targetSettings {
 	if t == nil {
 		return nil
 	}
@@ -65,8 +64,8 @@ func targetSettingsOf(t *endpoint.Target) *targetSettings {
 const externalIDBytes = 16
 
 // newTarget returns a destination with an external id of its own.
-func (s *Service) newTarget(body destinationBody) (*endpoint.Target, error) {
-	t := &endpoint.Target{Type: body.Type}
+func (s *Service) newTarget(body destinationBody) (*Target, error) {
+	t := &Target{Type: body.Type}
 	if err := s.aim(t, targetSettings{body.ARN, body.RoleARN}); err != nil {
 		return nil, err
 	}
@@ -79,7 +78,7 @@ func (s *Service) newTarget(body destinationBody) (*endpoint.Target, error) {
 }
 
 // aim changes a destination to the settings, or refuses them.
-func (s *Service) aim(t *endpoint.Target, set targetSettings) error {
+func (s *Service) aim(t *Target, set targetSettings) error {
 	at, err := parseTarget(t.Type, set.ARN, s.principal.Partition)
 	if err != nil {
 		return err
@@ -114,7 +113,7 @@ func matches(pattern, text string) bool { return regexp.MustCompile(pattern).Mat
 func parseTarget(of, raw, partition string) (arn.ARN, error) {
 	noun, service, named, example := "a queue", "sqs", queueShape,
 		"arn:aws:sqs:eu-central-1:111122223333:content-events"
-	if of == endpoint.TypeEventBridge {
+	if of == TypeEventBridge {
 		noun, service, named, example = "an event bus", "events", busShape,
 			"arn:aws:events:eu-central-1:111122223333:event-bus/content"
 	}
@@ -131,7 +130,7 @@ func parseTarget(of, raw, partition string) (arn.ARN, error) {
 		return invalid("must name a region, such as %s", example)
 	case !matches(accountShape, at.AccountID):
 		return invalid("must name an account by 12 digits, such as %s", example)
-	case of == endpoint.TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
+	case of == TypeSQS && strings.HasSuffix(at.Resource, ".fifo"):
 		return invalid("must be a standard queue: events come in no certain order and may come twice, so that a FIFO " +
 			"queue would promise what does not hold")
 	case !matches(named, at.Resource):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -23,8 +22,8 @@ const eventPage = 100
 // attempt has delivered. It does not rely on the deliveries that exist: an event without one got lost on the way, and
 // is shown as a delivery that is not yet made.
 func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
-	w endpoint.WebhookRecord) (httpapi.Page[endpoint.Delivery], error) {
-	var none httpapi.Page[endpoint.Delivery]
+	w WebhookRecord) (httpapi.Page[Delivery], error) {
+	var none httpapi.Page[Delivery]
 	from, until, err := in.Bounds(id.Event)
 	if err != nil {
 		return none, err
@@ -43,15 +42,15 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
 	if err != nil {
 		return none, err
 	}
-	var made []*endpoint.DeliveryRecord
-	keys := []store.Key{endpoint.MakerKey(to.Account, w.CreatedBy)}
+	var made []*DeliveryRecord
+	keys := []store.Key{MakerKey(to.Account, w.CreatedBy)}
 	for _, ref := range events.Items {
 		at, ok := id.Time(ref.ID)
 		if !ok || !w.Wants(ref) {
 			continue
 		}
-		d := endpoint.NewDelivery(at, at, ref, &w.Webhook)
-		d.NextAttemptAt, d.WaitingFor = nil, new(endpoint.WaitsDispatch) // no attempt was requested yet
+		d := NewDelivery(at, at, ref, &w.Webhook)
+		d.NextAttemptAt, d.WaitingFor = nil, new(WaitsDispatch) // no attempt was requested yet
 		made = append(made, &d)
 		keys = append(keys, to.DeliveryKey(d.ID))
 	}
@@ -63,21 +62,21 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
 	if err != nil {
 		return none, err
 	}
-	var stored []*endpoint.DeliveryRecord
+	var stored []*DeliveryRecord
 	for i, it := range there[1:] {
 		if it.Kind != "" {
-			if *made[i], err = endpoint.ReadDelivery(&it); err != nil {
+			if *made[i], err = ReadDelivery(&it); err != nil {
 				return none, err
 			}
 			stored = append(stored, made[i])
 		}
 	}
-	if err := endpoint.ReadLeases(ctx, s.db, s.now(), stored...); err != nil {
+	if err := ReadLeases(ctx, s.db, s.now(), stored...); err != nil {
 		return none, err
 	}
-	page := httpapi.Page[endpoint.Delivery]{Items: []endpoint.Delivery{}, Next: events.Next}
+	page := httpapi.Page[Delivery]{Items: []Delivery{}, Next: events.Next}
 	for _, d := range made {
-		if d.State != endpoint.DeliveryDelivered && reader.May(d.EventType) {
+		if d.State != DeliveryDelivered && reader.May(d.EventType) {
 			page.Items = append(page.Items, d.View(s.now()))
 		}
 	}
@@ -86,20 +85,20 @@ func (s *Service) listUndelivered(ctx context.Context, in *deliveriesInput,
 
 // makeLost makes the delivery with the given id that listUndelivered has shown although it does not exist: of an event
 // that got lost on the way, or that happened while the webhook was disabled or before it was made.
-func (s *Service) makeLost(ctx context.Context, w *endpoint.Webhook, wanted string) (d endpoint.DeliveryRecord,
+func (s *Service) makeLost(ctx context.Context, w *Webhook, wanted string) (d DeliveryRecord,
 	err error) {
 	at, _ := id.Time(wanted) // it has the time of its event
 	err = s.db.Each(ctx, store.Query{
 		Index: store.ByOwner, Partition: store.OwnerPartition(ownerOf(ctx), event.Kind),
 		From: id.First(id.Event, at), To: id.First(id.Event, at.Add(time.Millisecond)), Limit: eventPage,
 	}, func(e store.Item) error {
-		if ref := event.RefOf(e); d.ID == "" && w.Wants(ref) && endpoint.DeliveryID(at, ref.ID, w.ID) == wanted {
-			d = endpoint.NewDelivery(s.now(), at, ref, w)
+		if ref := event.RefOf(e); d.ID == "" && w.Wants(ref) && DeliveryID(at, ref.ID, w.ID) == wanted {
+			d = NewDelivery(s.now(), at, ref, w)
 		}
 		return nil
 	})
 	if err == nil && d.ID == "" {
-		err = errs.Missing(endpoint.DeliveryKind, wanted)
+		err = errs.Missing(DeliveryKind, wanted)
 	}
 	return d, err
 }

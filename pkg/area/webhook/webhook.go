@@ -1,7 +1,7 @@
 // Package webhook holds the operations on webhooks and on the log of their deliveries.
-// Events go from the bus to pkg/area/webhook/dispatch, which makes their deliveries, and
-// from there to pkg/area/webhook/deliver, which makes the attempts. pkg/area/webhook/health
-// keeps the state of receivers, and pkg/area/webhook/endpoint is the model that all share.
+// Events go from the bus to pkg/area/webhook, which makes their deliveries, and
+// from there to pkg/area/webhook, which makes the attempts. pkg/area/webhook
+// keeps the state of receivers, and pkg/area/webhook is the model that all share.
 package webhook
 
 import (
@@ -12,7 +12,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -26,7 +25,7 @@ import (
 
 // NewWebhook is a webhook together with its signing secret.
 type NewWebhook struct {
-	endpoint.Webhook
+	Webhook
 	Secret        string         `json:"secret" nullable:"true" doc:"Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes" example:"whsec_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEE="`
 	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
 }
@@ -54,7 +53,7 @@ type settings struct {
 	Metadata    resource.Metadata `json:"metadata"`
 }
 
-func settingsOf(r *endpoint.WebhookRecord) settings {
+func settingsOf(r *WebhookRecord) settings {
 	set := settings{"", targetSettingsOf(r.Destination), r.EventTypes, r.FactoryIDs, r.Description, r.State, r.Metadata}
 	if r.URL != nil {
 		set.URL = *r.URL
@@ -83,35 +82,35 @@ func NewService(db *store.DB, urls safehttp.Checker, principal arn.ARN, envelope
 func ownerOf(ctx context.Context) tenant.Owner { return auth.FromContext(ctx).Owner }
 
 // refOf names a webhook of the caller.
-func refOf(ctx context.Context, webhookID string) endpoint.Ref {
-	return endpoint.Ref{Owner: ownerOf(ctx), ID: webhookID}
+func refOf(ctx context.Context, webhookID string) Ref {
+	return Ref{Owner: ownerOf(ctx), ID: webhookID}
 }
 
 // add puts a new webhook into the transaction.
-func (s *Service) add(tx *store.Tx, to endpoint.Ref, r *endpoint.WebhookRecord) error {
-	it, err := store.NewItem(endpoint.Kind, to.Owner, r.ID, r)
+func (s *Service) add(tx *store.Tx, to Ref, r *WebhookRecord) error {
+	it, err := store.NewItem(Kind, to.Owner, r.ID, r)
 	if err != nil {
 		return err
 	}
 	it.Key, it.Listed = to.Key(), store.Key{}
 	tx.Create(it, nil)
-	tx.Count(endpoint.CountKey(to.Owner), 1, endpoint.MaxPerOwner,
+	tx.Count(CountKey(to.Owner), 1, MaxPerOwner,
 		errs.New(errs.InvalidState, "There are already %d webhooks in this mode or profile, which is the maximum. Delete one "+
-			"first.", endpoint.MaxPerOwner))
+			"first.", MaxPerOwner))
 	return nil
 }
 
 // find reads a webhook of the caller; any other is not_found. It is resource.Find for
 // items that are not keyed by their id alone.
-func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (endpoint.WebhookRecord,
+func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.IfMatch) (WebhookRecord,
 	store.Item, error) {
-	var r endpoint.WebhookRecord
+	var r WebhookRecord
 	if !id.Valid(id.Webhook, webhookID) {
-		return r, store.Item{}, errs.Missing(endpoint.Kind, webhookID)
+		return r, store.Item{}, errs.Missing(Kind, webhookID)
 	}
 	it, err := s.db.Get(ctx, refOf(ctx, webhookID).Key())
 	if errors.Is(err, store.ErrNotFound) {
-		return r, it, errs.Missing(endpoint.Kind, webhookID)
+		return r, it, errs.Missing(Kind, webhookID)
 	}
 	if err == nil {
 		err = it.Decode(&r)
@@ -123,8 +122,8 @@ func (s *Service) find(ctx context.Context, webhookID string, match ...httpapi.I
 }
 
 // requireEnabled refuses a request that would send to a disabled webhook.
-func requireEnabled(w *endpoint.Webhook) error {
-	if w.State != endpoint.StateEnabled {
+func requireEnabled(w *Webhook) error {
+	if w.State != StateEnabled {
 		return errs.New(errs.InvalidState, "The webhook is disabled. Enable it first.").
 			With(errs.StateContext{State: w.State, Allowed: []string{"update", "rotate_secret", "delete"}})
 	}
@@ -139,7 +138,7 @@ func (s *Service) checkURL(ctx context.Context, raw string) error {
 // redirect sends the events to the destination in the settings, or refuses it. A
 // webhook that has a URL keeps one, and one that has a destination in AWS keeps one of
 // its type.
-func (s *Service) redirect(ctx context.Context, r *endpoint.WebhookRecord, set settings) error {
+func (s *Service) redirect(ctx context.Context, r *WebhookRecord, set settings) error {
 	switch {
 	case r.Destination == nil && set.Destination != nil:
 		return errs.Invalid("/destination", "cannot be set on a webhook that has a url. Create another webhook.")
@@ -158,19 +157,19 @@ func (s *Service) redirect(ctx context.Context, r *endpoint.WebhookRecord, set s
 
 // apply takes over changed settings but the destination. A webhook that is enabled or
 // sends elsewhere starts afresh: earlier failures do not count any more.
-func apply(r *endpoint.WebhookRecord, set settings, moved bool, now time.Time) {
-	enabled := set.State == endpoint.StateEnabled && r.State != endpoint.StateEnabled
+func apply(r *WebhookRecord, set settings, moved bool, now time.Time) {
+	enabled := set.State == StateEnabled && r.State != StateEnabled
 	if enabled || moved {
 		r.FailingSince = nil
 	}
 	if moved {
-		r.Latencies = endpoint.Latencies{} // they were another receiver's
+		r.Latencies = Latencies{} // they were another receiver's
 	}
 	switch {
-	case set.State == endpoint.StateEnabled:
+	case set.State == StateEnabled:
 		r.DisabledReason = nil
-	case r.State != endpoint.StateDisabled:
-		r.Disable(endpoint.ReasonRequested)
+	case r.State != StateDisabled:
+		r.Disable(ReasonRequested)
 	}
 	r.EventTypes, r.Description, r.State = set.EventTypes, set.Description, set.State
 	if r.FactoryIDs = set.FactoryIDs; r.FactoryIDs == nil {

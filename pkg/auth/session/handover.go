@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -56,7 +56,7 @@ func Challenge(verifier string) string {
 // table has the hash of the code, and the key sealed.
 func (s *Store) Offer(ctx context.Context, of Person, h Handover, challenge string) (code string, err error) {
 	code = rand.Text() + rand.Text()
-	hash := bearer.Hash(code)
+	hash := web.HashBearer(code)
 	box, err := s.boxFor(ctx, hash, handoverPurpose)
 	if err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (s *Store) Offer(ctx context.Context, of Person, h Handover, challenge stri
 
 // Redeem returns the key of a code. The code works once, whatever comes of it.
 func (s *Store) Redeem(ctx context.Context, code, verifier string) (h Handover, err error) {
-	hash := bearer.Hash(code)
+	hash := web.HashBearer(code)
 	it, err := s.db.Get(ctx, store.IDKey(Handovers(hash)))
 	if errors.Is(err, store.ErrNotFound) {
 		return h, ErrHandover

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -26,7 +26,7 @@ func (w *world) offer(t *testing.T) string {
 func TestAKeyIsHandedOverOnce(t *testing.T) {
 	w := newWorld(t)
 	code := w.offer(t)
-	it, err := w.db.Get(t.Context(), store.IDKey(Handovers(bearer.Hash(code))))
+	it, err := w.db.Get(t.Context(), store.IDKey(Handovers(web.HashBearer(code))))
 	if err != nil || strings.Contains(string(it.Doc), secret) || strings.Contains(string(it.Doc), code) {
 		t.Errorf("%s, %v", it.Doc, err)
 	}
@@ -60,7 +60,7 @@ func TestAHandoverThatIsRefused(t *testing.T) {
 		t.Errorf("too late: %v", err)
 	}
 	code = w.offer(t)
-	w.keepLonger(t, Handovers(bearer.Hash(code)))
+	w.keepLonger(t, Handovers(web.HashBearer(code)))
 	w.advance(HandoverLifetime)
 	if _, err := w.Redeem(t.Context(), code, "verifier"); !errors.Is(err, ErrHandover) {
 		t.Errorf("too late, though the table keeps it: %v", err)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth/signin"
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -112,7 +112,7 @@ func New(db *store.DB, secret seal.Secret, now func() time.Time) *Store {
 
 // Start creates a session and returns the token for the browser. The session gets the tokens, its end and its hash.
 func (s *Store) Start(ctx context.Context, made *Session, tokens signin.Tokens) (token string, err error) {
-	token, made.hash, err = bearer.New(rand.Reader)
+	token, made.hash, err = web.NewBearer(rand.Reader)
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +137,7 @@ func (s *Store) Start(ctx context.Context, made *Session, tokens signin.Tokens) 
 
 // Find returns the session of a token, and notes that it is in use. It returns ErrNone if there is none.
 func (s *Store) Find(ctx context.Context, token string) (*Session, error) {
-	found, err := s.read(ctx, bearer.Hash(token))
+	found, err := s.read(ctx, web.HashBearer(token))
 	if err != nil {
 		return nil, err
 	}

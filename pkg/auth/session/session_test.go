@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/auth/signin"
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -67,12 +67,12 @@ func TestASessionIsFoundByItsTokenOnly(t *testing.T) {
 	if err != nil || found.ID != "usr_1" || found.Account != "acc_1" {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	for _, other := range []string{"", "x", token[1:], bearer.Hash(token)} {
+	for _, other := range []string{"", "x", token[1:], web.HashBearer(token)} {
 		if _, err := w.Find(t.Context(), other); !errors.Is(err, ErrNone) {
 			t.Errorf("%q: %v", other, err)
 		}
 	}
-	it, err := w.db.Get(t.Context(), store.IDKey(Items(bearer.Hash(token))))
+	it, err := w.db.Get(t.Context(), store.IDKey(Items(web.HashBearer(token))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestAKeptSessionEndsAfterTwelveHours(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.keepLonger(t, Items(bearer.Hash(token)))
+	w.keepLonger(t, Items(web.HashBearer(token)))
 	w.advance(30 * time.Minute)
 	if _, err := w.Find(t.Context(), token); !errors.Is(err, ErrNone) {
 		t.Errorf("after %s: %v", Absolute, err)

@@ -12,9 +12,6 @@ import (
 // Settings describe the issuer. See needs.SignIn for their environment variables.
 type Settings = needs.SignIn
 
-// ReadSettings reads the settings from the environment.
-func ReadSettings() Settings { return needs.Read[Settings]() }
-
 // New makes a verifier of the issuer's tokens. It fetches no key before the first token.
 func New(s Settings, now func() time.Time) *Verifier {
 	return NewWith(s, &http.Client{Timeout: attemptTimeout}, now)

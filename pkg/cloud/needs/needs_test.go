@@ -3,9 +3,10 @@ package needs
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/caarlos0/env/v11"
 
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
@@ -18,21 +19,33 @@ func panics(f func()) (text string) {
 }
 
 func TestRead(t *testing.T) {
-	t.Setenv("TABLE_NAME", "state")
-	t.Setenv("MEDIA_BUCKET", "media")
-	t.Setenv("STAGE", "local")
-	t.Setenv("SECRETS_KEY_ARN", "key")
-	t.Setenv("ALLOW_LOOPBACK_WEBHOOKS", "true")
-	if n := Read[Deliver](); n != (Deliver{State{"state"}, Media{"media"}, Loopback{"local", "true"}, Secrets{"key"}}) {
-		t.Errorf("%+v", n)
+	deliver := topology.Named("deliver")
+	for _, name := range Required(deliver) {
+		t.Setenv(name, "the "+name)
 	}
-	t.Setenv("ALLOW_LOOPBACK_WEBHOOKS", "")
-	if n := Read[Deliver](); n.AllowLoopback != "" {
+	t.Setenv("ALLOW_LOOPBACK_WEBHOOKS", "true")
+	want := Needs{Table: "the TABLE_NAME", Bucket: "the MEDIA_BUCKET", Stage: "the STAGE", AllowLoopback: "true",
+		SecretsKey: "the SECRETS_KEY_ARN"}
+	if n := Read(deliver); n != want {
 		t.Errorf("%+v", n)
 	}
 	t.Setenv("MEDIA_BUCKET", "")
-	if text := panics(func() { Read[Deliver]() }); !strings.Contains(text, "MEDIA_BUCKET") {
+	if text := panics(func() { Read(deliver) }); !strings.Contains(text, "MEDIA_BUCKET") {
 		t.Errorf("without a bucket: %s", text)
+	}
+	if n := Read(topology.Named("due")); n.Bucket != "" {
+		t.Errorf("a function without files has the bucket %s", n.Bucket)
+	}
+}
+
+func TestTheFunctionIsNamed(t *testing.T) {
+	t.Setenv(FunctionName, "relay")
+	if f := Function(); f.Name != "relay" {
+		t.Errorf("the function is %s", f.Name)
+	}
+	t.Setenv(FunctionName, "")
+	if text := panics(func() { Function() }); !strings.Contains(text, "no function") {
+		t.Errorf("without a name: %s", text)
 	}
 }
 
@@ -48,12 +61,23 @@ func TestQueueURLs(t *testing.T) {
 	}
 }
 
-func TestEveryFunctionHasItsNeeds(t *testing.T) {
-	var names []string
-	for _, f := range topology.Functions {
-		names = append(names, f.Name)
+// Every variable that is read is one that functions get, and the reverse.
+func TestEveryVariableIsOfAFunction(t *testing.T) {
+	params, err := env.GetFieldParams(&Needs{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if listed := slices.Sorted(maps.Keys(Of())); !slices.Equal(listed, slices.Sorted(slices.Values(names))) {
-		t.Errorf("needs are listed of %v", listed)
+	read := map[string]bool{}
+	for _, p := range params {
+		read[p.Key] = true
+	}
+	given := map[string]bool{}
+	for _, f := range topology.Functions {
+		for _, name := range append(Required(f), Optional(f)...) {
+			given[name] = true
+		}
+	}
+	if !maps.Equal(read, given) {
+		t.Errorf("read are %v, and given %v", read, given)
 	}
 }

@@ -22,6 +22,14 @@ type DataKeys interface {
 	Unwrap(ctx context.Context, account string, wrapped []byte) ([]byte, error)
 }
 
+// The purposes of data keys.
+const (
+	// ForTokens seals the tokens of social accounts and integrations.
+	ForTokens = "social-tokens"
+	// ForSigning seals the signing keys of webhooks.
+	ForSigning = "webhook-signing-keys"
+)
+
 const (
 	// keyLifetime is the time for which a data key stays in memory, and so the longest time for which it is used after
 	// the key service has refused it.

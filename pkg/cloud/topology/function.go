@@ -117,9 +117,10 @@ const (
 // Function is one Lambda function: its size, its trigger, and everything that it may access. Its environment and its
 // permissions follow from that.
 type Function struct {
-	// Name is the folder under functions that holds its main package.
 	Name    string
 	Trigger Trigger
+	// Alone reports whether the function has a program for itself. The others share one; see Program.
+	Alone bool
 	// Memory is in MiB. CPU time grows with it.
 	Memory  int
 	Timeout time.Duration
@@ -166,6 +167,33 @@ type Function struct {
 // May reports whether the function has any of the grants.
 func (f Function) May(grants ...Grant) bool {
 	return slices.ContainsFunc(grants, func(g Grant) bool { return slices.Contains(f.Grants, g) })
+}
+
+// Program returns the program that runs as the function: the name of a folder under functions.
+func (f Function) Program() string {
+	switch {
+	case f.Alone:
+		return f.Name
+	case f.Trigger == ByGateway:
+		return "api"
+	default:
+		return "work"
+	}
+}
+
+// Programs returns the programs of all functions.
+func Programs() (all []string) {
+	for _, f := range Functions {
+		if p := f.Program(); !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// ReadsSeal reports whether the function seals answers or cursors, or opens claims.
+func (f Function) ReadsSeal() bool {
+	return f.Trigger == ByGateway && f.Audit != nil || f.May(OpenClaims, SignPeopleIn)
 }
 
 // Follows reports whether the changes of the state table call the function.

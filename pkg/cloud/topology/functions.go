@@ -12,7 +12,7 @@ func use(others ...Use) []Use { return append(slices.Clone(reads), others...) }
 
 // Functions are all the functions of the service.
 var Functions = []Function{
-	{Name: "authorizer", Trigger: AsAuthorizer, Memory: 512, Timeout: 5 * time.Second, Reserved: 200,
+	{Name: "authorizer", Trigger: AsAuthorizer, Alone: true, Memory: 512, Timeout: 5 * time.Second, Reserved: 200,
 		State: []Use{Get, Update}, CredentialsOnly: true},
 
 	{Name: "account", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
@@ -43,11 +43,11 @@ var Functions = []Function{
 	{Name: "crm", Trigger: ByGateway, Memory: 512, Timeout: 25 * time.Second, State: use(Put, Update, Delete, Check),
 		Audit: []Use{Put}, Grants: []Grant{CallPlatforms, ReachAddresses}},
 	// A page waits for calls of the API.
-	{Name: "console", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, State: use(Put, Update, Delete, Check),
-		Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, SignPeopleIn}},
-	{Name: "docs", Trigger: ByGateway, Memory: 256, Timeout: 10 * time.Second},
+	{Name: "console", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
+		State: use(Put, Update, Delete, Check), Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, SignPeopleIn}},
+	{Name: "docs", Trigger: ByGateway, Alone: true, Memory: 256, Timeout: 10 * time.Second},
 	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
-	{Name: "mcp", Trigger: ByGateway, Memory: 512, Timeout: 28 * time.Second, Grants: []Grant{NameIssuer}},
+	{Name: "mcp", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second, Grants: []Grant{NameIssuer}},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100,
 		Sends: append([]Queue{Rollup}, Outbox...), Grants: []Grant{PublishEvents}},
@@ -66,7 +66,7 @@ var Functions = []Function{
 		Grants: []Grant{KnowProviders, CallProviders, ModerateTexts, ReachAddresses}},
 	// Three processors. The longest video takes about ten minutes, and 461 MB of memory; its parts and the files made
 	// of them are in /tmp.
-	{Name: "compose", Trigger: ByQueue, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096,
+	{Name: "compose", Trigger: ByQueue, Alone: true, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096,
 		Consumes: []Queue{Compose}, Batch: 1, Holds: true, Concurrency: 20,
 		State: []Use{Get, GetAll, Put, Update}, Media: Write, Files: []string{"media/*/*/cnt_*"}, DecodesFiles: true,
 		Sends: []Queue{Compose}, Grants: []Grant{RunFFmpeg}},

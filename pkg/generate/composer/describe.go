@@ -3,20 +3,20 @@ package composer
 import (
 	"fmt"
 
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
 )
 
 // describe returns a composition in the form of the engine.
-func describe(what composition.Composition, draft bool, at paths) (compose.Work, error) {
+func describe(what generate.Composition, draft bool, at paths) (compose.Work, error) {
 	quality := compose.Full
 	if draft {
 		quality = compose.Draft
 	}
 	switch w := what.(type) {
-	case composition.Video:
+	case generate.Video:
 		brand, err := describeBrand(w.Brand, at)
 		v := compose.Video{
 			Format: compose.Format(w.Format), Quality: quality, Narration: at.of(w.Narration), Marks: w.Marks,
@@ -30,11 +30,11 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 				Length: s.Length, Whole: s.Whole, OnScreen: s.OnScreen})
 		}
 		return v, err
-	case composition.Picture:
+	case generate.Picture:
 		brand, err := describeBrand(w.Brand, at)
 		return compose.Picture{Use: compose.Use(w.Use), Path: at.of(w.File), Text: w.Text, Language: w.Language,
 			Brand: brand, Whole: w.Whole, Offer: describeOffer(w.Offer, w.Language)}, err
-	case composition.Carousel:
+	case generate.Carousel:
 		brand, err := describeBrand(w.Brand, at)
 		c := compose.Carousel{Language: w.Language, Brand: brand, Offer: describeOffer(w.Offer, w.Language)}
 		for _, s := range w.Slides {
@@ -42,7 +42,7 @@ func describe(what composition.Composition, draft bool, at paths) (compose.Work,
 				Whole: s.Whole})
 		}
 		return c, err
-	case composition.MusicClip:
+	case generate.MusicClip:
 		brand, err := describeBrand(w.Brand, at)
 		return compose.MusicClip{
 			Track: at.of(w.Track), Cover: at.of(w.Cover), Length: w.Length, Title: w.Title, Language: w.Language,
@@ -60,7 +60,7 @@ func bumper(f *media.File, at paths) compose.Bumper {
 	return compose.Bumper{Clip: at.of(f)}
 }
 
-func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {
+func describeBrand(b *generate.Brand, at paths) (*compose.Brand, error) {
 	if b == nil {
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func describeBrand(b *composition.Brand, at paths) (*compose.Brand, error) {
 }
 
 // describeOffer returns an offer in the texts of a market.
-func describeOffer(o *composition.Offer, language string) *compose.Offer {
+func describeOffer(o *generate.Offer, language string) *compose.Offer {
 	if o == nil {
 		return nil
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
 )
@@ -48,7 +47,7 @@ const (
 )
 
 // Compose implements generate.Composer.
-func (c *Composer) Compose(ctx context.Context, what composition.Composition, draft bool, progress func(int),
+func (c *Composer) Compose(ctx context.Context, what generate.Composition, draft bool, progress func(int),
 	save generate.Save) error {
 	dir, err := os.MkdirTemp(c.Dir, "parts-")
 	if err != nil {
@@ -100,7 +99,7 @@ func (p paths) of(f *media.File) string {
 }
 
 // fetch downloads all files of a composition to a folder.
-func (c *Composer) fetch(ctx context.Context, what composition.Composition, dir string) (paths, error) {
+func (c *Composer) fetch(ctx context.Context, what generate.Composition, dir string) (paths, error) {
 	all, bytes := paths{}, int64(0)
 	what.Files(func(f *media.File) {
 		if all[f.Key] == "" {
@@ -119,7 +118,7 @@ func (c *Composer) fetch(ctx context.Context, what composition.Composition, dir 
 	return all, group.Wait()
 }
 
-func (c *Composer) download(ctx context.Context, what composition.Composition, key, path string) error {
+func (c *Composer) download(ctx context.Context, what generate.Composition, key, path string) error {
 	body, err := c.Objects.Open(ctx, key)
 	if errs.CodeOf(err) == errs.NotFound {
 		return &provider.Error{
@@ -143,8 +142,8 @@ func (c *Composer) download(ctx context.Context, what composition.Composition, k
 }
 
 // removed describes a file of a composition that is gone.
-func removed(what composition.Composition, key string) string {
-	v, _ := what.(composition.Video)
+func removed(what generate.Composition, key string) string {
+	v, _ := what.(generate.Video)
 	for name, f := range map[string]*media.File{"intro": v.Intro, "outro": v.Outro} {
 		if f != nil && f.Key == key {
 			return "The " + name + " that the factory had when the item was created was deleted. Set another one in the " +

@@ -19,8 +19,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/sample"
@@ -107,7 +107,7 @@ type kept struct {
 	content []byte
 }
 
-func run(t *testing.T, c *composer.Composer, what composition.Composition) ([]kept, error) {
+func run(t *testing.T, c *composer.Composer, what generate.Composition) ([]kept, error) {
 	t.Helper()
 	var all []kept
 	err := c.Compose(t.Context(), what, true, func(int) {}, func(role media.Role, body io.Reader) error {
@@ -151,45 +151,45 @@ func TestEveryKindIsComposedOfWhatTheSandboxMakes(t *testing.T) {
 	script := "Our shoe is made of nets that were lost at sea. Divers pull them out."
 	voice := s.generated(t, "voice", provider.Request{Kind: provider.KindVoice, Prompt: script})
 	track := s.generated(t, "track", provider.Request{Kind: provider.KindMusic, Prompt: "waves", Seconds: 16})
-	brand := &composition.Brand{Name: "Acme", Logo: s.put(t, "logo", sample.Logo(color.RGBA{255, 255, 255, 255})),
+	brand := &generate.Brand{Name: "Acme", Logo: s.put(t, "logo", sample.Logo(color.RGBA{255, 255, 255, 255})),
 		Color: "#0a7cff"}
 	spoken := time.Duration(voice.DurationSeconds * float64(time.Second))
 	half := len(script) / 2
 	for name, want := range map[string]struct {
-		what          composition.Composition
+		what          generate.Composition
 		roles         []media.Role
 		width, height int
 		plays         time.Duration
 	}{
-		"post": {composition.Picture{Use: composition.Post, File: picture, Brand: brand}, []media.Role{media.Final},
+		"post": {generate.Picture{Use: generate.Post, File: picture, Brand: brand}, []media.Role{media.Final},
 			1080, 1350, 0},
-		"story": {composition.Picture{Use: composition.Story, File: picture, Text: "New today", Language: "en"},
+		"story": {generate.Picture{Use: generate.Story, File: picture, Text: "New today", Language: "en"},
 			[]media.Role{media.Final}, 1080, 1920, 0},
 		"carousel": {
-			composition.Carousel{Slides: []composition.Slide{{File: picture, Heading: "One"},
+			generate.Carousel{Slides: []generate.Slide{{File: picture, Heading: "One"},
 				{File: picture, Heading: "Two"}}, Language: "en", Brand: brand},
 			[]media.Role{media.Final, media.Final}, 1080, 1350, 0,
 		},
 		"story clip": {
-			composition.Video{Format: composition.Portrait,
-				Scenes: []composition.Scene{{Clip: clip, Length: 5 * time.Second}}},
+			generate.Video{Format: generate.Portrait,
+				Scenes: []generate.Scene{{Clip: clip, Length: 5 * time.Second}}},
 			[]media.Role{media.Final, media.Poster}, 1080, 1920, 5 * time.Second,
 		},
 		"clip with an intro": {
-			composition.Video{Format: composition.Portrait, Intro: s.clip(t), Outro: picture,
-				Scenes: []composition.Scene{{Clip: clip, Length: 5 * time.Second}}},
+			generate.Video{Format: generate.Portrait, Intro: s.clip(t), Outro: picture,
+				Scenes: []generate.Scene{{Clip: clip, Length: 5 * time.Second}}},
 			[]media.Role{media.Final, media.Poster}, 1080, 1920, 9 * time.Second,
 		},
 		"video": {
-			composition.Video{
-				Format: composition.Portrait, Narration: voice, Music: track, Language: "en", Captions: true,
+			generate.Video{
+				Format: generate.Portrait, Narration: voice, Music: track, Language: "en", Captions: true,
 				Fade: true, Brand: brand,
-				Scenes: []composition.Scene{{Text: script[:half], Clip: clip}, {Text: script[half:], Picture: picture}},
+				Scenes: []generate.Scene{{Text: script[:half], Clip: clip}, {Text: script[half:], Picture: picture}},
 			},
 			[]media.Role{media.Final, media.Poster, media.Subtitles}, 1080, 1920, spoken + time.Second,
 		},
 		"music clip": {
-			composition.MusicClip{Track: track, Cover: picture, Length: 15 * time.Second, Title: "Sea song",
+			generate.MusicClip{Track: track, Cover: picture, Length: 15 * time.Second, Title: "Sea song",
 				Language: "en"},
 			[]media.Role{media.Final, media.Poster}, 1080, 1920, 15 * time.Second,
 		},
@@ -229,25 +229,25 @@ func TestHowStoredCompositionsFail(t *testing.T) {
 	large := *picture
 	large.Bytes = 2 << 30
 	for name, test := range map[string]struct {
-		what composition.Composition
+		what generate.Composition
 		code provider.FailureCode
 	}{
-		"no picture": {composition.Picture{Use: composition.Post, File: &text}, provider.FailedInputUnreadable},
-		"removed":    {composition.Picture{Use: composition.Post, File: &gone}, provider.FailedInputUnreadable},
-		"too large":  {composition.Picture{Use: composition.Post, File: &large}, provider.FailedInputTooLarge},
-		"a silent track": {composition.MusicClip{Track: silence, Cover: picture, Length: 15 * time.Second},
+		"no picture": {generate.Picture{Use: generate.Post, File: &text}, provider.FailedInputUnreadable},
+		"removed":    {generate.Picture{Use: generate.Post, File: &gone}, provider.FailedInputUnreadable},
+		"too large":  {generate.Picture{Use: generate.Post, File: &large}, provider.FailedInputTooLarge},
+		"a silent track": {generate.MusicClip{Track: silence, Cover: picture, Length: 15 * time.Second},
 			provider.FailedInputSilent},
-		"no font": {composition.Picture{Use: composition.Story, File: picture, Text: "ⴰⵣⵓⵍ ⴰⵎⴰⴹⴰⵍ",
+		"no font": {generate.Picture{Use: generate.Story, File: picture, Text: "ⴰⵣⵓⵍ ⴰⵎⴰⴹⴰⵍ",
 			Language: "zgh"}, provider.FailedScript},
-		"a long heading": {composition.Picture{Use: composition.Story, File: picture,
+		"a long heading": {generate.Picture{Use: generate.Story, File: picture,
 			Text: strings.Repeat("word ", 400), Language: "en"}, provider.FailedTextTooLong},
-		"a logo of text": {composition.Picture{Use: composition.Post, File: picture,
-			Brand: &composition.Brand{Logo: &text}}, provider.FailedInputUnreadable},
-		"nothing to see": {composition.Video{Format: composition.Portrait}, provider.FailedInput},
-		"a short clip": {composition.Video{Format: composition.Portrait,
-			Scenes: []composition.Scene{{Clip: s.clip(t), Length: 9 * time.Second}}}, provider.FailedInputTooShort},
-		"another's format": {composition.Video{Format: "round",
-			Scenes: []composition.Scene{{Picture: picture, Length: time.Second}}}, provider.FailedInput},
+		"a logo of text": {generate.Picture{Use: generate.Post, File: picture,
+			Brand: &generate.Brand{Logo: &text}}, provider.FailedInputUnreadable},
+		"nothing to see": {generate.Video{Format: generate.Portrait}, provider.FailedInput},
+		"a short clip": {generate.Video{Format: generate.Portrait,
+			Scenes: []generate.Scene{{Clip: s.clip(t), Length: 9 * time.Second}}}, provider.FailedInputTooShort},
+		"another's format": {generate.Video{Format: "round",
+			Scenes: []generate.Scene{{Picture: picture, Length: time.Second}}}, provider.FailedInput},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files, err := run(t, c, test.what)
@@ -260,8 +260,8 @@ func TestHowStoredCompositionsFail(t *testing.T) {
 			}
 		})
 	}
-	intro := composition.Video{Format: composition.Portrait, Intro: &gone,
-		Scenes: []composition.Scene{{Picture: picture, Length: time.Second}}}
+	intro := generate.Video{Format: generate.Portrait, Intro: &gone,
+		Scenes: []generate.Scene{{Picture: picture, Length: time.Second}}}
 	var named *provider.Error
 	if _, err := run(t, c, intro); !errors.As(err, &named) || named.Part != "gone" ||
 		!strings.HasPrefix(named.Message, "The intro that the factory had") {
@@ -270,7 +270,7 @@ func TestHowStoredCompositionsFail(t *testing.T) {
 	// A bucket that does not answer is no failure of the composition.
 	s.err = errs.New(errs.ProviderUnavailable, "The file could not be read.")
 	var e *provider.Error
-	if _, err := run(t, c, composition.Picture{Use: composition.Post, File: picture}); err == nil ||
+	if _, err := run(t, c, generate.Picture{Use: generate.Post, File: picture}); err == nil ||
 		errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}
@@ -287,8 +287,8 @@ func TestCancelingEndsTheProgram(t *testing.T) {
 	c, s := newComposer(t)
 	picture := s.put(t, "picture", sample.Picture(540, 960, 1))
 	ctx, cancel := context.WithCancel(t.Context())
-	long := composition.Video{Format: composition.Portrait,
-		Scenes: []composition.Scene{{Picture: picture, Length: 5 * time.Minute}}}
+	long := generate.Video{Format: generate.Portrait,
+		Scenes: []generate.Scene{{Picture: picture, Length: 5 * time.Minute}}}
 	reached := 0
 	err := c.Compose(ctx, long, false, func(percent int) {
 		reached = percent

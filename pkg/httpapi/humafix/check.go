@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/hidden"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -127,7 +127,7 @@ func (c *checker) walk(schema *huma.Schema, value any, pointer string, found []p
 		if (required || schema.Format == NotBlank && v != "") && resource.IsBlank(v) {
 			return append(found, problem{Param: pointer, Message: "must not be blank"})
 		}
-		if strings.Contains(schema.Pattern, oneLine) && strings.ContainsFunc(v, hidden.Is) {
+		if strings.Contains(schema.Pattern, oneLine) && strings.ContainsFunc(v, text.IsHidden) {
 			return append(found, problem{Param: pointer, Message: "must not have characters that hide text or turn it round"})
 		}
 	case []any:

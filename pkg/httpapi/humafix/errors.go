@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -90,13 +89,9 @@ func Invalid(causes []error, sent any) *errs.Error {
 
 // Only a refusal needs the patterns: most cold starts do not compile them.
 var (
-	requiredProperty = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^expected required property (\S+) to be present$`)
-	})
-	noInteger = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^json: cannot unmarshal number \S+ into Go struct field [^.\s]+\.(\S+) of type u?int`)
-	})
-	bracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(\d+)\]`) })
+	requiredProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
+	noInteger        = regexp.MustCompile(`^json: cannot unmarshal number \S+ into Go struct field [^.\s]+\.(\S+) of type u?int`)
+	bracket          = regexp.MustCompile(`\[(\d+)\]`)
 )
 
 func detail(cause error, sent any) errs.Detail {
@@ -109,10 +104,10 @@ func detail(cause error, sent any) errs.Detail {
 	}
 	e := d.ErrorDetail()
 	param, message := pointer(e.Location, sent), e.Message
-	if m := requiredProperty().FindStringSubmatch(message); m != nil {
+	if m := requiredProperty.FindStringSubmatch(message); m != nil {
 		param, message = param+"/"+m[1], isRequired
 	}
-	if m := noInteger().FindStringSubmatch(message); m != nil {
+	if m := noInteger.FindStringSubmatch(message); m != nil {
 		// The schema takes 1.0 for an integer, but the decoder does not.
 		param, message = field(strings.Split(m[1], "."), sent), mustBeInteger
 	}
@@ -169,7 +164,7 @@ func locate(place string, sent any) string {
 			return "/" + digits + locate(strings.TrimPrefix(rest, "."), v[n])
 		}
 	}
-	return "/" + strings.ReplaceAll(bracket().ReplaceAllString(place, ".$1"), ".", "/")
+	return "/" + strings.ReplaceAll(bracket.ReplaceAllString(place, ".$1"), ".", "/")
 }
 
 // field turns the path of a struct's field, as package json writes it, into a JSON pointer. The path names embedded

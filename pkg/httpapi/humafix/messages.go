@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"github.com/content-automation/api/pkg/base/nearest"
+	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 // Replace huma's texts about invalid values. It copies them into its schemas, so they must be set before any is made.
@@ -71,7 +71,7 @@ func refine(message string, sent any) string {
 	}
 	if names, ok := strings.CutPrefix(message, mustBeOneOf); ok {
 		if text, ok := sent.(string); ok {
-			return message + nearest.Hint(text, strings.Split(names, ", "))
+			return message + nearest.NearestHint(text, strings.Split(names, ", "))
 		}
 	}
 	return message
@@ -101,7 +101,7 @@ const listed = 16
 // unknown returns the message about an unknown name. It suggests the nearest known one, and lists the known ones if
 // they are few.
 func unknown(message, name, list string, known []string) string {
-	hint := nearest.Hint(name, known)
+	hint := nearest.NearestHint(name, known)
 	message += hint
 	if len(known) > listed {
 		return message

@@ -10,9 +10,9 @@ import (
 
 func TestTypesAreNamedByTheirPackages(t *testing.T) {
 	for _, c := range []struct{ place, name, want string }{
-		{"area/training/job", "Failure", "TrainingFailure"},
-		{"area/training/job", "Training", "Training"},
-		{"area/plan/job", "Plan", "ContentPlan"},
+		{"area/training", "Failure", "TrainingFailure"},
+		{"area/training", "Training", "Training"},
+		{"area/plan", "Plan", "ContentPlan"},
 		{"record/apikey", "Key", "ApiKey"},
 		{"area/content/item", "PublicationFailure", "PublicationFailure"},
 		{"httpapi", "ErrorBody", "ErrorBody"},

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
-	"github.com/content-automation/api/pkg/base/clip"
+	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/httpapi/jsontree"
 )
 
@@ -219,7 +219,7 @@ func parameters(query url.Values, o *huma.Operation) []error {
 		if len(found) == mostParameters {
 			break
 		}
-		p := problem{Param: clip.Text(name, mostName)}
+		p := problem{Param: clip.ClipText(name, mostName)}
 		switch values := query[name]; {
 		case slices.Contains(objects, name):
 			p.Message = "takes the name of a pair in brackets: " + name + "[order]=4711"

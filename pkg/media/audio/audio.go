@@ -1,5 +1,5 @@
 // Package audio reads the length of sound from its content: of MP3, WAV, AAC and M4A. It counts instead of trusting the
-// file's own claims. Unlike pkg/media/probe it links no decoder, so that the functions behind the gateway may use it.
+// file's own claims.
 package audio
 
 import (

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -28,16 +28,16 @@ func TestADraftOfTwentySeconds(t *testing.T) {
 // draft composes a draft of 20 s of stills or clips. It returns the last of the stills, too.
 func (b *bench) draft(kind string) (res Result, still string) {
 	b.t.Helper()
-	narration, err := synth.MP3(5, 19*time.Second)
+	narration, err := sandbox.MP3(5, 19*time.Second)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	v := Video{Format: Portrait, Quality: Draft, Fade: true, Captions: true, Language: "en",
 		Narration: b.part("voice.mp3", narration), Brand: b.brand()}
 	for i := range 4 {
-		drawn := synth.Scene{Width: 1080, Height: 1920, Seed: uint32(i)}
+		drawn := sandbox.Scene{Width: 1080, Height: 1920, Seed: uint32(i)}
 		s := Scene{Text: "Our shoe is made of nets that were lost at sea, and divers pull them out."}
-		picture, err := synth.JPEG(drawn)
+		picture, err := sandbox.JPEG(drawn)
 		if err != nil {
 			b.t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func (b *bench) draft(kind string) (res Result, still string) {
 		if kind == "stills" {
 			s.Picture = still
 		} else {
-			clip, err := synth.MP4(drawn, 5*time.Second, false)
+			clip, err := sandbox.MP4(drawn, 5*time.Second, false)
 			if err != nil {
 				b.t.Fatal(err)
 			}

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/content-automation/api/pkg/media/compose/ffmpeg"
-	"github.com/content-automation/api/pkg/media/compose/motion"
 	"github.com/content-automation/api/pkg/media/compose/text"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -107,9 +106,9 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 	if err != nil {
 		return in, err
 	}
-	move := motion.Moves[n%len(motion.Moves)]
+	move := Moves[n%len(Moves)]
 	if f.Scenes[n].Whole {
-		move = motion.Centered[n%len(motion.Centered)]
+		move = Centered[n%len(Centered)]
 	}
 	return ffmpeg.Input{
 		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS),
@@ -120,7 +119,7 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 
 // still decodes a picture, large enough to be sharp at the nearest view. It keeps the picture for the next scene, which
 // may fade from it.
-func (f *videoRun) still(ctx context.Context, n int) (*motion.Still, error) {
+func (f *videoRun) still(ctx context.Context, n int) (*Still, error) {
 	if f.stills[n] != nil {
 		return f.stills[n], nil
 	}
@@ -130,7 +129,7 @@ func (f *videoRun) still(ctx context.Context, n int) (*motion.Still, error) {
 	if err != nil {
 		return nil, err
 	}
-	still, err := motion.NewStill(raw, width, height)
+	still, err := NewStill(raw, width, height)
 	if err != nil {
 		return nil, unreadable(StagePicture, s.about, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/media/decode"
+	"github.com/content-automation/api/pkg/media/probe"
 )
 
 // A video of a caller shows the same frames and has the same sound without its place, notes and further tracks.
@@ -42,7 +42,7 @@ func TestAVideoPlaysWithoutItsPlaceAndNotes(t *testing.T) {
 		if bytes.Contains(content, []byte("moof")) != strings.Contains(name, "fragments") {
 			t.Fatalf("%s: it is another kind of file", name)
 		}
-		f, err := decode.Read(t.Context(), bytes.NewReader(content), int64(len(content)))
+		f, err := probe.Decode(t.Context(), bytes.NewReader(content), int64(len(content)))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -86,7 +86,7 @@ func TestARecordingPlaysWithoutItsNotes(t *testing.T) {
 	if err != nil || !bytes.Contains(content, []byte(note)) {
 		t.Fatalf("there is nothing to remove: %v", err)
 	}
-	f, err := decode.Read(t.Context(), bytes.NewReader(content), int64(len(content)))
+	f, err := probe.Decode(t.Context(), bytes.NewReader(content), int64(len(content)))
 	if err != nil || f.MIMEType != "audio/mp4" || len(f.Content) != len(content) ||
 		bytes.Contains(f.Content, []byte(note)) {
 		t.Fatalf("%+v of %d bytes, %v", f.Info, len(f.Content), err)

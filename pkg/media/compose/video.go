@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/motion"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
@@ -123,7 +122,7 @@ func (v Video) size() (width, height int) {
 // stillSize returns the size in which a picture is sharp at the nearest view of a motion.
 func (v Video) stillSize() (width, height int) {
 	width, height = v.size()
-	return int(float64(width)/motion.Zoom) &^ 1, int(float64(height)/motion.Zoom) &^ 1
+	return int(float64(width)/Zoom) &^ 1, int(float64(height)/Zoom) &^ 1
 }
 
 func (v Video) check() error {
@@ -178,11 +177,11 @@ type videoRun struct {
 	cues          []cue
 	caps          style
 	encoded       int // frames of scenes
-	stills        map[int]*motion.Still
+	stills        map[int]*Still
 }
 
 func (v Video) compose(ctx context.Context, r *run) error {
-	f := &videoRun{Video: v, run: r, stills: map[int]*motion.Still{}}
+	f := &videoRun{Video: v, run: r, stills: map[int]*Still{}}
 	f.width, f.height = v.size()
 	f.caps = f.style()
 	if err := f.openPictures(ctx); err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
-	"github.com/content-automation/api/pkg/media/spool"
 )
 
 // MaxBytes bounds one file: it is spooled in the temporary folder of a function, which has 512 MB.
@@ -59,8 +58,8 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 	if err := place.Validate(); err != nil {
 		return media.File{}, err
 	}
-	received, err := spool.Read(ctx, body, s.maxBytes)
-	if errors.Is(err, spool.ErrTooLarge) {
+	received, err := media.Spool(ctx, body, s.maxBytes)
+	if errors.Is(err, media.ErrTooLarge) {
 		return media.File{}, errs.New(errs.UnsupportedMedia, "The generated file is larger than %d MB.", s.maxBytes>>20)
 	}
 	if err != nil {

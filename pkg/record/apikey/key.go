@@ -1,5 +1,4 @@
-// Package apikey holds API keys as they are stored and shown. It is separate from their operations because the warnings
-// of expiry need the keys, but no HTTP framework.
+// Package apikey holds API keys as they are stored and shown.
 package apikey
 
 import (

@@ -30,7 +30,7 @@ var Kinds = []Kind{
 		Content: []string{"trigger", "template", "utm", "max_per_day"},
 		Changes: []string{"createAutomation", "updateAutomation"},
 		Ends:    "`failed` with `authority_ended`, and the event `automation.failed`"},
-	{Name: "integration with a CRM", Document: "pkg/area/crm/integration.Record", Item: "integration",
+	{Name: "integration with a CRM", Document: "pkg/area/crm.Record", Item: "integration",
 		Acts: "imports products and makes content items of deals", Needs: []auth.Scope{auth.AccountManage},
 		Content: []string{"mapping", "factory_id", "sealed", "hook"},
 		Changes: []string{"connectIntegration", "updateIntegration"},

@@ -7,13 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/backoff"
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -28,9 +27,7 @@ const (
 	lookUpTries = 2
 )
 
-var domainForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
-})
+var domainForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$`)
 
 // publicDomains give addresses to anyone, so nobody can own them.
 var publicDomains = []string{"gmail.com", "googlemail.com", "outlook.com", "hotmail.com", "live.com", "yahoo.com",
@@ -43,10 +40,10 @@ func RecordName(domain string) string { return label + "." + domain }
 func (s *Service) AddDomain(ctx context.Context, account tenant.Account, connectionID,
 	domain string) (Connection, error) {
 	domain = strings.ToLower(strings.TrimSuffix(domain, "."))
-	if len(domain) > 253 || !domainForm().MatchString(domain) || slices.Contains(publicDomains, domain) {
+	if len(domain) > 253 || !domainForm.MatchString(domain) || slices.Contains(publicDomains, domain) {
 		return Connection{}, errs.Invalid("/domain", "must be a domain of your own, such as example.com")
 	}
-	token, _, err := bearer.New(s.random)
+	token, _, err := web.NewBearer(s.random)
 	if err != nil {
 		return Connection{}, err
 	}

@@ -5,9 +5,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -78,7 +78,7 @@ func (s *Service) UseSetup(ctx context.Context, token string, p Provider) (tenan
 	if err != nil {
 		return "", c, err
 	}
-	hash := bearer.Hash(token)
+	hash := web.HashBearer(token)
 	_, err = s.setProvider(ctx, account, c.ID, p, nil, func(tx *store.Tx, c *Connection) error {
 		by, err := s.present(ctx, tx, account, c.SetupBy)
 		if err == nil && (c.Setup != hash || !c.maySet(by)) {

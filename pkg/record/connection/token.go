@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -34,12 +34,12 @@ func Directories(hash string) string { return directories + hash }
 // putToken replaces the token with the earlier hash by a new one. The zero end means never.
 func (s *Service) putToken(tx *store.Tx, c *Connection, account tenant.Account, prefix, earlier string,
 	end time.Time) (token, hash string, err error) {
-	if token, hash, err = bearer.New(s.random); err != nil {
+	if token, hash, err = web.NewBearer(s.random); err != nil {
 		return "", "", err
 	}
 	if prefix == directories {
 		token = DirectoryPrefix + token
-		hash = bearer.Hash(token)
+		hash = web.HashBearer(token)
 	}
 	s.endToken(tx, prefix, earlier)
 	tx.Create(store.Item{Key: store.IDKey(prefix + hash), Kind: "token", Owner: tenant.Of(account, ""), ExpireAt: end,
@@ -124,7 +124,7 @@ func (s *Service) ByDirectory(ctx context.Context, token string) (tenant.Account
 
 func (s *Service) byToken(ctx context.Context, prefix, token string, current func(*Connection) string) (tenant.Account,
 	Connection, error) {
-	hash := bearer.Hash(token)
+	hash := web.HashBearer(token)
 	it, err := s.db.Get(ctx, store.IDKey(prefix+hash))
 	if err != nil {
 		return "", Connection{}, err

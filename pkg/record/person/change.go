@@ -11,11 +11,10 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
-	"github.com/content-automation/api/pkg/base/bearer"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/record/recheck"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -121,7 +120,7 @@ func (s *Service) Reinvite(tx *store.Tx, r Record, it store.Item, n New) (Record
 
 // issue makes the token of an invitation.
 func (s *Service) issue(tx *store.Tx, r *Record, account tenant.Account) (string, error) {
-	token, hash, err := bearer.New(s.random)
+	token, hash, err := web.NewBearer(s.random)
 	if err != nil {
 		return "", err
 	}
@@ -187,7 +186,7 @@ func (s *Service) Save(tx *store.Tx, r *Record, it store.Item) error {
 		return err
 	}
 	if before.State == Active && (r.State != before.State || r.Role != before.Role) {
-		err := recheck.Start(tx, s.now(), it.Account, r.ID, it.Version, tenant.Live, tenant.Test)
+		err := StartRecheck(tx, s.now(), it.Account, r.ID, it.Version, tenant.Live, tenant.Test)
 		if err != nil {
 			return err
 		}

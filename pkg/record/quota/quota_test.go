@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/httpapi/apitest/quotatest"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -190,7 +189,7 @@ func TestALostAnswerCountsOnce(t *testing.T) {
 		faults.Lose("TransactWriteItems", 1)
 		w.remove(first)
 		w.must(o)
-		if n := quotatest.Count(t, w.db, w.bound, "thing", o, w.clock.Now()); n != 2 {
+		if n := apitest.CountQuota(t, w.db, w.bound, "thing", o, w.clock.Now()); n != 2 {
 			t.Errorf("%d count", n)
 		}
 	}

@@ -6,18 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"reflect"
-	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,8 +21,8 @@ import (
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/httpapi/describe"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/service/serve"
 )
 
 // promised is a row of the table of operations.
@@ -157,7 +151,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 // TestSamplesFitTheirSchemas holds the sample of each type of event against the
 // schema of the resource that it carries.
 func TestSamplesFitTheirSchemas(t *testing.T) {
-	r := httpapi.NewDocument(huma.Config{}, describe.New(nil))
+	r := httpapi.NewDocument(huma.Config{}, httpapi.NewTexts(nil))
 	registry := r.OpenAPI().Components.Schemas
 	for _, known := range event.Types {
 		shape := payloads[known.Type]
@@ -215,8 +209,8 @@ func strict(doc []byte, shape reflect.Type) error {
 }
 
 func TestEveryOperationIsRoutedToTheFunctionThatMountsIt(t *testing.T) {
-	for _, f := range Functions {
-		r := httpapi.NewDocument(huma.Config{}, describe.New(nil))
+	for _, f := range serve.All {
+		r := httpapi.NewDocument(huma.Config{}, httpapi.NewTexts(nil))
 		f.Mount(r, area.Env{})
 		if len(r.Routes()) == 0 {
 			t.Errorf("%s serves nothing", f.Name)
@@ -229,54 +223,11 @@ func TestEveryOperationIsRoutedToTheFunctionThatMountsIt(t *testing.T) {
 	}
 }
 
-// The program of a function mounts the operations that the document, the simulation and
-// the measurements have of it.
-func TestProgramsMountWhatTheirFunctionsServe(t *testing.T) {
-	for _, f := range Functions {
-		path := filepath.Join("..", "..", "..", "functions", f.Name, "main.go")
-		program, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		var mounted []string
-		ast.Inspect(program, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "Mount" {
-				mounted = append(mounted, imported(program, s.X.(*ast.Ident).Name)+".Mount")
-			}
-			return true
-		})
-		want := runtime.FuncForPC(reflect.ValueOf(f.Mount).Pointer()).Name()
-		if !slices.Equal(mounted, []string{want}) {
-			t.Errorf("functions/%s mounts %v, want %s", f.Name, mounted, want)
-		}
-	}
-}
-
-// imported returns the path of the package that a file knows by a name.
-func imported(f *ast.File, name string) string {
-	for _, i := range f.Imports {
-		p, _ := strconv.Unquote(i.Path.Value)
-		if i.Name == nil && path.Base(p) == name || i.Name != nil && i.Name.Name == name {
-			return p
-		}
-	}
-	return ""
-}
-
 // Each area is mounted by a function.
 func TestEveryAreaIsMounted(t *testing.T) {
-	var wiring strings.Builder
-	lists, err := filepath.Glob(filepath.Join("..", "function", "*", "*.go"))
+	wiring, err := os.ReadFile(filepath.Join("..", "serve", "serve.go"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, list := range append(lists, "api.go") {
-		code, err := os.ReadFile(list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wiring.Write(code)
 	}
 	areas := 0
 	err = filepath.WalkDir(filepath.Join("..", "..", "area"), func(file string, _ fs.DirEntry, err error) error {
@@ -289,7 +240,7 @@ func TestEveryAreaIsMounted(t *testing.T) {
 		}
 		areas++
 		imported := "content-automation/api/pkg/" + strings.TrimPrefix(filepath.ToSlash(filepath.Dir(file)), "../../")
-		if !strings.Contains(wiring.String(), imported+`"`) {
+		if !strings.Contains(string(wiring), imported+`"`) {
 			t.Errorf("%s is mounted by no function", imported)
 		}
 		return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -137,9 +136,9 @@ func listValues(doc *huma.OpenAPI) {
 }
 
 // providersOf returns the providers of voices or avatars, in the order of all providers.
-func providersOf[T any](all []T, provider func(T) string) (names []any) {
-	for _, name := range row.Names() {
-		if slices.ContainsFunc(all, func(v T) bool { return provider(v) == name }) {
+func providersOf[T any](all []T, of func(T) string) (names []any) {
+	for _, name := range provider.RowNames() {
+		if slices.ContainsFunc(all, func(v T) bool { return of(v) == name }) {
 			names = append(names, name)
 		}
 	}

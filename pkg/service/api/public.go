@@ -2,8 +2,7 @@ package api
 
 import (
 	"github.com/content-automation/api/pkg/area/crm"
-	"github.com/content-automation/api/pkg/area/crm/integration"
-	"github.com/content-automation/api/pkg/area/people/scim"
+	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/httpapi"
 )
 
@@ -40,11 +39,11 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/.well-known/oauth-protected-resource/mcp", Function: MCPFunction},
 	{Path: "/v1/social/callback", Function: SocialFunction},
 	{Path: crm.CallbackPath, Function: CRMFunction},
-	{Path: integration.HooksPath + "{token}", Function: CRMFunction},
+	{Path: crm.HooksPath + "{token}", Function: CRMFunction},
 	{Path: "/review/{token}", Function: ContentFunction},
 	{Path: "/settings", Function: ConsoleFunction},
 	{Path: "/settings/{page+}", Function: ConsoleFunction},
 	{Path: "/auth/{step+}", Function: ConsoleFunction},
 	{Path: "/setup", Function: ConsoleFunction},
-	{Path: scim.Path + "/{path+}", Function: PeopleFunction},
+	{Path: people.SCIMPath + "/{path+}", Function: PeopleFunction},
 }

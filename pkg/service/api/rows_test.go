@@ -8,9 +8,9 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
-	"github.com/content-automation/api/pkg/adapter/provider/row"
-	"github.com/content-automation/api/pkg/area/social/apps"
+	"github.com/content-automation/api/pkg/adapter/provider"
+	credentials "github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/area/social"
 )
 
 // shape is that of the options of a platform that there is not.
@@ -27,7 +27,7 @@ func TestWhatFollowsFromARow(t *testing.T) {
 		Label: "MySpace", Connect: platform.ConnectOAuth, Shape: shape{}, Privacies: []platform.Privacy{platform.Public,
 			platform.Friends},
 	}}))
-	t.Cleanup(row.Add(row.Row{Name: "elsewhere", Operator: "Elsewhere, Inc.", Credential: "token"}))
+	t.Cleanup(provider.AddRow(provider.Row{Name: "elsewhere", Operator: "Elsewhere, Inc.", Credential: "token"}))
 	doc := Document()
 	schemas := doc.Components.Schemas.Map()
 	for name, value := range map[string]string{"Platform": "myspace", "PlatformInput": "myspace",
@@ -56,12 +56,12 @@ func TestWhatFollowsFromARow(t *testing.T) {
 	if schemas["PublishOptions"].Properties["loud"] == nil {
 		t.Error("publications do not show the option")
 	}
-	if !slices.Contains(apps.Platforms(), "myspace") ||
-		apps.Check(`{"myspace": {"client_id": "a", "client_secret": "b"}}`) != nil {
+	if !slices.Contains(social.AppPlatforms(), "myspace") ||
+		social.CheckApps(`{"myspace": {"client_id": "a", "client_secret": "b"}}`) != nil {
 		t.Error("the operator cannot register an application")
 	}
-	if !slices.Contains(credentials.Providers(), "elsewhere") ||
-		credentials.Check(`{"elsewhere": {"token": "a"}}`) != nil {
+	if !slices.Contains(credentials.CredentialProviders(), "elsewhere") ||
+		credentials.CheckCredentials(`{"elsewhere": {"token": "a"}}`) != nil {
 		t.Error("the operator cannot store a credential")
 	}
 }

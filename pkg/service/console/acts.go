@@ -8,7 +8,7 @@ import (
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
-	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -28,7 +28,7 @@ const (
 // noteSignIn writes a sign-in to the audit log. Provider is the provider that the person came by, or empty. Reason is
 // that of a refusal.
 func (s *site) noteSignIn(r *http.Request, account tenant.Account, by auth.Actor, provider, reason string) {
-	e := auditentry.Entry{OperationID: signedInOperation, Path: r.URL.Path, Status: http.StatusSeeOther}
+	e := chain.Entry{OperationID: signedInOperation, Path: r.URL.Path, Status: http.StatusSeeOther}
 	if provider != "" {
 		e.Path += " " + connection.IDOf(provider)
 	}
@@ -40,7 +40,7 @@ func (s *site) noteSignIn(r *http.Request, account tenant.Account, by auth.Actor
 
 // noteSignOn writes a change of sign-on to the audit log, with its error. The path has what it concerns, and no secret.
 func (s *site) noteSignOn(r *http.Request, account tenant.Account, by auth.Actor, operation, path string, err error) {
-	e := auditentry.Entry{OperationID: operation, Path: path, Status: http.StatusOK}
+	e := chain.Entry{OperationID: operation, Path: path, Status: http.StatusOK}
 	if err != nil {
 		found := errs.As(err)
 		code := string(found.Code)
@@ -50,7 +50,7 @@ func (s *site) noteSignOn(r *http.Request, account tenant.Account, by auth.Actor
 }
 
 // note writes an entry to the audit log. A sign-in or sign-out has happened by then, so it stays even if this fails.
-func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e auditentry.Entry) {
+func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e chain.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), noteTimeout)
 	defer cancel()
 	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())

@@ -14,11 +14,11 @@ import (
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
-	"github.com/content-automation/api/pkg/auth/vouch"
 	"github.com/content-automation/api/pkg/base/backoff"
-	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/tenant"
+	clip "github.com/content-automation/api/pkg/base/text"
 )
 
 // modeHeader makes a call of a person one in test mode.
@@ -43,8 +43,8 @@ func (s *site) apiOf(r *http.Request, of *session.Session, token string) api {
 	a := api{site: s, token: token, mode: of.Mode}
 	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
 	var err error
-	a.caller, err = vouch.Seal(r.Context(), s.Seal, of.ID, vouch.Caller{IP: gateway.Identity.SourceIP,
-		UserAgent: clip.Text(r.UserAgent(), session.MaxAgent), At: s.Now()})
+	a.caller, err = auth.SealVouch(r.Context(), s.Seal, of.ID, auth.Vouched{IP: gateway.Identity.SourceIP,
+		UserAgent: clip.ClipText(r.UserAgent(), session.MaxAgent), At: s.Now()})
 	if err != nil {
 		// The audit log has the address of the account area then.
 		slog.Error("the address of a person is not passed on", "error", err)
@@ -153,7 +153,7 @@ func (a api) send(ctx context.Context, method, path, once string, body []byte) (
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "account-area")
 	if a.caller != "" {
-		req.Header.Set(vouch.Header, a.caller)
+		req.Header.Set(auth.VouchHeader, a.caller)
 	}
 	if a.mode == tenant.Test {
 		req.Header.Set(modeHeader, string(tenant.Test))

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
@@ -33,7 +33,7 @@ type Options struct {
 	// RoleOf returns the role that a person has now, and an empty one for a person who has no access.
 	RoleOf func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error)
 	// Audit writes an entry of the audit log of an account.
-	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e auditentry.Entry) error
+	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
 	Connections *connection.Service
 	SignIn      signin.Settings

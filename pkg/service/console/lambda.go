@@ -10,7 +10,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
-	"github.com/content-automation/api/pkg/base/baseurl"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // opened is the handler of an address, which is made at its first event.
@@ -44,7 +44,7 @@ func Lambda(open func(base string) (http.Handler, error)) func(context.Context,
 		// The gateway's id replaces the id that the browser sent.
 		gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
 		w.Header().Set("X-Request-Id", gateway.RequestID)
-		handler, err := o.at(baseurl.Of(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage))
+		handler, err := o.at(web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage))
 		if err != nil {
 			http.Error(w, messageUnavailable, http.StatusServiceUnavailable)
 			return

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 )
@@ -76,7 +76,7 @@ func (r *request) end(what string, chosen func(*session.Session) bool) error {
 		}
 		here = here || s.Is(r.session)
 		r.site.note(r.Request, r.session.Account, auth.Actor{Kind: auth.Person, ID: r.session.ID},
-			auditentry.Entry{OperationID: endedSessionOperation, Path: r.URL.Path, Status: http.StatusSeeOther})
+			chain.Entry{OperationID: endedSessionOperation, Path: r.URL.Path, Status: http.StatusSeeOther})
 	}
 	if here {
 		r.site.clear(r.w, sessionCookie)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/headers"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // sessionCookie has the token of the session. Browsers accept a name with this prefix only from the host itself, over a
@@ -37,7 +37,7 @@ type request struct {
 func hostOf(r *http.Request) string { return cmp.Or(r.Header.Get("Host"), r.Host) }
 
 func setHeaders(h http.Header) {
-	headers.Set(h)
+	web.SetHeaders(h)
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Frame-Options", "DENY")

@@ -14,13 +14,13 @@ import (
 
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
-	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
-	"github.com/content-automation/api/pkg/base/clip"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
+	clip "github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
@@ -164,7 +164,7 @@ func (s *site) callback(w http.ResponseWriter, r *http.Request) {
 		s.refused(w, r, http.StatusBadRequest, messageState)
 		return
 	case q.Get("error") != "" || q.Get("code") == "":
-		slog.Warn("a sign-in was not completed", "error", clip.Text(q.Get("error"), maxLogged))
+		slog.Warn("a sign-in was not completed", "error", clip.ClipText(q.Get("error"), maxLogged))
 		s.refused(w, r, http.StatusForbidden, messageRefused)
 		return
 	}
@@ -233,7 +233,7 @@ func (s *site) begin(r *http.Request, p progress, code string) (token string, er
 	}
 	gateway, _ := core.GetAPIGatewayContextFromContext(ctx)
 	made := &session.Session{Person: person, AuthTime: identity.AuthTime, Mode: tenant.Live,
-		UserAgent: clip.Text(r.UserAgent(), session.MaxAgent), IP: gateway.Identity.SourceIP}
+		UserAgent: clip.ClipText(r.UserAgent(), session.MaxAgent), IP: gateway.Identity.SourceIP}
 	if made.AuthTime.IsZero() {
 		made.AuthTime = now
 	}
@@ -290,7 +290,7 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		s.note(r, found.Account, auth.Actor{Kind: auth.Person, ID: found.ID},
-			auditentry.Entry{OperationID: signedOutOperation, Path: r.URL.Path, Status: http.StatusOK})
+			chain.Entry{OperationID: signedOutOperation, Path: r.URL.Path, Status: http.StatusOK})
 	}
 	s.clear(w, sessionCookie)
 	s.clear(w, progressCookie)

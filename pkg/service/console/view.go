@@ -13,7 +13,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth/session"
@@ -181,9 +180,7 @@ type page struct{ all *template.Template }
 const tokenField = "token"
 
 // changeForm opens a form that changes something, and adds its CSRF token.
-var changeForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
-})
+var changeForm = regexp.MustCompile(`<form\b[^>]*\bmethod="post"[^>]*>`)
 
 const withToken = `$0{{with $$.FormToken}}<input type="hidden" name="` + tokenField + `" value="{{.}}">{{end}}`
 
@@ -193,7 +190,7 @@ func addTemplate(to *template.Template, file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = to.Parse(changeForm().ReplaceAllString(string(text), withToken))
+	_, err = to.Parse(changeForm.ReplaceAllString(string(text), withToken))
 	return err
 }
 

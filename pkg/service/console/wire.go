@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	auditentry "github.com/content-automation/api/pkg/area/audit/entry"
+	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/auth/signin"
@@ -57,8 +57,8 @@ func Open(w Wiring) (http.Handler, error) {
 			}
 			return r.Role, err
 		},
-		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e auditentry.Entry) error {
-			return auditentry.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)
+		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error {
+			return chain.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)
 		},
 		Admit: func(ctx context.Context, who signin.Identity) (session.Person, error) {
 			a, err := admissions.Admit(ctx, who)

@@ -20,9 +20,8 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/danielgtaylor/huma/v2/yaml"
 
-	"github.com/content-automation/api/pkg/base/baseurl"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/headers"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // RequestIDHeader carries the id of a request, in and out.
@@ -133,7 +132,7 @@ func New(o Options) http.Handler {
 			p.status = http.StatusOK
 		}
 		if p.policy == "" {
-			p.policy = headers.Policy
+			p.policy = web.Policy
 		}
 	}
 	return h
@@ -171,7 +170,7 @@ func digest(b []byte) string {
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set(RequestIDHeader, r.Header.Get(RequestIDHeader))
-	headers.Set(header)
+	web.SetHeaders(header)
 	header.Set("X-Frame-Options", "DENY")
 	header.Set("Referrer-Policy", "no-referrer")
 
@@ -248,7 +247,7 @@ type failure struct {
 
 func writeError(w http.ResponseWriter, r *http.Request, code errs.Code, message string) {
 	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
-	base := baseurl.Of(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
+	base := web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 	info := errs.InfoOf(code)
 	answer(w, r, info.Status, envelope{Error: &failure{Code: code, Message: message, Type: info.Type,
 		DocURL: errs.DocURL(base, code)}})

@@ -127,14 +127,14 @@ type indexedSection struct {
 }
 
 var (
-	sectionHead = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<h[23] id="([^"]+)">(.*?)</h[23]>`) })
-	element     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<[^>]*>`) })
+	sectionHead = regexp.MustCompile(`<h[23] id="([^"]+)">(.*?)</h[23]>`)
+	element     = regexp.MustCompile(`<[^>]*>`)
 )
 
 // guideIndex returns the index of the search.
 func guideIndex() []byte {
 	plain := func(part string) string {
-		return strings.Join(strings.Fields(html.UnescapeString(element().ReplaceAllString(part, " "))), " ")
+		return strings.Join(strings.Fields(html.UnescapeString(element.ReplaceAllString(part, " "))), " ")
 	}
 	var all []indexed
 	for _, g := range guides {
@@ -143,7 +143,7 @@ func guideIndex() []byte {
 			panic(err) // writing to memory does not fail
 		}
 		text := out.String()
-		heads := sectionHead().FindAllStringSubmatchIndex(text, -1)
+		heads := sectionHead.FindAllStringSubmatchIndex(text, -1)
 		end := func(i int) int {
 			if i < len(heads) {
 				return heads[i][0]

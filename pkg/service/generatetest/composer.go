@@ -6,9 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -27,7 +26,7 @@ type made struct {
 }
 
 // Compose implements generate.Composer.
-func (Composer) Compose(_ context.Context, what composition.Composition, _ bool, progress func(int),
+func (Composer) Compose(_ context.Context, what generate.Composition, _ bool, progress func(int),
 	save generate.Save) error {
 	for _, m := range describe(what) {
 		if m.role == media.Subtitles {
@@ -56,11 +55,11 @@ func (m made) content() (content []byte, err error) {
 	if known, ok := contents.Load(m); ok {
 		return known.([]byte), nil
 	}
-	scene := synth.Scene{Width: m.width, Height: m.height}
+	scene := sandbox.Scene{Width: m.width, Height: m.height}
 	if m.plays > 0 {
-		content, err = synth.MP4(scene, m.plays, true)
+		content, err = sandbox.MP4(scene, m.plays, true)
 	} else {
-		content, err = synth.JPEG(scene)
+		content, err = sandbox.JPEG(scene)
 	}
 	contents.Store(m, content)
 	return content, err
@@ -82,25 +81,25 @@ func bumper(f *media.File) time.Duration {
 	return seconds(f)
 }
 
-func describe(what composition.Composition) []made {
+func describe(what generate.Composition) []made {
 	switch w := what.(type) {
-	case composition.Picture:
+	case generate.Picture:
 		height := 1350
-		if w.Use == composition.Story {
+		if w.Use == generate.Story {
 			height = 1920
 		}
 		return []made{{media.Final, 1080, height, 0}}
-	case composition.Carousel:
+	case generate.Carousel:
 		all := make([]made, len(w.Slides))
 		for i := range all {
 			all[i] = made{media.Final, 1080, 1350, 0}
 		}
 		return all
-	case composition.MusicClip:
+	case generate.MusicClip:
 		return []made{{media.Final, 1080, 1920, w.Length}, {media.Poster, 1080, 1920, 0}}
-	case composition.Video:
+	case generate.Video:
 		width, height := 1080, 1920
-		if w.Format == composition.Landscape {
+		if w.Format == generate.Landscape {
 			width, height = height, width
 		}
 		plays := bumper(w.Intro) + bumper(w.Outro)

@@ -24,7 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
-	wiring "github.com/content-automation/api/pkg/service/worker/generate"
+	wiring "github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -125,7 +125,7 @@ func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Pr
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
 	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Composer: Composer{},
 		Now: clock.Now}
-	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: wiring.Handlers(worker), Now: clock.Now, Name: rand.Text,
+	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: wiring.Generating(worker), Now: clock.Now, Name: rand.Text,
 		Chance: func() float64 { return 0.5 }})
 	return e
 }

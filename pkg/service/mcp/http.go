@@ -19,8 +19,8 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/headers"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // The paths of the handler. The path of the metadata (RFC 9728) ends with that of the server, or is without it.
@@ -93,7 +93,7 @@ type callerContext struct{}
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set(requestIDHeader, r.Header.Get(requestIDHeader))
-	headers.Set(header)
+	web.SetHeaders(header)
 	header.Set("Cache-Control", "no-store")
 	switch {
 	case strings.HasPrefix(r.URL.Path, MetadataPath):

@@ -11,7 +11,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 
 	"github.com/content-automation/api/pkg/auth/signin"
-	"github.com/content-automation/api/pkg/base/baseurl"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // Lambda adapts a handler to the events of API Gateway (payload format 1.0).
@@ -32,7 +32,7 @@ func Lambda(h http.Handler) func(context.Context,
 // that the host of a request is one of them.
 func Gateway(r *http.Request) string {
 	gateway, _ := core.GetAPIGatewayContextFromContext(r.Context())
-	return baseurl.Of(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
+	return web.BaseURL(cmp.Or(r.Header.Get("Host"), r.Host), gateway.Stage)
 }
 
 // Open returns the handler of the function.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/content-automation/api/pkg/base/nearest"
+	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 // operation is an operation of the API, as the document describes it.
@@ -131,7 +131,7 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 			return said{}, invalid("operation_id", "Agents make and change no API keys: a person does this in the account area.")
 		}
 		return said{}, invalid("operation_id", "There is no operation %q%s. Use search_operations.", in.OperationID,
-			nearest.Hint(in.OperationID, known))
+			nearest.NearestHint(in.OperationID, known))
 	}
 	o := all[at]
 	path, used := o.Path, 0

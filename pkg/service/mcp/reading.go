@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/nearest"
+	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 // The members that lists show.
@@ -193,7 +193,7 @@ func explain(_ context.Context, _ call, in explainIn) (said, error) {
 			known[i] = string(code)
 		}
 		return said{}, invalid("code", "%q is no code of an error of the API%s. The code of a failed item or post is explained "+
-			"by its message.", in.Code, nearest.Hint(in.Code, known))
+			"by its message.", in.Code, nearest.NearestHint(in.Code, known))
 	}
 	i := errs.Infos[at]
 	return said{"The error " + in.Code + ".", object{"code": i.Code, "status": i.Status, "meaning": i.Meaning, "when": i.When,

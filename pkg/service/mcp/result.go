@@ -13,7 +13,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/hidden"
+	hidden "github.com/content-automation/api/pkg/base/text"
 )
 
 // mostBytes is the greatest size of a result.
@@ -58,7 +58,7 @@ func (s said) write() *sdk.CallToolResult {
 		head = s.text + " Texts or elements were left out for their size.\n" + dataNotice + "\n" + dataBegins + "\n"
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{
-		Text: hidden.Remove(head + encoded + "\n" + dataEnds)}}}
+		Text: hidden.RemoveHidden(head + encoded + "\n" + dataEnds)}}}
 }
 
 func encode(v any) string {

@@ -5,55 +5,42 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area"
-	advicejob "github.com/content-automation/api/pkg/area/advice/job"
-	"github.com/content-automation/api/pkg/area/media/importer"
-	"github.com/content-automation/api/pkg/area/training/job"
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/dispatch"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/service/worker"
-	composewiring "github.com/content-automation/api/pkg/service/worker/compose"
-	deliverwiring "github.com/content-automation/api/pkg/service/worker/deliver"
-	diagnosewiring "github.com/content-automation/api/pkg/service/worker/diagnose"
-	generatewiring "github.com/content-automation/api/pkg/service/worker/generate"
-	"github.com/content-automation/api/pkg/service/worker/importmedia"
-	"github.com/content-automation/api/pkg/service/worker/publish"
-	"github.com/content-automation/api/pkg/service/worker/replay"
-	"github.com/content-automation/api/pkg/service/worker/settle"
-	"github.com/content-automation/api/pkg/service/worker/synccrm"
-	"github.com/content-automation/api/pkg/service/worker/train"
 )
 
-// all are the handlers of each function that takes the steps of tasks.
-var all = map[string]worker.Handlers{
-	"compose":      composewiring.Handlers(composewiring.Config{}),
-	"deliver":      deliverwiring.Handlers(&deliver.Deliverer{}),
-	"deliver-slow": deliverwiring.Handlers(&deliver.Deliverer{}),
-	"diagnose":     diagnosewiring.Handlers(&advicejob.Worker{}),
-	"generate":     generatewiring.Handlers(&generate.Worker{}),
-	"import-media": importmedia.Handlers(&importer.Worker{}),
-	"publish":      publish.Handlers(publish.Config{}),
-	"replay":       replay.Handlers(&dispatch.Dispatcher{}),
-	"settle":       settle.Handlers(area.Env{}),
-	"sync-crm":     synccrm.Handlers(area.Env{}),
-	"train":        train.Handlers(&job.Worker{}),
+// The table has each function that runs one of its programs, in the order of the topology.
+func TestTheTableHasEveryFunction(t *testing.T) {
+	var deployed, rows []string
+	for _, f := range topology.Functions {
+		if p := f.Program(); p == "work" || p == "compose" {
+			deployed = append(deployed, f.Name)
+		}
+	}
+	for _, f := range worker.All {
+		rows = append(rows, f.Name)
+	}
+	if !slices.Equal(deployed, rows) {
+		t.Errorf("the table has %v, and deployed are %v", rows, deployed)
+	}
 }
 
 // Each kind of task that the code declares is taken by a function, and each function that
 // consumes a queue of tasks takes some.
 func TestEveryKindOfTaskIsTaken(t *testing.T) {
 	var taken []string
-	for _, handlers := range all {
-		for kind := range handlers {
+	tasks := map[string]bool{}
+	for _, f := range worker.All {
+		if tasks[f.Name] = f.Tasks != nil; !tasks[f.Name] {
+			continue
+		}
+		for kind := range f.Tasks(worker.Env{}) {
 			taken = append(taken, string(kind))
 		}
 	}
@@ -74,28 +61,8 @@ func TestEveryKindOfTaskIsTaken(t *testing.T) {
 	for _, f := range topology.Functions {
 		consumes := slices.ContainsFunc(f.Consumes,
 			func(q topology.Queue) bool { return slices.Contains(topology.Tasks, q) })
-		if consumes != (len(all[f.Name]) > 0) {
-			t.Errorf("%s: consumes queues of tasks: %t, has handlers: %d", f.Name, consumes, len(all[f.Name]))
-		}
-	}
-}
-
-// The program of a function takes the handlers that the simulation and the measurements
-// have of it, and the queues of its name.
-func TestProgramsTakeTheHandlersOfTheirFunctions(t *testing.T) {
-	for name := range all {
-		source, err := os.ReadFile(filepath.Join("..", "..", "..", "functions", name, "main.go"))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		for _, want := range []string{
-			`"github.com/content-automation/api/pkg/service/worker/` + strings.ReplaceAll(strings.TrimSuffix(name, "-slow"), "-", "") + `"`,
-			`worker.Consume("` + name + `", `,
-		} {
-			if !strings.Contains(string(source), want) {
-				t.Errorf("functions/%s lacks %s", name, want)
-			}
+		if consumes != tasks[f.Name] {
+			t.Errorf("%s: consumes queues of tasks: %t, has handlers: %t", f.Name, consumes, tasks[f.Name])
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 )
 
 //go:embed media
@@ -96,14 +96,14 @@ func Lasting(kind provider.Kind, ratio string, n uint, length time.Duration) (na
 			across, down, _ = provider.ParseRatio(ratios[kind][0])
 		}
 		k := edge / min(across, down)
-		scene := synth.Scene{Width: int(math.Round(across*k/2)) * 2, Height: int(math.Round(down*k/2)) * 2,
+		scene := sandbox.Scene{Width: int(math.Round(across*k/2)) * 2, Height: int(math.Round(down*k/2)) * 2,
 			Seed: uint32(n)}
-		content, err = synth.MP4(scene, length, false)
+		content, err = sandbox.MP4(scene, length, false)
 	case provider.KindMusic:
-		content, err = synth.MP3(uint32(n), length)
+		content, err = sandbox.MP3(uint32(n), length)
 	case provider.KindVoice:
 		name = VoiceMP3
-		content, err = synth.MP3(uint32(n), length)
+		content, err = sandbox.MP3(uint32(n), length)
 	}
 	return name, content, err
 }

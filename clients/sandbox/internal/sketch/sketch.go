@@ -18,7 +18,7 @@ import (
 
 	_ "golang.org/x/image/webp"
 
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
@@ -150,9 +150,9 @@ func (s *sketch) clip(size image.Point, frames int, parts ...string) error {
 		}
 		_, _ = seed.Write(content) // a hash does not fail
 	}
-	scene := synth.Scene{Width: size.X, Height: size.Y, Seed: seed.Sum32(), Mood: seed.Sum32()}
+	scene := sandbox.Scene{Width: size.X, Height: size.Y, Seed: seed.Sum32(), Mood: seed.Sum32()}
 	length := timeline.Time(frames)
-	video, err := synth.MP4(scene, length, true)
+	video, err := sandbox.MP4(scene, length, true)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *sketch) clip(size image.Point, frames int, parts ...string) error {
 		Width: size.X, Height: size.Y, Duration: length}); err != nil {
 		return err
 	}
-	frame, err := synth.JPEG(scene)
+	frame, err := sandbox.JPEG(scene)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
+	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
@@ -38,11 +38,11 @@ func write(t *testing.T, content []byte, err error) string {
 type parts struct{ picture, clip, voice, track, text string }
 
 func newParts(t *testing.T) parts {
-	scene := synth.Scene{Width: 720, Height: 1280, Seed: 1}
-	picture, err1 := synth.JPEG(scene)
-	clip, err2 := synth.MP4(scene, 5*time.Second, false)
-	voice, err3 := synth.MP3(1, 6500*time.Millisecond)
-	track, err4 := synth.MP3(2, 16*time.Second)
+	scene := sandbox.Scene{Width: 720, Height: 1280, Seed: 1}
+	picture, err1 := sandbox.JPEG(scene)
+	clip, err2 := sandbox.MP4(scene, 5*time.Second, false)
+	voice, err3 := sandbox.MP3(1, 6500*time.Millisecond)
+	track, err4 := sandbox.MP3(2, 16*time.Second)
 	return parts{write(t, picture, err1), write(t, clip, err2), write(t, voice, err3), write(t, track, err4),
 		write(t, []byte("no picture at all"), nil)}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm/amocrm"
 	"github.com/content-automation/api/pkg/adapter/crm/bitrix24"
 	"github.com/content-automation/api/pkg/adapter/crm/hubspot"
-	"github.com/content-automation/api/pkg/adapter/crm/sandbox"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -52,5 +51,5 @@ func Sandbox(name string, now func() time.Time) (crm.Adapter, bool) {
 	if !ok {
 		return nil, false
 	}
-	return sandbox.New(name, live.Facts(), now), true
+	return crm.NewSandbox(name, live.Facts(), now), true
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -89,7 +88,7 @@ type Options struct {
 // Platform is Bluesky.
 type Platform struct {
 	wire.API
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 // New returns the adapter.
@@ -97,7 +96,7 @@ func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	p := &Platform{API: wire.API{Client: c, Root: c.Base(server) + "/xrpc/"}}
 	p.Refused = func(bool) wire.Refused { return p.refused }
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -60,8 +59,8 @@ type given struct {
 
 func (g given) blob() blob { return blob{g.Ref.Link, g.MIME, g.Size} }
 
-// Begin implements chain.Steps. It chooses the keys of the records.
-func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
+// Begin implements platform.Steps. It chooses the keys of the records.
+func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	w.Own.At = p.Client.Now().UnixMicro()
 	if len(w.Post.Media) == 0 || !w.Post.Media[0].Video() {
 		return nil
@@ -88,8 +87,8 @@ func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
 	return nil
 }
 
-// Prepare implements chain.Steps. It looks up the mentioned accounts, and uploads one file.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+// Prepare implements platform.Steps. It looks up the mentioned accounts, and uploads one file.
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	if !s.Mentions {
 		if err := p.lookUp(ctx, w.Account, w.Post, s); err != nil {
@@ -297,8 +296,8 @@ func following(key string, n int) string {
 	return tid(v + uint64(n)<<10)
 }
 
-// Make implements chain.Steps. A repeat with the key of an existing record fails.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (chain.Ref, error) {
+// Make implements platform.Steps. A repeat with the key of an existing record fails.
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (platform.Ref, error) {
 	call := p.Call(http.MethodPost, "com.atproto.repo.createRecord", w.Account.Token.Access)
 	call.Posts = true
 	call.JSON = map[string]any{"repo": w.Account.ID, "collection": collection, "rkey": w.Own.key(w.Post, w.Made),
@@ -312,10 +311,10 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (chain.Ref, e
 				return ref, nil
 			}
 		}
-		return chain.Ref{}, err
+		return platform.Ref{}, err
 	}
 	if made.URI == "" || made.CID == "" {
-		return chain.Ref{}, p.Client.Garbled(call, errIncomplete)
+		return platform.Ref{}, p.Client.Garbled(call, errIncomplete)
 	}
 	return made.ref(w.Account), nil
 }
@@ -326,23 +325,23 @@ type record struct {
 	CID string `json:"cid"`
 }
 
-func (r record) ref(a platform.Account) chain.Ref {
+func (r record) ref(a platform.Account) platform.Ref {
 	key := r.URI[strings.LastIndexByte(r.URI, '/')+1:]
-	return chain.Ref{ID: r.URI, Hash: r.CID, URL: "https://bsky.app/profile/" + a.ID + "/post/" + key}
+	return platform.Ref{ID: r.URI, Hash: r.CID, URL: "https://bsky.app/profile/" + a.ID + "/post/" + key}
 }
 
-// Find implements chain.Steps.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (chain.Ref, platform.Stage, error) {
+// Find implements platform.Steps.
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (platform.Ref, platform.Stage, error) {
 	var found record
 	err := p.Get(ctx, w.Account.Token.Access, "com.atproto.repo.getRecord", url.Values{"repo": {w.Account.ID},
 		"collection": {collection}, "rkey": {w.Own.key(w.Post, w.Made)}}, &found)
 	switch {
 	case platform.CodeOf(err) == platform.CodePostNotFound:
-		return chain.Ref{}, platform.StageFinalize, nil
+		return platform.Ref{}, platform.StageFinalize, nil
 	case err != nil:
-		return chain.Ref{}, "", err
+		return platform.Ref{}, "", err
 	case found.URI == "" || found.CID == "":
-		return chain.Ref{}, "", platform.Busy().Because(errIncomplete)
+		return platform.Ref{}, "", platform.Busy().Because(errIncomplete)
 	}
 	return found.ref(w.Account), platform.StageDone, nil
 }

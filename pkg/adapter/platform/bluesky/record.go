@@ -7,11 +7,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 )
 
 // content returns the record of the next post.
-func content(w *chain.Work[state]) map[string]any {
+func content(w *platform.Work[state]) map[string]any {
 	text := w.Text()
 	r := map[string]any{"$type": collection, "text": text,
 		"createdAt": time.UnixMicro(w.Own.At).Add(time.Duration(w.Made) * time.Millisecond).UTC().
@@ -34,7 +33,7 @@ func content(w *chain.Work[state]) map[string]any {
 	return r
 }
 
-func strong(r chain.Ref) map[string]string { return map[string]string{"uri": r.ID, "cid": r.Hash} }
+func strong(r platform.Ref) map[string]string { return map[string]string{"uri": r.ID, "cid": r.Hash} }
 
 // embed returns the media of a post.
 func embed(post platform.Post, files []blob) map[string]any {

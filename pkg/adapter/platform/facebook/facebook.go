@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -107,7 +106,7 @@ func locked() *platform.Error {
 type Platform struct {
 	wire.Connector
 	wire.Kept // only the login that granted the access can revoke it, and its token is not kept
-	chain.Chain[state]
+	platform.Chain[state]
 	graph.Commenter
 	api graph.API
 }
@@ -125,7 +124,7 @@ func New(cfg wire.Config) *Platform {
 		List: url.Values{"filter": {"stream"}, "order": {"reverse_chronological"},
 			"fields": {"id,message,created_time,from{id,name},parent{id},is_hidden"}}},
 		Replies: "/comments", Object: "page", Field: "feed"}
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 

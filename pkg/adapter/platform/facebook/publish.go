@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -48,8 +47,8 @@ func reel(post platform.Post) bool {
 		m.Duration <= 90*time.Second
 }
 
-// Prepare implements chain.Steps. It uploads a photo, or lets Facebook read the file of a Reel.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+// Prepare implements platform.Steps. It uploads a photo, or lets Facebook read the file of a Reel.
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	switch {
 	case w.Made > 0:
@@ -138,8 +137,8 @@ func (p *Platform) video(ctx context.Context, a platform.Account, id string) (v 
 	return v, err
 }
 
-// Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+// Make implements platform.Steps.
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	text := w.Text()
 	switch {
 	case w.IsComment():
@@ -151,7 +150,7 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 		call.Posts = true
 		call.Form = url.Values{"upload_phase": {"finish"}, "video_id": {w.Own.Reel}, "video_state": {"PUBLISHED"},
 			"description": {text}}
-		return chain.Ref{ID: w.Own.Reel}, p.Send(ctx, call, nil)
+		return platform.Ref{ID: w.Own.Reel}, p.Send(ctx, call, nil)
 	case len(w.Post.Media) == 1 && w.Post.Media[0].Video():
 		form := url.Values{"file_url": {w.Post.Media[0].URL}, "description": {text}}
 		if w.Post.Title != "" {
@@ -171,9 +170,10 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	return ref, err
 }
 
-// Find implements chain.Steps. A Reel is found by its id, and other posts among the newest ones of the
+// Find implements platform.Steps. A Reel is found by its id, and other posts among the newest ones of the
 // page.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
+	err error) {
 	if w.IsComment() {
 		return ref, platform.StageReconcile, nil
 	}
@@ -182,7 +182,7 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 		if err != nil || v.Status.Publishing.Status != complete {
 			return ref, platform.StageReconcile, err
 		}
-		return chain.Ref{ID: w.Own.Reel}, platform.StageDone, nil
+		return platform.Ref{ID: w.Own.Reel}, platform.StageDone, nil
 	}
 	edge, text := "/published_posts", "message"
 	if len(w.Post.Media) == 1 && w.Post.Media[0].Video() {
@@ -204,15 +204,15 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 		at, err := time.Parse("2006-01-02T15:04:05-0700", d.At)
 		if err == nil && known(d.ID) && !at.Before(w.SentAt.Add(-time.Minute)) &&
 			strings.TrimSpace(d.Message+d.Description) == w.Text() {
-			return chain.Ref{ID: d.ID}, platform.StageDone, nil
+			return platform.Ref{ID: d.ID}, platform.StageDone, nil
 		}
 	}
 	return ref, platform.StageReconcile, nil
 }
 
-// End implements chain.Ender. It waits until a video is processed, and reads the address of the post,
+// End implements platform.Ender. It waits until a video is processed, and reads the address of the post,
 // which is visible even if this fails.
-func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
+func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
 	fields, v := "permalink_url", film{}
 	if len(w.Post.Media) > 0 && w.Post.Media[0].Video() {
 		fields = "status,permalink_url"

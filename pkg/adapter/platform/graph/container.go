@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 )
 
 const (
@@ -37,7 +36,7 @@ type Boxes struct {
 
 // Containers publishes on Instagram and Threads. Media and texts are put into containers, which the platform fills from
 // the addresses of the media. A container stays invisible until one call publishes it, and expires after 24 hours. If
-// the answer to that call is lost, the container tells the outcome. It implements the steps of a chain.
+// the answer to that call is lost, the container tells the outcome. It implements the steps of a platform.
 type Containers struct {
 	Graph API
 	// Edge is the edge of containers, and Limit the edge with the number of posts that the account may publish.
@@ -54,13 +53,13 @@ type Containers struct {
 	// File returns the container of a file.
 	File func(p platform.Post, m platform.Media) url.Values
 	// Describe adds the text of the next post and what else belongs to it to its container.
-	Describe func(form url.Values, w *chain.Work[Boxes])
+	Describe func(form url.Values, w *platform.Work[Boxes])
 	// List returns the edge that lists the account's newest posts, and the text by which the next post is found there.
-	List func(w *chain.Work[Boxes]) (edge, text string)
+	List func(w *platform.Work[Boxes]) (edge, text string)
 }
 
-// Begin implements chain.Steps. It reads how much the account may publish.
-func (c *Containers) Begin(ctx context.Context, w *chain.Work[Boxes]) error {
+// Begin implements platform.Steps. It reads how much the account may publish.
+func (c *Containers) Begin(ctx context.Context, w *platform.Work[Boxes]) error {
 	var limit struct {
 		Data []struct {
 			Used   int `json:"quota_usage"`
@@ -80,8 +79,8 @@ func (c *Containers) Begin(ctx context.Context, w *chain.Work[Boxes]) error {
 	return nil
 }
 
-// Prepare implements chain.Steps. It makes the next container, or looks at one.
-func (c *Containers) Prepare(ctx context.Context, w *chain.Work[Boxes]) (ready bool, wait time.Duration, err error) {
+// Prepare implements platform.Steps. It makes the next container, or looks at one.
+func (c *Containers) Prepare(ctx context.Context, w *platform.Work[Boxes]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	carousel := w.Made == 0 && len(w.Post.Media) > 1
 	switch {
@@ -152,22 +151,22 @@ func (c *Containers) state(ctx context.Context, a platform.Account, container st
 	}
 }
 
-// Make implements chain.Steps. It publishes the container.
-func (c *Containers) Make(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref, error) {
+// Make implements platform.Steps. It publishes the container.
+func (c *Containers) Make(ctx context.Context, w *platform.Work[Boxes]) (platform.Ref, error) {
 	if w.Own.For != w.Made+1 || w.Own.Box == "" {
-		return chain.Ref{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
+		return platform.Ref{}, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
 	id, err := c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge+"_publish",
 		url.Values{"creation_id": {w.Own.Box}}, true)
-	return chain.Ref{ID: id}, err
+	return platform.Ref{ID: id}, err
 }
 
-// Find implements chain.Steps. A published container does not name its post, which is found among the newest ones.
-func (c *Containers) Find(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref, platform.Stage, error) {
+// Find implements platform.Steps. A published container does not name its post, which is found among the newest ones.
+func (c *Containers) Find(ctx context.Context, w *platform.Work[Boxes]) (platform.Ref, platform.Stage, error) {
 	// While the container is not published, the platform may still be working on the call.
 	state, err := c.state(ctx, w.Account, w.Own.Box)
 	if err != nil || state != published {
-		return chain.Ref{}, platform.StageReconcile, err
+		return platform.Ref{}, platform.StageReconcile, err
 	}
 	edge, want := c.List(w)
 	var list struct {
@@ -175,7 +174,7 @@ func (c *Containers) Find(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref,
 	}
 	if err := c.Graph.Get(ctx, w.Account.Token.Access, "/"+w.Account.ID+edge,
 		url.Values{"fields": {"id," + c.Caption + ",timestamp"}, "limit": {"25"}}, &list); err != nil {
-		return chain.Ref{}, "", err
+		return platform.Ref{}, "", err
 	}
 	for _, post := range list.Data {
 		id, _ := post["id"].(string)
@@ -183,17 +182,17 @@ func (c *Containers) Find(ctx context.Context, w *chain.Work[Boxes]) (chain.Ref,
 		stamp, _ := post["timestamp"].(string)
 		at, err := time.Parse("2006-01-02T15:04:05-0700", stamp)
 		if err == nil && Number(id) && strings.TrimSpace(text) == want && !at.Before(w.SentAt.Add(-time.Minute)) {
-			return chain.Ref{ID: id}, platform.StageDone, nil
+			return platform.Ref{ID: id}, platform.StageDone, nil
 		}
 	}
 	if c.Settled > 0 && c.Graph.Client.Now().Sub(w.SentAt) >= c.Settled {
-		return chain.Ref{}, platform.StageDone, nil
+		return platform.Ref{}, platform.StageDone, nil
 	}
-	return chain.Ref{}, platform.StageReconcile, nil
+	return platform.Ref{}, platform.StageReconcile, nil
 }
 
-// End implements chain.Ender. It reads the address of the post, which is visible even if this fails.
-func (c *Containers) End(ctx context.Context, w *chain.Work[Boxes]) (ended bool, wait time.Duration, err error) {
+// End implements platform.Ender. It reads the address of the post, which is visible even if this fails.
+func (c *Containers) End(ctx context.Context, w *platform.Work[Boxes]) (ended bool, wait time.Duration, err error) {
 	if w.First.URL != "" {
 		return true, 0, nil
 	}

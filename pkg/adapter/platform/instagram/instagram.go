@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -94,7 +93,7 @@ type Options struct {
 type Platform struct {
 	wire.Connector
 	*graph.Containers
-	chain.Chain[graph.Boxes]
+	platform.Chain[graph.Boxes]
 	graph.Commenter
 }
 
@@ -110,7 +109,7 @@ func New(cfg wire.Config) *Platform {
 	p.Commenter = graph.Commenter{Reader: graph.Reader{Via: g, Listing: "/comments",
 		Hide: "hide", List: url.Values{"fields": {comment + ",replies.limit(50){" + comment + "}"}}},
 		Replies: "/replies", Flat: true, Object: "instagram", Field: "comments"}
-	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities, Every: again}
+	p.Chain = platform.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities, Every: again}
 	return p
 }
 

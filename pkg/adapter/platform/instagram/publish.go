@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 )
 
@@ -24,7 +23,7 @@ func containers(g graph.API) *graph.Containers {
 		Graph: g,
 		Edge:  "/media", Limit: "/content_publishing_limit", State: "status_code", Detail: "status", Caption: "caption",
 		Image: image, Settled: settled, File: file, Describe: describe,
-		List: func(w *chain.Work[graph.Boxes]) (edge, text string) {
+		List: func(w *platform.Work[graph.Boxes]) (edge, text string) {
 			if w.Post.Kind == platform.KindStory {
 				return "/stories", ""
 			}
@@ -61,7 +60,7 @@ func file(p platform.Post, m platform.Media) url.Values {
 }
 
 // describe adds the caption to the container of a post. A carousel declares on this container only that AI has made it.
-func describe(form url.Values, w *chain.Work[graph.Boxes]) {
+func describe(form url.Values, w *platform.Work[graph.Boxes]) {
 	if w.Post.Kind != platform.KindStory {
 		form.Set("caption", w.Text())
 	}
@@ -70,8 +69,8 @@ func describe(form url.Values, w *chain.Work[graph.Boxes]) {
 	}
 }
 
-// Begin implements chain.Steps. It makes the first container, too.
-func (p *Platform) Begin(ctx context.Context, w *chain.Work[graph.Boxes]) error {
+// Begin implements platform.Steps. It makes the first container, too.
+func (p *Platform) Begin(ctx context.Context, w *platform.Work[graph.Boxes]) error {
 	err := p.Containers.Begin(ctx, w)
 	if err == nil {
 		_, w.Wait, err = p.Prepare(ctx, w)
@@ -79,8 +78,9 @@ func (p *Platform) Begin(ctx context.Context, w *chain.Work[graph.Boxes]) error 
 	return err
 }
 
-// Prepare implements chain.Steps. Before the first comment, which needs no container, it reads the address of the post.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[graph.Boxes]) (ready bool, wait time.Duration,
+// Prepare implements platform.Steps. Before the first comment, which needs no container, it reads the address of the
+// post.
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[graph.Boxes]) (ready bool, wait time.Duration,
 	err error) {
 	if !w.IsComment() {
 		return p.Containers.Prepare(ctx, w)
@@ -93,20 +93,20 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[graph.Boxes]) (rea
 	return ready, wait, err
 }
 
-// Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[graph.Boxes]) (chain.Ref, error) {
+// Make implements platform.Steps.
+func (p *Platform) Make(ctx context.Context, w *platform.Work[graph.Boxes]) (platform.Ref, error) {
 	if !w.IsComment() {
 		return p.Containers.Make(ctx, w)
 	}
 	id, err := p.Graph.Create(ctx, w.Account.Token.Access, "/"+url.PathEscape(w.First.ID)+"/comments",
 		url.Values{"message": {w.Text()}}, true)
-	return chain.Ref{ID: id}, err
+	return platform.Ref{ID: id}, err
 }
 
-// Find implements chain.Steps. A comment is in doubt: it is not looked for.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[graph.Boxes]) (chain.Ref, platform.Stage, error) {
+// Find implements platform.Steps. A comment is in doubt: it is not looked for.
+func (p *Platform) Find(ctx context.Context, w *platform.Work[graph.Boxes]) (platform.Ref, platform.Stage, error) {
 	if w.IsComment() {
-		return chain.Ref{}, platform.StageReconcile, nil
+		return platform.Ref{}, platform.StageReconcile, nil
 	}
 	return p.Containers.Find(ctx, w)
 }

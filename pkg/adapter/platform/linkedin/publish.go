@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -47,8 +46,8 @@ func edge(m platform.Media) string {
 	}
 }
 
-// Prepare implements chain.Steps. It uploads a file, or looks at one.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+// Prepare implements platform.Steps. It uploads a file, or looks at one.
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s, all := &w.Own, files(w.Post)
 	if len(s.Files) == len(all) {
 		return true, 0, nil
@@ -163,8 +162,8 @@ func commentary(text string) string {
 	return hashtags().ReplaceAllString(escape.Replace(text), `${1}{hashtag|\#|${2}}`)
 }
 
-// Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+// Make implements platform.Steps.
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	if w.IsComment() {
 		call := p.Call(http.MethodPost, "/rest/socialActions/"+url.PathEscape(w.First.ID)+"/comments",
 			w.Account.Token.Access)
@@ -189,10 +188,10 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	return refOf(id), nil
 }
 
-func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/feed/update/" + id} }
+func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/feed/update/" + id} }
 
 // body returns a post.
-func body(w *chain.Work[state]) map[string]any {
+func body(w *platform.Work[state]) map[string]any {
 	a, post, visibility := w.Account, w.Post, "PUBLIC"
 	if post.Options.Privacy == platform.Friends && strings.HasPrefix(a.ID, member) {
 		visibility = "CONNECTIONS"
@@ -230,8 +229,9 @@ func body(w *chain.Work[state]) map[string]any {
 	return body
 }
 
-// Find implements chain.Steps. It looks at the newest posts of an organisation.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+// Find implements platform.Steps. It looks at the newest posts of an organisation.
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
+	err error) {
 	if !strings.HasPrefix(w.Account.ID, organization) || w.IsComment() {
 		return ref, "", platform.Lost(nil)
 	}

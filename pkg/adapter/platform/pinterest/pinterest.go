@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -85,7 +84,7 @@ type Options struct {
 type Platform struct {
 	wire.Connector
 	wire.Kept
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 // New returns the adapter.
@@ -97,7 +96,7 @@ func New(cfg wire.Config) *Platform {
 		Authorize: c.Base(site) + "/oauth/", Token: c.Base(api) + "/v5/oauth/token", Scopes: capabilities.Scopes,
 		Divider: ",", Basic: true, Refused: tokenRefused,
 	}}}
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -23,8 +22,8 @@ type state struct {
 	Video string `json:"video,omitempty"` // id of the uploaded video
 }
 
-// Prepare implements chain.Steps. It uploads a video, or looks at it.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+// Prepare implements platform.Steps. It uploads a video, or looks at it.
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	if !w.Post.Media[0].Video() {
 		return true, 0, nil
 	}
@@ -88,8 +87,8 @@ func link(post platform.Post) string {
 	return ""
 }
 
-// Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+// Make implements platform.Steps.
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	pin := map[string]any{"board_id": w.Account.ID, "description": w.Text(), "media_source": source(w.Post, w.Own)}
 	for name, value := range map[string]string{"title": w.Post.Title, "link": link(w.Post),
 		"alt_text": w.Post.Media[0].Alt} {
@@ -111,8 +110,8 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	return refOf(made.ID), nil
 }
 
-func refOf(id string) chain.Ref {
-	return chain.Ref{ID: id, URL: site + "/pin/" + url.PathEscape(id) + "/"}
+func refOf(id string) platform.Ref {
+	return platform.Ref{ID: id, URL: site + "/pin/" + url.PathEscape(id) + "/"}
 }
 
 // source returns the media of a pin.
@@ -137,8 +136,9 @@ func source(post platform.Post, s state) map[string]any {
 	}
 }
 
-// Find implements chain.Steps. It looks at the newest pins of the board.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+// Find implements platform.Steps. It looks at the newest pins of the board.
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
+	err error) {
 	var list struct {
 		Items []struct {
 			ID          string `json:"id"`

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 )
@@ -31,7 +30,7 @@ func (s Suite) Cases() []Case {
 	return cases
 }
 
-var snakeCase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`) })
+var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 func (s Suite) describes(context.Context) error {
 	f := s.New()
@@ -39,7 +38,7 @@ func (s Suite) describes(context.Context) error {
 	c := f.Adapter.Capabilities()
 	var problems []error
 	report := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if name := f.Adapter.Name(); !snakeCase().MatchString(name) || !strings.EqualFold(name, c.Label) {
+	if name := f.Adapter.Name(); !snakeCase.MatchString(name) || !strings.EqualFold(name, c.Label) {
 		report("the name %q is not lower snake_case, or not that of %q", name, c.Label)
 	}
 	if (c.Connect == platform.ConnectOAuth) != (len(c.Scopes) > 0) {

@@ -12,7 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/linkedin"
 	"github.com/content-automation/api/pkg/adapter/platform/pinterest"
 	"github.com/content-automation/api/pkg/adapter/platform/rutube"
-	"github.com/content-automation/api/pkg/adapter/platform/sandbox"
 	"github.com/content-automation/api/pkg/adapter/platform/telegram"
 	"github.com/content-automation/api/pkg/adapter/platform/threads"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
@@ -122,5 +121,5 @@ func Sandbox(name string, now func() time.Time) (platform.Adapter, bool) {
 	if !ok {
 		return nil, false
 	}
-	return sandbox.New(name, r.Capabilities, now), true
+	return NewSandbox(name, r.Capabilities, now), true
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -77,13 +76,13 @@ type Options struct{ platform.Visible }
 // Platform is Rutube.
 type Platform struct {
 	wire.Keyed
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	p := &Platform{Keyed: wire.Keyed{API: wire.API{Client: wire.New(Name, cfg)}}}
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 
@@ -152,7 +151,7 @@ type state struct {
 }
 
 // Begin implements chain.Beginner. It makes Rutube read the video as a hidden one.
-func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
+func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	text := platform.Arrange(w.Post, capabilities)
 	category := other
 	if w.Post.Topic == platform.TopicMusic {
@@ -201,7 +200,7 @@ func (p *Platform) film(ctx context.Context, a platform.Account, video string) (
 }
 
 // Prepare implements chain.Steps. It waits until the video is ready.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	f, err := p.film(ctx, w.Account, w.Own.Video)
 	switch reason := f.reason(); {
 	case err != nil:
@@ -215,18 +214,20 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready boo
 }
 
 // Make implements chain.Steps. It shows the video.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (chain.Ref, error) {
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (platform.Ref, error) {
 	return refOf(w.Own.Video), p.call(ctx, w.Account, http.MethodPatch, w.Own.Video+"/",
 		map[string]any{"is_hidden": false}, true, &film{})
 }
 
-func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: "https://rutube.ru/video/" + id + "/"} }
+func refOf(id string) platform.Ref {
+	return platform.Ref{ID: id, URL: "https://rutube.ru/video/" + id + "/"}
+}
 
 // Find implements chain.Steps. It allows a repeat, because showing a visible video has no effect.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (chain.Ref, platform.Stage, error) {
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (platform.Ref, platform.Stage, error) {
 	f, err := p.film(ctx, w.Account, w.Own.Video)
 	if f.Hidden {
-		return chain.Ref{}, platform.StageFinalize, err
+		return platform.Ref{}, platform.StageFinalize, err
 	}
 	return refOf(w.Own.Video), platform.StageDone, err
 }

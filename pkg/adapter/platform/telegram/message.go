@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -26,7 +25,7 @@ type item struct {
 }
 
 // next returns the call that sends the next part of a post: the media or the text, then the rest of a long caption.
-func next(ctx context.Context, w *chain.Work[state]) (wire.Call, error) {
+func next(ctx context.Context, w *platform.Work[state]) (wire.Call, error) {
 	post, text := w.Post, w.Text()
 	own, _ := post.Options.Own.(Options)
 	if w.Made > 0 || len(post.Media) == 0 {

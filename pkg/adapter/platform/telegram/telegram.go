@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -74,13 +73,13 @@ type Options struct {
 // Platform is Telegram.
 type Platform struct {
 	wire.Keyed
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 // New returns the adapter.
 func New(cfg wire.Config) *Platform {
 	p := &Platform{Keyed: wire.Keyed{API: wire.API{Client: wire.New(Name, cfg)}}}
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 
@@ -143,12 +142,12 @@ type state struct {
 }
 
 // Prepare implements chain.Steps. Telegram takes one message a second in a chat.
-func (p *Platform) Prepare(_ context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(_ context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	return true, time.Duration(min(w.Made, 1)) * time.Second, nil
 }
 
 // Make implements chain.Steps. It sends one message. The id of the post is that of the first one.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	if w.Own.Chat == "" {
 		w.Own.Chat = w.Account.ID
 	}
@@ -161,16 +160,16 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	var moved *migration
 	if errors.As(err, &moved) {
 		w.Own.Chat = strconv.FormatInt(moved.chat, 10)
-		return ref, chain.ErrMore
+		return ref, platform.ErrMore
 	}
 	if err == nil && w.Made == 0 {
-		ref = chain.Ref{ID: strconv.FormatInt(made.ID, 10), URL: address(made)}
+		ref = platform.Ref{ID: strconv.FormatInt(made.ID, 10), URL: address(made)}
 	}
 	return ref, err
 }
 
 // Find implements chain.Steps.
-func (p *Platform) Find(context.Context, *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(context.Context, *platform.Work[state]) (ref platform.Ref, next platform.Stage, err error) {
 	return ref, "", platform.Lost(errors.New("a bot cannot read a chat"))
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 )
 
@@ -16,7 +15,7 @@ func containers(g graph.API) *graph.Containers {
 		Graph: g,
 		Edge:  "/threads", Limit: "/threads_publishing_limit", State: "status", Detail: "error_message", Caption: "text",
 		Image: 30 * time.Second, File: file, Describe: describe,
-		List: func(w *chain.Work[graph.Boxes]) (edge, text string) {
+		List: func(w *platform.Work[graph.Boxes]) (edge, text string) {
 			if w.Made > 0 {
 				return "/replies", w.Text()
 			}
@@ -38,7 +37,7 @@ func file(_ platform.Post, m platform.Media) url.Values {
 }
 
 // describe adds the text of the next post, and what it answers.
-func describe(form url.Values, w *chain.Work[graph.Boxes]) {
+func describe(form url.Values, w *platform.Work[graph.Boxes]) {
 	form.Set("text", w.Text())
 	switch {
 	case w.IsComment():

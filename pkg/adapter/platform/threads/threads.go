@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
@@ -112,7 +111,7 @@ type Platform struct {
 	wire.Connector
 	wire.Kept
 	*graph.Containers
-	chain.Chain[graph.Boxes]
+	platform.Chain[graph.Boxes]
 	graph.Reader
 }
 
@@ -127,7 +126,7 @@ func New(cfg wire.Config) *Platform {
 	p.Reader = graph.Reader{Via: g, Listing: "/conversation", Hiding: "/manage_reply",
 		Hide: "hide",
 		List: url.Values{"fields": {"id,text,timestamp,username,hide_status,replied_to,is_reply_owned_by_me"}}}
-	p.Chain = chain.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[graph.Boxes]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 

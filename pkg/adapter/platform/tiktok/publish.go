@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -67,7 +66,7 @@ func (p *Platform) chunks(bytes int64) (length, count int64) {
 
 // Begin implements chain.Beginner. It reads the permissions of the account, and opens the
 // publication of a video. Nothing is posted before the video is uploaded.
-func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
+func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	post, m, own := w.Post, w.Post.Media[0], optionsOf(w.Post)
 	if inbox(post) {
 		if !m.Video() {
@@ -103,7 +102,7 @@ func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
 }
 
 // openVideo opens the publication of a video.
-func (p *Platform) openVideo(ctx context.Context, w *chain.Work[state], path string, body map[string]any) error {
+func (p *Platform) openVideo(ctx context.Context, w *platform.Work[state], path string, body map[string]any) error {
 	bytes := w.Post.Media[0].Bytes
 	length, count := p.chunks(bytes)
 	body["source_info"] = map[string]any{"source": "FILE_UPLOAD", "video_size": bytes, "chunk_size": length,
@@ -123,7 +122,7 @@ func (p *Platform) openVideo(ctx context.Context, w *chain.Work[state], path str
 }
 
 // piece returns the length of the chunk at the offset, and reports whether it is the last.
-func (p *Platform) piece(w *chain.Work[state]) (length int64, last bool) {
+func (p *Platform) piece(w *platform.Work[state]) (length int64, last bool) {
 	bytes := w.Post.Media[0].Bytes
 	length, count := p.chunks(bytes)
 	if w.Own.Offset/length >= count-1 {
@@ -140,12 +139,12 @@ type status struct {
 	Uploaded int64         `json:"uploaded_bytes"`
 }
 
-func (p *Platform) status(ctx context.Context, w *chain.Work[state]) (s status, err error) {
+func (p *Platform) status(ctx context.Context, w *platform.Work[state]) (s status, err error) {
 	return s, p.post(ctx, w.Account, "/v2/post/publish/status/fetch/", map[string]string{"publish_id": w.Own.ID}, &s)
 }
 
 // Prepare implements chain.Steps. It uploads a chunk that is not the last.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	if _, last := p.piece(w); w.Own.ID == "" || last {
 		return true, 0, nil
 	}
@@ -173,7 +172,7 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready boo
 
 // follow reports whether a publication whose media TikTok has received has ended, according to its state. If not, it
 // returns when to look again.
-func (p *Platform) follow(w *chain.Work[state], s status) (ended bool, wait time.Duration, err error) {
+func (p *Platform) follow(w *platform.Work[state], s status) (ended bool, wait time.Duration, err error) {
 	switch s.State {
 	case "FAILED":
 		return false, 0, failed(s.Reason)
@@ -187,7 +186,7 @@ func (p *Platform) follow(w *chain.Work[state], s status) (ended bool, wait time
 			if w.Post.Media[0].Video() {
 				kind = "/video/"
 			}
-			w.First = chain.Ref{ID: id, URL: accounts + "/@" + url.PathEscape(w.Own.User) + kind + url.PathEscape(id)}
+			w.First = platform.Ref{ID: id, URL: accounts + "/@" + url.PathEscape(w.Own.User) + kind + url.PathEscape(id)}
 			return true, 0, nil
 		}
 		w.Own.Looks++
@@ -198,7 +197,7 @@ func (p *Platform) follow(w *chain.Work[state], s status) (ended bool, wait time
 }
 
 // End implements chain.Ender. It waits for the post.
-func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
+func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
 	if w.First.ID != "" {
 		return true, 0, nil
 	}
@@ -210,7 +209,7 @@ func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, w
 }
 
 // upload uploads a chunk. TikTok answers 206, and 201 to the last chunk.
-func (p *Platform) upload(ctx context.Context, w *chain.Work[state], length int64, posts bool) error {
+func (p *Platform) upload(ctx context.Context, w *platform.Work[state], length int64, posts bool) error {
 	m, at := w.Post.Media[0], w.Own.Offset
 	call := wire.Call{
 		Name: "upload", Method: http.MethodPut, URL: w.Own.Upload, Posts: posts, Timeout: wire.UploadTimeout,
@@ -238,7 +237,7 @@ func (p *Platform) upload(ctx context.Context, w *chain.Work[state], length int6
 }
 
 // Make implements chain.Steps. It uploads the last chunk, or names the photos. The id of the post is known later.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	w.Wait = processing
 	if w.Own.ID == "" {
 		return ref, p.photos(ctx, w)
@@ -248,7 +247,7 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 }
 
 // photos posts photos.
-func (p *Platform) photos(ctx context.Context, w *chain.Work[state]) error {
+func (p *Platform) photos(ctx context.Context, w *platform.Work[state]) error {
 	addresses := make([]string, len(w.Post.Media))
 	for i, m := range w.Post.Media {
 		addresses[i] = m.URL
@@ -278,7 +277,8 @@ func (p *Platform) photos(ctx context.Context, w *chain.Work[state]) error {
 
 // Find implements chain.Steps. A video is posted once, however often its last chunk is sent. A post of photos whose
 // answer was lost has no id to look for.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
+	err error) {
 	if w.Own.ID == "" {
 		return ref, "", platform.Lost(errors.New("tiktok: a post of photos has no id yet"))
 	}

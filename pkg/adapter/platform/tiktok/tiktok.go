@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -116,7 +115,7 @@ func optionsOf(post platform.Post) Options {
 // Platform is TikTok.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	platform.Chain[state]
 	chunk int64
 }
 
@@ -128,7 +127,7 @@ func New(cfg wire.Config) *Platform {
 			Authorize: c.Base(accounts) + "/v2/auth/authorize/", Token: c.Base(api) + "/v2/oauth/token/",
 			Scopes: capabilities.Scopes, Divider: ",", ClientParam: "client_key", Challenge: challenge,
 		}}, chunk: defaultChunk}
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 

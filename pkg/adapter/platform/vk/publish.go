@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -29,7 +28,7 @@ type state struct {
 
 // Prepare implements chain.Steps. It uploads a photo, opens the upload of a video, or uploads the
 // video. Uploaded files stay invisible until they are attached.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s, all := &w.Own, w.Post.Media
 	if len(s.Attached) >= len(all) {
 		return true, 0, nil
@@ -137,7 +136,7 @@ func (p *Platform) upload(ctx context.Context, address, field string, m platform
 }
 
 // Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	a := w.Account
 	params := url.Values{"owner_id": {a.ID}, "guid": {w.Post.Key}}
 	if w.IsComment() {
@@ -164,13 +163,14 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	return refOf(a, made.ID), nil
 }
 
-func refOf(a platform.Account, id int64) chain.Ref {
+func refOf(a platform.Account, id int64) platform.Ref {
 	n := strconv.FormatInt(id, 10)
-	return chain.Ref{ID: n, URL: "https://vk.com/wall" + a.ID + "_" + n}
+	return platform.Ref{ID: n, URL: "https://vk.com/wall" + a.ID + "_" + n}
 }
 
 // Find implements chain.Steps. It looks for the post on the wall.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
+	err error) {
 	if w.IsComment() || w.Account.Token.Refresh == "" {
 		return ref, "", platform.Lost(errors.New("vk: the token of a community cannot read the wall"))
 	}

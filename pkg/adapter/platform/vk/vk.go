@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -86,7 +85,7 @@ type Options struct {
 // Platform is VK.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 // New returns the adapter.
@@ -97,7 +96,7 @@ func New(cfg wire.Config) *Platform {
 			Authorize: c.Base(accounts) + "/authorize", Token: c.Base(accounts) + "/oauth2/auth",
 			Scopes: capabilities.Scopes, Public: capabilities.PublicApp,
 		}}}
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 

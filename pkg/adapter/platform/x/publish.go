@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -55,8 +54,8 @@ func (u uploaded) ready() (bool, time.Duration, error) {
 	}
 }
 
-// Prepare implements chain.Steps. It uploads some parts of a file, or looks at the file.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+// Prepare implements platform.Steps. It uploads some parts of a file, or looks at the file.
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	s := &w.Own
 	if w.Made > 0 || len(s.Files) == len(w.Post.Media) {
 		return true, 0, nil
@@ -146,8 +145,8 @@ func (p *Platform) append(ctx context.Context, a platform.Account, m platform.Me
 var settings = map[string]string{"following": "following", "mentioned": "mentionedUsers", "subscribers": "subscribers",
 	"verified": "verified"}
 
-// Make implements chain.Steps.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, err error) {
+// Make implements platform.Steps.
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	body := map[string]any{"text": w.Text()}
 	if w.Post.Options.Generated {
 		body["made_with_ai"] = true
@@ -185,7 +184,7 @@ func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (ref chain.Re
 	return refOf(made.Data.ID), nil
 }
 
-func refOf(id string) chain.Ref { return chain.Ref{ID: id, URL: site + "/i/status/" + id} }
+func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/i/status/" + id} }
 
 // plain returns a text without its links and repeated spaces. X writes links in its own way, and adds
 // one for media.
@@ -199,9 +198,10 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(b.String()+text[at:]), " ")
 }
 
-// Find implements chain.Steps. It looks at the posts since the call began, because X charges for each
+// Find implements platform.Steps. It looks at the posts since the call began, because X charges for each
 // post that is read.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (ref chain.Ref, next platform.Stage, err error) {
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, next platform.Stage,
+	err error) {
 	var list struct {
 		Data []struct {
 			ID   string    `json:"id"`

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -135,7 +134,7 @@ func cost(p platform.Post) (sum int) {
 // Platform is X.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	platform.Chain[state]
 }
 
 // New returns the adapter.
@@ -146,7 +145,7 @@ func New(cfg wire.Config) *Platform {
 		Scopes: capabilities.Scopes, Basic: true,
 	}}}
 	p.Refused = p.refused
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities, Every: 3 * time.Minute}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities, Every: 3 * time.Minute}
 	return p
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -27,7 +26,7 @@ func isShort(m platform.Media) bool { return m.Width <= m.Height && m.Duration <
 
 // End implements chain.Ender. It sets the cover of the video, and waits until a Short is processed. A cover that
 // YouTube refuses does not fail the publication.
-func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, wait time.Duration, err error) {
+func (p *Platform) End(ctx context.Context, w *platform.Work[state]) (ended bool, wait time.Duration, err error) {
 	if w.Post.Cover == nil {
 		return true, 0, nil
 	}
@@ -60,7 +59,7 @@ func (p *Platform) End(ctx context.Context, w *chain.Work[state]) (ended bool, w
 }
 
 // cover sets the cover of the video.
-func (p *Platform) cover(ctx context.Context, w *chain.Work[state]) error {
+func (p *Platform) cover(ctx context.Context, w *platform.Work[state]) error {
 	call := p.Call(http.MethodPost, "/upload/youtube/v3/thumbnails/set", w.Account.Token.Access)
 	call.Query = url.Values{"videoId": {w.First.ID}, "uploadType": {"media"}}
 	call.Body = wire.Range(ctx, *w.Post.Cover, 0, w.Post.Cover.Bytes)

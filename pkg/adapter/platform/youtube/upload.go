@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -43,7 +42,7 @@ func category(t platform.Topic) string {
 }
 
 // Begin implements chain.Beginner. It opens an upload session.
-func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
+func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	post, m := w.Post, w.Post.Media[0]
 	text := platform.Arrange(post, capabilities)
 	snippet := map[string]any{"title": text.Title, "description": text.Body, "categoryId": category(post.Topic)}
@@ -83,12 +82,12 @@ func (p *Platform) Begin(ctx context.Context, w *chain.Work[state]) error {
 }
 
 // last reports whether the next part is the last.
-func (p *Platform) last(w *chain.Work[state]) bool {
+func (p *Platform) last(w *platform.Work[state]) bool {
 	return w.Post.Media[0].Bytes-w.Own.Offset <= p.part
 }
 
 // Prepare implements chain.Steps. It uploads a part that is not the last.
-func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready bool, wait time.Duration, err error) {
+func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready bool, wait time.Duration, err error) {
 	if p.last(w) {
 		return true, 0, nil
 	}
@@ -97,27 +96,27 @@ func (p *Platform) Prepare(ctx context.Context, w *chain.Work[state]) (ready boo
 	case err == nil:
 		w.First, w.Made = ref, 1
 		return false, w.Wait, nil
-	case !errors.Is(err, chain.ErrMore):
+	case !errors.Is(err, platform.ErrMore):
 		return false, 0, err
 	case p.last(w):
 		return true, 0, nil
 	}
-	if _, err := p.send(ctx, w, p.part, false); err != nil && !errors.Is(err, chain.ErrMore) {
+	if _, err := p.send(ctx, w, p.part, false); err != nil && !errors.Is(err, platform.ErrMore) {
 		return false, 0, err
 	}
 	return p.last(w), 0, nil
 }
 
 // Make implements chain.Steps. It uploads the last part.
-func (p *Platform) Make(ctx context.Context, w *chain.Work[state]) (chain.Ref, error) {
+func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (platform.Ref, error) {
 	return p.send(ctx, w, w.Post.Media[0].Bytes-w.Own.Offset, true)
 }
 
 // Find implements chain.Steps. The bytes that the session lacks may be sent again.
-func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (chain.Ref, platform.Stage, error) {
+func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (platform.Ref, platform.Stage, error) {
 	ref, err := p.ask(ctx, w)
 	switch {
-	case errors.Is(err, chain.ErrMore):
+	case errors.Is(err, platform.ErrMore):
 		return ref, platform.StageCheck, nil
 	case platform.KindOf(err) == platform.Restart:
 		// A session that is gone may have made its video before it went.
@@ -127,13 +126,13 @@ func (p *Platform) Find(ctx context.Context, w *chain.Work[state]) (chain.Ref, p
 }
 
 // ask reads how many bytes the session has received.
-func (p *Platform) ask(ctx context.Context, w *chain.Work[state]) (chain.Ref, error) {
+func (p *Platform) ask(ctx context.Context, w *platform.Work[state]) (platform.Ref, error) {
 	return p.call(ctx, w, wire.Call{Name: "session",
 		Header: http.Header{"Content-Range": {fmt.Sprintf("bytes */%d", w.Post.Media[0].Bytes)}}})
 }
 
 // send uploads a part.
-func (p *Platform) send(ctx context.Context, w *chain.Work[state], length int64, last bool) (chain.Ref, error) {
+func (p *Platform) send(ctx context.Context, w *platform.Work[state], length int64, last bool) (platform.Ref, error) {
 	m, at := w.Post.Media[0], w.Own.Offset
 	return p.call(ctx, w, wire.Call{Name: "upload", Body: wire.Range(ctx, m, at, length), Posts: last,
 		Timeout: wire.UploadTimeout,
@@ -142,7 +141,7 @@ func (p *Platform) send(ctx context.Context, w *chain.Work[state], length int64,
 
 // call calls the session, and returns the video. The error is chain.ErrMore if the session lacks bytes, and the state
 // then says how many it has.
-func (p *Platform) call(ctx context.Context, w *chain.Work[state], call wire.Call) (ref chain.Ref, err error) {
+func (p *Platform) call(ctx context.Context, w *platform.Work[state], call wire.Call) (ref platform.Ref, err error) {
 	if !p.Client.Trusts(w.Own.Session, domain) {
 		return ref, platform.Reject(platform.CodeInvalidHandle, "The publication is not known.")
 	}
@@ -157,7 +156,7 @@ func (p *Platform) call(ctx context.Context, w *chain.Work[state], call wire.Cal
 			return ref, p.Client.Garbled(call, fmt.Errorf("the session has %d bytes: %w", at, err))
 		}
 		w.Own.Offset = at
-		return ref, chain.ErrMore
+		return ref, platform.ErrMore
 	}
 	if err := p.Client.Check(call, answer, p.refused); err != nil {
 		return ref, err
@@ -171,7 +170,7 @@ func (p *Platform) call(ctx context.Context, w *chain.Work[state], call wire.Cal
 	if w.Post.Cover != nil && isShort(w.Post.Media[0]) {
 		w.Wait = processing
 	}
-	return chain.Ref{ID: made.ID, URL: "https://www.youtube.com/watch?v=" + made.ID}, nil
+	return platform.Ref{ID: made.ID, URL: "https://www.youtube.com/watch?v=" + made.ID}, nil
 }
 
 // offset returns how many bytes a session has received. The header Range names the last byte.

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/chain"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 )
 
@@ -89,7 +88,7 @@ type Options struct {
 // Platform is YouTube.
 type Platform struct {
 	wire.Connector
-	chain.Chain[state]
+	platform.Chain[state]
 	part int64
 }
 
@@ -103,7 +102,7 @@ func New(cfg wire.Config) *Platform {
 		Extra: url.Values{"access_type": {"offline"}, "prompt": {"consent"}},
 	}}, part: defaultPart}
 	p.Refused = func(bool) wire.Refused { return p.refused }
-	p.Chain = chain.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
+	p.Chain = platform.Chain[state]{Steps: p, ID: Name, Caps: capabilities}
 	return p
 }
 

@@ -50,14 +50,19 @@ func (g *Guardrail) Moderate(ctx context.Context, text string) (flagged bool, er
 	return err == nil && out.Action != types.GuardrailActionNone, err
 }
 
-// Moderator returns the moderator of a function that calls nothing else here: the guardrail of a name, or nil if the
-// name is empty. The endpoint of fakes replaces AWS, unless it is empty.
+// Open returns a provider that calls text models and guardrails alone. The endpoint of fakes replaces AWS, unless it is
+// empty.
+func Open(cfg aws.Config, fakes string) *Provider {
+	if fakes != "" {
+		fakes += "/" + Name
+	}
+	return New(Config{AWS: cfg, Endpoint: fakes})
+}
+
+// Moderator returns the guardrail of a name, or nil if the name is empty. See Open for the fakes.
 func Moderator(cfg aws.Config, guardrail, fakes string) provider.Moderator {
 	if guardrail == "" {
 		return nil
 	}
-	if fakes != "" {
-		fakes += "/" + Name
-	}
-	return New(Config{AWS: cfg, Endpoint: fakes}).Guardrail(guardrail)
+	return Open(cfg, fakes).Guardrail(guardrail)
 }

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -93,12 +92,10 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 }
 
 // invocation is the form of a handle: the ARN of an invocation.
-var invocation = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:async-invoke/[a-z0-9]{12}$`)
-})
+var invocation = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:[a-z0-9-]{1,20}:[0-9]{12}:async-invoke/[a-z0-9]{12}$`)
 
 func check(h provider.Handle) error {
-	if !invocation().MatchString(string(h)) {
+	if !invocation.MatchString(string(h)) {
 		return unknown(fmt.Errorf("%.100q is no invocation", h))
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -25,11 +24,9 @@ const (
 )
 
 var (
-	endpoints = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)+$`)
-	})
-	requestIDs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`) })
+	endpoints = regexp.MustCompile(
+		`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)+$`)
+	requestIDs = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
 )
 
 // work is a request as encoded in its handle. It contains no URL, so that a handle cannot lead anywhere but to the
@@ -55,9 +52,9 @@ func (w work) wait(now time.Time) time.Duration {
 // check validates the work of a handle or of an answer.
 func (w work) check() error {
 	switch {
-	case !endpoints().MatchString(w.Model):
+	case !endpoints.MatchString(w.Model):
 		return fmt.Errorf("%q is no model", w.Model)
-	case !requestIDs().MatchString(w.Request):
+	case !requestIDs.MatchString(w.Request):
 		return fmt.Errorf("%q is no request id", w.Request)
 	case !slices.Contains(provider.Kinds(), w.Kind):
 		return fmt.Errorf("%q is no kind", w.Kind)

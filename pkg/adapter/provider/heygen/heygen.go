@@ -26,7 +26,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/text/language"
@@ -131,7 +130,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 	if err := p.client.JSON(ctx, call, &answer); err != nil {
 		return provider.Submission{}, err
 	}
-	if !videoID().MatchString(answer.Data.VideoID) {
+	if !videoID.MatchString(answer.Data.VideoID) {
 		return provider.Submission{}, p.client.Garbled(call, errors.New("it names no video"))
 	}
 	return provider.Submission{Handle: provider.Handle(handlePrefix + answer.Data.VideoID)}, nil
@@ -268,12 +267,12 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 }
 
 // videoID is the form of the ids of videos. An id becomes part of a URL.
-var videoID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) })
+var videoID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 // parse returns the id in a handle.
 func parse(h provider.Handle) (string, error) {
 	id, ok := strings.CutPrefix(string(h), handlePrefix)
-	if !ok || !videoID().MatchString(id) {
+	if !ok || !videoID.MatchString(id) {
 		return "", invalid("unknown_generation", "The provider does not know the generation.")
 	}
 	return id, nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"regexp"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -76,7 +75,7 @@ func Run(t *testing.T, s Suite) {
 }
 
 func (s Suite) describes(t *testing.T) {
-	if name := s.Provider.Name(); !snakeCase().MatchString(name) {
+	if name := s.Provider.Name(); !snakeCase.MatchString(name) {
 		t.Errorf("the name %q is not lower snake_case", name)
 	}
 	kinds := s.Provider.Capabilities().Kinds
@@ -285,7 +284,7 @@ func (s Suite) follow(t *testing.T, h provider.Handle) provider.Status {
 	return provider.Status{}
 }
 
-var snakeCase = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`) })
+var snakeCase = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`)
 
 // wantKind checks an error that the provider classified.
 func wantKind(t *testing.T, err error, want provider.ErrorKind) {
@@ -298,7 +297,7 @@ func wantKind(t *testing.T, err error, want provider.ErrorKind) {
 	if e.Kind != want {
 		t.Errorf("got %v, want kind %s", e, want)
 	}
-	if !snakeCase().MatchString(e.Code) || e.Message == "" {
+	if !snakeCase.MatchString(e.Code) || e.Message == "" {
 		t.Errorf("the code %q or the message %q is not fit to be shown", e.Code, e.Message)
 	}
 }

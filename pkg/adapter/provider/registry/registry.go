@@ -14,8 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/adapter/provider/credentials"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -32,9 +30,6 @@ type Config struct {
 	Secret string
 	// Bucket is the bucket for the results of AWS's providers.
 	Bucket string
-	// Guardrail is the guardrail that moderates texts: its id, a colon, and its version. If it is empty, no text is
-	// moderated.
-	Guardrail string
 	// Endpoint, on the local system, is the URL of the fakes of all providers. Each answers below its name. If it is
 	// empty, the providers themselves are called.
 	Endpoint string
@@ -47,7 +42,7 @@ type Config struct {
 // Registry finds providers. It is safe for concurrent use.
 type Registry struct {
 	cfg     Config
-	secrets *credentials.Store
+	secrets *Credentials
 
 	mu    sync.Mutex
 	built map[string]provider.Provider
@@ -60,7 +55,7 @@ func New(cfg Config) *Registry {
 	}
 	return &Registry{
 		cfg:     cfg,
-		secrets: credentials.New(secret.Manager(cfg.AWS, cfg.Secret), cfg.Now),
+		secrets: NewCredentials(secret.Manager(cfg.AWS, cfg.Secret), cfg.Now),
 		built:   map[string]provider.Provider{},
 	}
 }
@@ -79,14 +74,6 @@ func (r *Registry) For(name string, mode tenant.Mode) (provider.Provider, error)
 		return nil, errs.New(errs.ProviderUnavailable, "The provider %q is not set up here for %s keys.", name, mode)
 	}
 	return r.get(name, build), nil
-}
-
-// Moderator returns the moderator of texts of live keys, or nil if none is set up. Test keys rehearse its result.
-func (r *Registry) Moderator() provider.Moderator {
-	if r.cfg.Guardrail == "" {
-		return nil
-	}
-	return r.get(bedrock.Name, builders[bedrock.Name]).(*bedrock.Provider).Guardrail(r.cfg.Guardrail)
 }
 
 func (r *Registry) get(name string, build func(*Registry) provider.Provider) provider.Provider {

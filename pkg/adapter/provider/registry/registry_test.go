@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/row"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -160,7 +159,7 @@ func TestARefusedCredentialIsReadAgain(t *testing.T) {
 // Whatever can be configured can be built, and knows its name.
 func TestEachProviderIsBuiltUnderItsName(t *testing.T) {
 	if got, want := slices.Sorted(maps.Keys(builders)),
-		slices.Sorted(slices.Values(row.Names())); !slices.Equal(got, want) {
+		slices.Sorted(slices.Values(provider.RowNames())); !slices.Equal(got, want) {
 		t.Errorf("the rows are %v, and the builders are of %v", want, got)
 	}
 	r := New(Config{Configured: provider.ParseConfigured(strings.Join(slices.Collect(maps.Keys(builders)), ",")),

@@ -10,11 +10,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/synth"
 )
 
 // ratios are the aspect ratios of each kind. The first of each is the default.
@@ -102,11 +100,11 @@ func mood(prompt string) uint32 {
 }
 
 // hexColor finds the colors of a brand in a prompt.
-var hexColor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#[0-9a-fA-F]{6}\b`) })
+var hexColor = regexp.MustCompile(`#[0-9a-fA-F]{6}\b`)
 
 // colors returns the first colors that a prompt names.
 func colors(prompt string) (all []color.RGBA) {
-	for _, found := range hexColor().FindAllString(prompt, maxColors) {
+	for _, found := range hexColor.FindAllString(prompt, maxColors) {
 		n, _ := strconv.ParseUint(found[1:], 16, 32) // the expression has found a number
 		all = append(all, color.RGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 255})
 	}
@@ -134,16 +132,16 @@ func (w work) check() error {
 
 // file makes the i-th file of the result.
 func (w work) file(i uint32) ([]byte, error) {
-	scene := synth.Scene{Width: w.Width, Height: w.Height, Seed: w.Seed + i, Mood: w.Mood, Colors: w.Colors}
+	scene := Scene{Width: w.Width, Height: w.Height, Seed: w.Seed + i, Mood: w.Mood, Colors: w.Colors}
 	plays := time.Duration(w.Length) * time.Millisecond
 	switch w.Kind {
 	case provider.KindImage:
-		return synth.JPEG(scene)
+		return JPEG(scene)
 	case provider.KindVideo:
-		return synth.MP4(scene, plays, false)
+		return MP4(scene, plays, false)
 	case provider.KindAvatar:
-		return synth.MP4(scene, plays, true)
+		return MP4(scene, plays, true)
 	default:
-		return synth.MP3(w.Seed, plays)
+		return MP3(w.Seed, plays)
 	}
 }

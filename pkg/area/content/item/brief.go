@@ -9,8 +9,8 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/craft/source"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -49,7 +49,7 @@ type Brief struct {
 	MaxAge    int             `json:"max_age_hours,omitempty"`
 	Sourced   bool            `json:"sourced,omitempty"`
 	// Brand is the brand of the factory in finished media, or nil if they show none.
-	Brand *composition.Brand `json:"brand,omitempty"`
+	Brand *generate.Brand `json:"brand,omitempty"`
 	// Logo is the logo with its places, or nil if its place is the same for all platforms.
 	Logo *Logo `json:"logo,omitempty"`
 	// Badge is what finished media of products say besides the price, or nil if they say nothing.
@@ -125,8 +125,8 @@ func (f Factory) badgeOf(settings map[string]any) *Badge {
 }
 
 // brandOf returns the brand that settings describe, or nil if they describe none.
-func brandOf(settings map[string]any, logo *media.File) *composition.Brand {
-	b := composition.Brand{Font: words(settings["font"])}
+func brandOf(settings map[string]any, logo *media.File) *generate.Brand {
+	b := generate.Brand{Font: words(settings["font"])}
 	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {
 		if name, ok := settings[member].(string); ok {
 			b.Name = name
@@ -155,7 +155,7 @@ func logoOf(settings map[string]any, logo *media.File) *Logo {
 	if logo == nil || len(places) == 0 {
 		return nil
 	}
-	l := Logo{File: *logo, Place: cmp.Or(words(settings["logo_place"]), composition.TopLeft), Places: map[string]string{}}
+	l := Logo{File: *logo, Place: cmp.Or(words(settings["logo_place"]), generate.TopLeft), Places: map[string]string{}}
 	for platform, place := range places {
 		l.Places[platform] = words(place)
 	}
@@ -164,7 +164,7 @@ func logoOf(settings map[string]any, logo *media.File) *Logo {
 
 // shown reports whether the settings want the logo on a platform, whatever its rules.
 func (l *Logo) shown(platform string) bool {
-	return l != nil && l.Places[platform] != "" && l.Places[platform] != composition.None
+	return l != nil && l.Places[platform] != "" && l.Places[platform] != generate.None
 }
 
 // at returns the place of the logo in media for platforms.
@@ -175,8 +175,8 @@ func (l *Logo) at(platforms []string) string {
 	}
 	slices.Sort(all)
 	switch all = slices.Compact(all); {
-	case slices.Contains(all, composition.None):
-		return composition.None
+	case slices.Contains(all, generate.None):
+		return generate.None
 	case len(all) == 1:
 		return all[0]
 	}

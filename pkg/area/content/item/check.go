@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/guard"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -122,7 +121,7 @@ func (w *work) Spares(n int) bool {
 }
 
 // Composition implements generate.Composing: the finished media of the item.
-func (w *work) Composition(_ int, made []generate.Made) (composition.Composition, error) {
+func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, error) {
 	if s := w.Sandbox; s != nil && s.Outcome == generate.OutcomeFailed {
 		// No provider has rehearsed the failure, since all other parts are reused.
 		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
@@ -140,7 +139,7 @@ func (w *work) Composition(_ int, made []generate.Made) (composition.Composition
 		r.Brief.Brand = r.Brief.Brand.At(&l.File, w.look.Place)
 	}
 	c, err := r.composition(made)
-	if v, ok := c.(composition.Video); ok && w.look.Plain {
+	if v, ok := c.(generate.Video); ok && w.look.Plain {
 		v.Intro, v.Outro = nil, nil // what was made for the time between them cannot fill theirs
 		c = v
 	}

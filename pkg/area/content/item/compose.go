@@ -8,14 +8,13 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/script"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
 // composition returns the composition of the parts that were made.
-func (r maker) composition(made []generate.Made) (composition.Composition, error) {
+func (r maker) composition(made []generate.Made) (generate.Composition, error) {
 	text := r.words(made)
 	if err := r.checkWritten(text); err != nil {
 		return nil, err
@@ -31,16 +30,16 @@ func (r maker) composition(made []generate.Made) (composition.Composition, error
 	case "short video", "long video":
 		return r.video(text, made, pictures)
 	case "story clip":
-		scene := composition.Scene{Clip: pictures[0], Length: r.between(), OnScreen: r.Title}
+		scene := generate.Scene{Clip: pictures[0], Length: r.between(), OnScreen: r.Title}
 		if !r.Given.Has(Title) {
 			scene.OnScreen = script.Screen.Clip(r.Title)
 		}
-		return composition.Video{Format: composition.Portrait, Scenes: []composition.Scene{scene}, Language: r.Language,
+		return generate.Video{Format: generate.Portrait, Scenes: []generate.Scene{scene}, Language: r.Language,
 			Brand: brand, Intro: r.Brief.Intro, Outro: r.Brief.Outro}, nil
 	case "carousel":
-		c := composition.Carousel{Language: r.Language, Brand: brand, Offer: r.offer()}
+		c := generate.Carousel{Language: r.Language, Brand: brand, Offer: r.offer()}
 		for i, p := range pictures {
-			slide := composition.Slide{File: p, Heading: r.Slides[i].Text, Body: r.Slides[i].Body,
+			slide := generate.Slide{File: p, Heading: r.Slides[i].Text, Body: r.Slides[i].Body,
 				Whole: r.photo(i+1) != nil}
 			if !r.givenSlide(i) && i < len(text.Slides) {
 				slide.Heading, slide.Body = text.Slides[i].Heading, text.Slides[i].Body
@@ -49,7 +48,7 @@ func (r maker) composition(made []generate.Made) (composition.Composition, error
 		}
 		return c, nil
 	case "story":
-		return composition.Picture{Use: composition.Story, File: pictures[0], Text: r.Title, Language: r.Language,
+		return generate.Picture{Use: generate.Story, File: pictures[0], Text: r.Title, Language: r.Language,
 			Brand: brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 	case "music clip":
 		_, cover := r.madeBy(made, roleCover, 0)
@@ -59,7 +58,7 @@ func (r maker) composition(made []generate.Made) (composition.Composition, error
 		if cover == nil {
 			return nil, fmt.Errorf("item: %s has no cover", r.ID)
 		}
-		return composition.MusicClip{
+		return generate.MusicClip{
 			Track: pictures[0], Cover: cover, Length: time.Duration(*r.DurationSeconds) * time.Second, Title: r.Title,
 			Language: r.Language, Brand: brand,
 		}, nil
@@ -68,7 +67,7 @@ func (r maker) composition(made []generate.Made) (composition.Composition, error
 	if !r.Given.Has(Headline) {
 		headline = text.Headline
 	}
-	return composition.Picture{Use: composition.Post, File: pictures[0], Text: headline, Language: r.Language,
+	return generate.Picture{Use: generate.Post, File: pictures[0], Text: headline, Language: r.Language,
 		Brand: r.Brief.Brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
 }
 
@@ -96,12 +95,12 @@ func (r maker) pictures(made []generate.Made) (all []*media.File) {
 }
 
 // video describes a video of scenes.
-func (r maker) video(text provider.Text, made []generate.Made, seen []*media.File) (composition.Composition, error) {
-	v := composition.Video{Format: composition.Portrait, Language: r.Language, Captions: true, Fade: true,
+func (r maker) video(text provider.Text, made []generate.Made, seen []*media.File) (generate.Composition, error) {
+	v := generate.Video{Format: generate.Portrait, Language: r.Language, Captions: true, Fade: true,
 		CaptionStyle: r.Brief.CaptionStyle,
 		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
 	if r.Shape == "long video" {
-		v.Format = composition.Landscape
+		v.Format = generate.Landscape
 	}
 	n, voice := r.madeBy(made, roleVoice, 0)
 	if voice == nil || len(seen) != len(text.Scenes) {
@@ -119,7 +118,7 @@ func (r maker) video(text provider.Text, made []generate.Made, seen []*media.Fil
 	}
 	covers, clips := make([]time.Duration, len(text.Scenes)), 0
 	for i, s := range text.Scenes {
-		scene := composition.Scene{Text: s.Text, OnScreen: s.OnScreen, Whole: r.photo(i+1) != nil}
+		scene := generate.Scene{Text: s.Text, OnScreen: s.OnScreen, Whole: r.photo(i+1) != nil}
 		if seen[i].Type == media.Video {
 			scene.Clip, covers[i] = seen[i], covered(seconds(*seen[i]))
 			clips++
@@ -136,12 +135,12 @@ func (r maker) video(text provider.Text, made []generate.Made, seen []*media.Fil
 }
 
 // offer returns what finished media say of the product, or nil if the factory or the platforms want nothing said.
-func (r prompter) offer() *composition.Offer {
+func (r prompter) offer() *generate.Offer {
 	p, style := r.Brief.Product, r.Brief.Badge
 	if p == nil || style == nil {
 		return nil
 	}
-	o := &composition.Offer{Shop: style.Shop, Action: style.Action}
+	o := &generate.Offer{Shop: style.Shop, Action: style.Action}
 	if r.Brief.Prices != PricesNone {
 		price := p.Price
 		if p.Promotion != nil {
@@ -154,26 +153,26 @@ func (r prompter) offer() *composition.Offer {
 }
 
 // ownComposition returns the composition that fits the caller's pictures or video. A video keeps its length and sound.
-func (r maker) ownComposition() composition.Composition {
+func (r maker) ownComposition() generate.Composition {
 	whole := *r.Fit == FitPad
 	if own := &r.Own[0]; r.Kind != Carousel && own.Type == media.Video {
-		v := composition.Video{Format: composition.Portrait, Language: r.Language}
+		v := generate.Video{Format: generate.Portrait, Language: r.Language}
 		if r.Format != nil && *r.Format == FormatLong {
-			v.Format = composition.Landscape
+			v.Format = generate.Landscape
 		}
-		v.Scenes = []composition.Scene{{Clip: own, Length: seconds(*own), Whole: whole}}
+		v.Scenes = []generate.Scene{{Clip: own, Length: seconds(*own), Whole: whole}}
 		return v
 	}
 	if r.Kind != Carousel {
-		use := composition.Post
+		use := generate.Post
 		if r.Kind == Story {
-			use = composition.Story
+			use = generate.Story
 		}
-		return composition.Picture{Use: use, File: &r.Own[0], Language: r.Language, Whole: whole}
+		return generate.Picture{Use: use, File: &r.Own[0], Language: r.Language, Whole: whole}
 	}
-	c := composition.Carousel{Language: r.Language}
+	c := generate.Carousel{Language: r.Language}
 	for i := range r.Own {
-		c.Slides = append(c.Slides, composition.Slide{File: &r.Own[i], Whole: whole})
+		c.Slides = append(c.Slides, generate.Slide{File: &r.Own[i], Whole: whole})
 	}
 	return c
 }

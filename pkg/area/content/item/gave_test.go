@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 )
 
@@ -18,7 +18,7 @@ func TestWhatTheCallerGave(t *testing.T) {
 	titled, untitled := &Record{Given: Given{Texts: []Text{Title}}}, &Record{}
 	slides := &Record{Item: Item{Slides: []Slide{{}, {}, {}}}, Given: Given{Slides: []int{1}},
 		Pipeline: Pipeline{Shown: []shownPhoto{{3, media.File{Key: "media/photo"}}}}}
-	brand := &Record{Brief: Brief{Brand: &composition.Brand{Logo: &media.File{Key: "media/logo"}}}}
+	brand := &Record{Brief: Brief{Brand: &generate.Brand{Logo: &media.File{Key: "media/logo"}}}}
 	for _, c := range []struct {
 		of   *Record
 		code provider.FailureCode

@@ -3,8 +3,8 @@ package item
 import (
 	"time"
 
-	"github.com/content-automation/api/pkg/area/content/tally"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -56,8 +56,8 @@ func (r *Record) End(o tenant.Owner, now time.Time) (store.Item, error) {
 }
 
 // Counts returns the counts of the item in its content plan, in its present state.
-func (r *Record) Counts() tally.Counts {
-	c := tally.Counts{Cost: r.CostCredits}
+func (r *Record) Counts() factory.Counts {
+	c := factory.Counts{Cost: r.CostCredits}
 	if r.Runs() {
 		c.Reserved = r.Credits
 	}
@@ -76,8 +76,8 @@ func (r *Record) Counts() tally.Counts {
 
 // Count adds the change of the item's counts since before to the transaction, if the item is part
 // of a content plan.
-func (r *Record) Count(tx *store.Tx, now time.Time, before tally.Counts) {
+func (r *Record) Count(tx *store.Tx, now time.Time, before factory.Counts) {
 	if r.ContentPlanID != nil {
-		tally.Add(tx, now, r.FactoryID, *r.ContentPlanID, r.Counts().Minus(before))
+		factory.AddCounts(tx, now, r.FactoryID, *r.ContentPlanID, r.Counts().Minus(before))
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/area/media/incoming"
-	"github.com/content-automation/api/pkg/area/product/record"
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/media"
@@ -37,14 +37,14 @@ type Product struct {
 	URL         string            `json:"url,omitempty"`
 	Price       money.Price       `json:"price"`
 	// Promotion is the promotion that applies, or nil.
-	Promotion *record.Included `json:"promotion,omitempty"`
+	Promotion *product.Included `json:"promotion,omitempty"`
 	// Photos are those that are ready, in their order.
 	Photos []media.File `json:"photos,omitempty"`
 }
 
 // NewProduct returns the product of an item with one of its promotions: if none is named,
 // the active one with the lowest price.
-func NewProduct(r *record.StoredProduct, promotionID string, now time.Time) (*Product, error) {
+func NewProduct(r *product.StoredProduct, promotionID string, now time.Time) (*Product, error) {
 	p := &Product{ProductID: r.ID, Name: r.Name, Description: r.Description, Attributes: r.Attributes, Price: r.Price}
 	if r.URL != nil {
 		p.URL = *r.URL
@@ -56,7 +56,7 @@ func NewProduct(r *record.StoredProduct, promotionID string, now time.Time) (*Pr
 	}
 	promotions := r.Running(now)
 	if promotionID != "" {
-		promotions = slices.DeleteFunc(r.Unended(now), func(i record.Included) bool { return i.ID != promotionID })
+		promotions = slices.DeleteFunc(r.Unended(now), func(i product.Included) bool { return i.ID != promotionID })
 		if len(promotions) == 0 {
 			return nil, errs.Invalid("/promotion_id", "is not the id of a promotion of the product that has not ended")
 		}

@@ -6,13 +6,13 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/content-automation/api/pkg/generate/composition"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
 // fitToClips moves words between scenes if the voice needs longer for a scene than its clip covers.
 // If the clips do not cover the whole voice, it changes nothing.
-func fitToClips(scenes []composition.Scene, marks []timeline.Mark, spoken time.Duration, covers []time.Duration) {
+func fitToClips(scenes []generate.Scene, marks []timeline.Mark, spoken time.Duration, covers []time.Duration) {
 	texts := make([]string, len(scenes))
 	for i, s := range scenes {
 		texts[i] = s.Text

@@ -10,7 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
@@ -183,7 +182,7 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 			}
 		}
 		got, err := AttemptAt(r).composition(done)
-		v, ok := got.(composition.Video)
+		v, ok := got.(generate.Video)
 		if err != nil || !ok || len(v.Scenes) != scenes || v.Narration.ID != "voice0" || v.Language != "de" ||
 			!v.Captions || !v.Fade {
 			t.Fatalf("%s: %+v, %v", name, got, err)
@@ -206,14 +205,14 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 			t.Errorf("%s: marks %+v", name, v.Marks)
 		}
 		if v.Brand == nil || v.Brand.Name != "Acme" || v.Brand.Logo == nil || v.Brand.Logo.ID != "logo" ||
-			v.Brand.Color != "#ff6600" || (v.Format == composition.Landscape) != (c.format == FormatLong) {
+			v.Brand.Color != "#ff6600" || (v.Format == generate.Landscape) != (c.format == FormatLong) {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
 }
 
 func TestOtherKindsAreComposed(t *testing.T) {
-	compose := func(kind Kind, w Options) composition.Composition {
+	compose := func(kind Kind, w Options) generate.Composition {
 		r := recordOf(t, kind, "", "en", voiced())
 		if err := AttemptAt(r).Plan(all, w, true); err != nil {
 			t.Fatal(err)
@@ -224,26 +223,26 @@ func TestOtherKindsAreComposed(t *testing.T) {
 		}
 		return got
 	}
-	if p := compose(Post, Options{}).(composition.Picture); p.Use != composition.Post || p.File.ID != "item0" ||
+	if p := compose(Post, Options{}).(generate.Picture); p.Use != generate.Post || p.File.ID != "item0" ||
 		p.Text != "" {
 		t.Errorf("a post: %+v", p)
 	}
-	if p := compose(Story, Options{}).(composition.Picture); p.Use != composition.Story || p.File.ID != "item0" ||
+	if p := compose(Story, Options{}).(generate.Picture); p.Use != generate.Story || p.File.ID != "item0" ||
 		p.Text != "Nets" || p.Brand == nil {
 		t.Errorf("a story: %+v", p)
 	}
-	c := compose(Carousel, Options{}).(composition.Carousel)
+	c := compose(Carousel, Options{}).(generate.Carousel)
 	for i, heading := range []string{"One", "Two", "Three"} {
 		if s := c.Slides[i]; s.Heading != heading || s.File.ID != fmt.Sprintf("item%d", i+1) {
 			t.Errorf("slide %d: %+v", i, s)
 		}
 	}
-	if v := compose(Story, Options{Model: "kling-2.6-pro", DurationSeconds: some(7)}).(composition.Video); len(
+	if v := compose(Story, Options{Model: "kling-2.6-pro", DurationSeconds: some(7)}).(generate.Video); len(
 		v.Scenes) != 1 || v.Scenes[0].Clip.ID != "item0" || v.Scenes[0].Length != 7*time.Second ||
 		v.Narration != nil || v.Captions {
 		t.Errorf("a clip: %+v", v)
 	}
-	if m := compose(MusicClip, Options{DurationSeconds: some(20)}).(composition.MusicClip); m.Track.ID != "item0" ||
+	if m := compose(MusicClip, Options{DurationSeconds: some(20)}).(generate.MusicClip); m.Track.ID != "item0" ||
 		m.Cover.ID != "cover0" || m.Length != 20*time.Second || m.Title != "Nets" {
 		t.Errorf("a music clip: %+v", m)
 	}
@@ -267,9 +266,9 @@ func TestWordsMoveToWhereClipsCoverThem(t *testing.T) {
 		"not enough":            {[]string{words(10), words(20), words(10)}, 23 * time.Second, false},
 		"without spaces":        {[]string{strings.Repeat("字", 50), "字字", "字字"}, 15 * time.Second, true},
 	} {
-		var scenes []composition.Scene
+		var scenes []generate.Scene
 		for _, text := range c.texts {
-			scenes = append(scenes, composition.Scene{Text: text})
+			scenes = append(scenes, generate.Scene{Text: text})
 		}
 		fitToClips(scenes, nil, c.spoken, []time.Duration{clip, clip, clip})
 		var texts []string

@@ -12,8 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
-	"github.com/content-automation/api/pkg/record/attempts"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -101,7 +100,7 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 	if now.Sub(cached.Failed) < source.Fresh {
 		return last
 	}
-	permitted, err := attempts.OfHost(ctx, db, now, w.item.Owner, s.URL)
+	permitted, err := quota.OfHost(ctx, db, now, w.item.Owner, s.URL)
 	if err != nil || !permitted {
 		slog.Info("source not read", "item", w.ID, "source", s.ID(), "permitted", permitted, "error", err)
 		return last
@@ -144,7 +143,7 @@ var _ generate.Looking = (*work)(nil)
 // the accounts that the item may be published to is of a platform that permits none, unless
 // the settings have a place for the logo there. The accounts are those of the item and of
 // its factory, as they are now.
-func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, err error) {
+func (w *work) Look(ctx context.Context, db *store.DB) (look generate.Look, err error) {
 	if !w.Brief.Brand.Shows() && w.offer() == nil && w.Brief.Logo == nil && w.bumpers() == 0 {
 		return look, nil
 	}
@@ -164,4 +163,4 @@ func (w *work) Look(ctx context.Context, db *store.DB) (look composition.Look, e
 }
 
 // Show implements generate.Looking.
-func (w *work) Show(look composition.Look) { w.look = look }
+func (w *work) Show(look generate.Look) { w.look = look }

@@ -14,7 +14,6 @@ import (
 	"github.com/content-automation/api/pkg/craft/guard"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
-	"github.com/content-automation/api/pkg/generate/composition"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -47,7 +46,7 @@ type work struct {
 	signer  Signer
 	reader  Reader
 	repeats bool
-	look    composition.Look // of its finished media
+	look    generate.Look // of its finished media
 }
 
 var _ generate.Composing = (*work)(nil)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -15,10 +15,10 @@ func (w poster) announced(ctx context.Context, plan planner, pub *item.Publicati
 	adapter platform.Adapter) error {
 	_, announces := adapter.(platform.Announcer)
 	if !announces || plan.Mode != tenant.Live || pub.PlatformPostID == nil || plan.r.Kind == item.Story ||
-		!account.Is(of, plan.Owner) {
+		!social.Is(of, plan.Owner) {
 		return nil
 	}
-	acct, err := account.Decode(&of)
+	acct, err := social.Decode(&of)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
@@ -64,7 +64,7 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 }
 
 // Omit returns why an account cannot publish items of a kind, or nil if it can.
-func Omit(a *account.Record, limits platform.Capabilities, kind item.Kind) *item.OmittedAccount {
+func Omit(a *social.Record, limits platform.Capabilities, kind item.Kind) *item.OmittedAccount {
 	o := &item.OmittedAccount{SocialAccountID: a.ID}
 	if !a.Usable() {
 		o.Code = string(a.State)

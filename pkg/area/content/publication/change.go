@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -141,13 +141,13 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	case ctx.Err() != nil || !errors.As(err, &e):
 		return o, task.Again(err)
 	case e.Kind == platform.Expired:
-		o.Payload, o.Wait = p, account.RefreshTime
+		o.Payload, o.Wait = p, social.RefreshTime
 		o.Join = func(ctx context.Context, tx *store.Tx) error {
 			it, err := w.DB.Get(ctx, store.IDKey(acct.ID))
 			if err != nil {
 				return err
 			}
-			return account.Expired(tx, w.Now(), it, acct.Tokens)
+			return social.Expired(tx, w.Now(), it, acct.Tokens)
 		}
 		return o, nil
 	case e.Kind == platform.Unknown || !e.Kind.Final():

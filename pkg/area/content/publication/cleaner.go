@@ -16,13 +16,13 @@ import (
 const atOnce = 25
 
 // AccountCleaner removes an account that was disconnected from the items that are scheduled to it.
-// It implements account.Cleaner. Items that are being published end without it.
+// It implements social.Cleaner. Items that are being published end without it.
 type AccountCleaner struct {
 	DB  *store.DB
 	Now func() time.Time
 }
 
-// Clean implements account.Cleaner.
+// Clean implements social.Cleaner.
 func (c AccountCleaner) Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error) {
 	q := store.Query{Index: store.ByParent, Partition: slots(accountID), OldestFirst: true, Limit: atOnce}
 	for {

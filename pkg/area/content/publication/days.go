@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/store"
@@ -23,12 +23,12 @@ const (
 	laterDays = 7
 )
 
-// measurer is the handler of account.Measure.
+// measurer is the handler of social.Measure.
 type measurer struct{ *Worker }
 
 // Step reads the figures of the account once.
 func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
-	var p account.Measuring
+	var p social.Measuring
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
@@ -36,10 +36,10 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if !account.Is(items[0], s.Owner) {
+	if !social.Is(items[0], s.Owner) {
 		return task.Outcome{Done: true}, nil
 	}
-	acct, err := account.Decode(&items[0])
+	acct, err := social.Decode(&items[0])
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -97,7 +97,7 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		func(d platform.Day) bool { return d.Date.Before(platform.Midnight(now)) && len(d.Named()) > 0 })
 	o = w.rest(p, acct)
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		if err := account.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
+		if err := social.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
 			return fmt.Errorf("publication: keep the days of %s: %w", s.Subject, err)
 		}
 		return nil
@@ -106,7 +106,7 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 }
 
 // rest returns the outcome of a reading that is over or left out.
-func (w measurer) rest(p account.Measuring, acct account.Record) task.Outcome {
+func (w measurer) rest(p social.Measuring, acct social.Record) task.Outcome {
 	now := w.Now()
 	p.Tries, p.Granted = 0, false
 	return task.Outcome{Payload: p, Wait: acct.NextMeasure(now).Sub(now)}
@@ -114,7 +114,7 @@ func (w measurer) rest(p account.Measuring, acct account.Record) task.Outcome {
 
 // missed returns the outcome of a reading that failed. A platform that refuses it for good, such as for a permission
 // that the owner of the account has not granted, is asked again on the next day.
-func (w measurer) missed(ctx context.Context, s *task.Step, p account.Measuring, acct account.Record,
+func (w measurer) missed(ctx context.Context, s *task.Step, p social.Measuring, acct social.Record,
 	cause error) (o task.Outcome, err error) {
 	kind := platform.KindOf(cause)
 	if platform.Denied(cause) {
@@ -131,7 +131,7 @@ func (w measurer) missed(ctx context.Context, s *task.Step, p account.Measuring,
 
 // giveUp returns the outcome of a reading that is not tried again before the next day. The log has it once, until a
 // reading succeeds: the lease holds back a second message of the same step.
-func (w measurer) giveUp(ctx context.Context, s *task.Step, p account.Measuring, acct account.Record,
+func (w measurer) giveUp(ctx context.Context, s *task.Step, p social.Measuring, acct social.Record,
 	cause error) (o task.Outcome, err error) {
 	if !p.Logged {
 		if err := s.Lease(ctx, nil); err != nil {

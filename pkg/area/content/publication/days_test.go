@@ -11,7 +11,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
@@ -22,11 +22,11 @@ import (
 // days returns the figures of the account by day.
 func (w *world) days(from, to time.Time) []platform.Day {
 	w.t.Helper()
-	items, err := w.db.GetAll(w.t.Context(), account.DaysKeys(w.account.ID, from, to)...)
+	items, err := w.db.GetAll(w.t.Context(), social.DaysKeys(w.account.ID, from, to)...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	all, err := account.Days(items, owner, from, to)
+	all, err := social.Days(items, owner, from, to)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (w *world) days(from, to time.Time) []platform.Day {
 func (w *world) measure() {
 	w.t.Helper()
 	for range 4 {
-		w.deliver(w.due(account.Measure), 2)
+		w.deliver(w.due(social.Measure), 2)
 	}
 }
 
@@ -70,11 +70,11 @@ func TestFiguresOfAnAccountByDay(t *testing.T) {
 	if first := w.days(today, today); len(first) != 1 || first[0].Followers == nil {
 		t.Errorf("the first day is %+v", first)
 	}
-	items, err := w.db.GetAll(t.Context(), account.DaysKeys(w.account.ID, today, today)...)
+	items, err := w.db.GetAll(t.Context(), social.DaysKeys(w.account.ID, today, today)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if foreign, err := account.Days(items, tenant.Of("acc_2", tenant.Live), today, today); err != nil || foreign != nil {
+	if foreign, err := social.Days(items, tenant.Of("acc_2", tenant.Live), today, today); err != nil || foreign != nil {
 		t.Errorf("another account sees %+v, %v", foreign, err)
 	}
 }
@@ -87,7 +87,7 @@ func TestReadingAccountsEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := account.Decode(&it)
+	r, err := social.Decode(&it)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +97,13 @@ func TestReadingAccountsEnds(t *testing.T) {
 		w.clock.Advance(day)
 		w.measure()
 	}
-	if due := w.due(account.Measure); len(due) > 0 || w.fake.Calls() != calls {
+	if due := w.due(social.Measure); len(due) > 0 || w.fake.Calls() != calls {
 		t.Errorf("%d readings are due after the disconnection", len(due))
 	}
 	w = newWorld(t, "rutube")
 	w.measure()
 	w.clock.Advance(2 * day)
-	if due := w.due(account.Measure); len(due) > 0 {
+	if due := w.due(social.Measure); len(due) > 0 {
 		t.Error("an account without figures is read")
 	}
 }
@@ -119,13 +119,13 @@ func TestReadingAccountsUnderFaults(t *testing.T) {
 	}
 	if it, err := w.db.Get(t.Context(), store.IDKey(w.account.ID)); err != nil {
 		t.Error(err)
-	} else if r, err := account.Decode(&it); err != nil || !r.Usable() {
+	} else if r, err := social.Decode(&it); err != nil || !r.Usable() {
 		t.Errorf("the account is %s, %v", r.State, err)
 	}
 	w = newWorld(t, "instagram")
 	for range 3 {
 		w.fake.Fail(w.fake.Calls()+1, platformtest.ServerError)
-		w.deliver(w.due(account.Measure), 1)
+		w.deliver(w.due(social.Measure), 1)
 		if got := w.days(today, today); len(got) > 0 {
 			t.Fatalf("after an error of the platform there are %+v", got)
 		}
@@ -160,14 +160,14 @@ func TestReadingAccountsThatCannotBeRead(t *testing.T) {
 			w.last()
 			usual := w.worker.Vault
 			if c.vault != nil {
-				w.worker.Vault = account.Vault{Envelope: c.vault}
+				w.worker.Vault = social.Vault{Envelope: c.vault}
 			}
 			w.reads(c.scopes, usual)
 			log.Reset()
 			tried := 0
 			for range 3 * 24 * 60 / 10 { // three days
 				w.clock.Advance(10 * time.Minute)
-				due := w.due(account.Measure)
+				due := w.due(social.Measure)
 				tried += len(due)
 				w.deliver(due, 2)
 			}
@@ -189,7 +189,7 @@ func TestReadingAccountsThatCannotBeRead(t *testing.T) {
 }
 
 // reads sets the scopes of the account, unless they are nil.
-func (w *world) reads(scopes []string, vault account.Vault) {
+func (w *world) reads(scopes []string, vault social.Vault) {
 	if scopes == nil {
 		return
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/resource"
-	"github.com/content-automation/api/pkg/service/worker/due"
+	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -43,7 +43,7 @@ func (s *sent) Send(_ context.Context, messages ...queue.Message) []error {
 // then, and each starts once.
 func TestManyItemsAreDueAtOnce(t *testing.T) {
 	w := newWorld(t, "telegram")
-	w.worker.Platforms = account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now})
+	w.worker.Platforms = social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now})
 	o := tenant.Of("acc_1", tenant.Test)
 	at := w.clock.Now().Add(24 * time.Hour)
 	for n := range *dueAtOnce {
@@ -55,10 +55,10 @@ func TestManyItemsAreDueAtOnce(t *testing.T) {
 	for _, q := range topology.Outbox {
 		queues[q] = messages
 	}
-	search := due.New(w.db, queues, w.clock.Now)
+	search := worker.NewSearch(w.db, queues, w.clock.Now)
 	var sentAt []time.Time
 	for ; w.clock.Now().Before(at); w.clock.Advance(time.Minute) {
-		if _, err := search.Run(t.Context(), due.Request{}); err != nil {
+		if _, err := search.Run(t.Context(), worker.SearchRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		for len(sentAt) < len(messages.all) {
@@ -72,7 +72,7 @@ func TestManyItemsAreDueAtOnce(t *testing.T) {
 		if err := json.Unmarshal([]byte(m.Body), &told); err != nil {
 			t.Fatal(err)
 		}
-		if told.Kind == account.Measure {
+		if told.Kind == social.Measure {
 			continue // the reading of the account, which is due from the connection on
 		}
 		timers[told.ID]++
@@ -133,8 +133,8 @@ func (w *world) take(messages []task.Message) (last time.Duration) {
 func (w *world) scheduleOne(o tenant.Owner, n int, at time.Time) {
 	w.t.Helper()
 	now := w.clock.Now()
-	acct := account.Record{Account: account.Account{Resource: resource.New(fmt.Sprint("soc_many", n), now, nil),
-		Platform: "telegram", FactoryIDs: []string{}, State: account.Connected}}
+	acct := social.Record{Account: social.Account{Resource: resource.New(fmt.Sprint("soc_many", n), now, nil),
+		Platform: "telegram", FactoryIDs: []string{}, State: social.Connected}}
 	var err error
 	if acct.Sealed, err = w.worker.Vault.Seal(w.t.Context(), o, acct.ID,
 		platform.Account{ID: acct.ID, Token: platform.Token{Access: "token"}}); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -85,9 +85,9 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		return o, err
 	}
 	p.ahead = clock.Since(p.At)
-	var acct account.Record
-	if account.Is(beside[0], s.Owner) {
-		if acct, err = account.Decode(&beside[0]); err != nil {
+	var acct social.Record
+	if social.Is(beside[0], s.Owner) {
+		if acct, err = social.Decode(&beside[0]); err != nil {
 			return o, task.Again(err)
 		}
 	}
@@ -199,8 +199,8 @@ func (w *Worker) refused(kind platform.ErrorKind, key store.Key, used int) func(
 		case err != nil:
 			return err
 		case kind == platform.Reconnect:
-			return account.Lose(tx, w.Now(), it, used)
+			return social.Lose(tx, w.Now(), it, used)
 		}
-		return account.Expired(tx, w.Now(), it, used)
+		return social.Expired(tx, w.Now(), it, used)
 	}
 }

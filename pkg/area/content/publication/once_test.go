@@ -9,7 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -45,13 +45,13 @@ func (w *world) hook(h hooked) {
 }
 
 // setState changes the state of an account.
-func (w *world) setState(id string, state account.State) {
+func (w *world) setState(id string, state social.State) {
 	w.t.Helper()
 	it, err := w.db.Get(context.Background(), store.IDKey(id))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r, err := account.Decode(&it)
+	r, err := social.Decode(&it)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestAnEarlierAttemptDoesNotPost(t *testing.T) {
 func TestADisconnectedAccountInDoubt(t *testing.T) {
 	w := newWorld(t, "telegram")
 	w.lose()
-	w.setState(w.account.ID, account.Disconnected)
+	w.setState(w.account.ID, social.Disconnected)
 	w.inDoubt(w.end())
 }
 
@@ -177,9 +177,9 @@ func TestWhatWasTakenIsNotPostedAgain(t *testing.T) {
 		})
 		return w.end()
 	}
-	w.setState(second.ID, account.NeedsReconnect)
+	w.setState(second.ID, social.NeedsReconnect)
 	first := publish().Publications[0].PublishedAt
-	w.setState(second.ID, account.Connected)
+	w.setState(second.ID, social.Connected)
 	r := publish()
 	if posts := w.fake.Posts(); len(posts) != 2 || first == nil || !r.Publications[0].PublishedAt.Equal(first.Time) ||
 		r.Publications[1].State != item.PublicationPublished {

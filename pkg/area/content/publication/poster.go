@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -121,9 +121,9 @@ func (w *Worker) follows(ctx context.Context, r *item.Record, pub *item.Publicat
 // step takes the next step at the platform.
 func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress platform.Progress, r *item.Record,
 	pub *item.Publication, accountItem store.Item) (o task.Outcome, err error) {
-	var acct account.Record
-	if account.Is(accountItem, s.Owner) {
-		if acct, err = account.Decode(&accountItem); err != nil {
+	var acct social.Record
+	if social.Is(accountItem, s.Owner) {
+		if acct, err = social.Decode(&accountItem); err != nil {
 			return o, err
 		}
 	}
@@ -197,13 +197,13 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 	case e == nil:
 		return o, nil
 	case e.Kind == platform.Expired:
-		o.Wait = account.RefreshTime
+		o.Wait = social.RefreshTime
 		o.Join = func(ctx context.Context, tx *store.Tx) error {
 			it, err := w.DB.Get(ctx, accountItem.Key)
 			if err != nil {
 				return err
 			}
-			return account.Expired(tx, w.Now(), it, acct.Tokens)
+			return social.Expired(tx, w.Now(), it, acct.Tokens)
 		}
 		return o, nil
 	}
@@ -245,8 +245,8 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 		if err != nil {
 			return err
 		}
-		if p.Refused > 0 && account.Is(beside[0], s.Owner) {
-			if err := account.Lose(tx, w.Now(), beside[0], p.Refused); err != nil {
+		if p.Refused > 0 && social.Is(beside[0], s.Owner) {
+			if err := social.Lose(tx, w.Now(), beside[0], p.Refused); err != nil {
 				return err
 			}
 		}

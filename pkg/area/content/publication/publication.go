@@ -14,7 +14,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -48,7 +48,7 @@ const (
 
 // Target is an account with the options of a publication to it.
 type Target struct {
-	Account account.Record
+	Account social.Record
 	Limits  platform.Capabilities
 	Options *item.PublishOptions
 	// Full is the refusal if the account has as many posts on the day as its platform allows.
@@ -235,7 +235,7 @@ func (p planner) book(pub *item.Publication, t Target, at time.Time) {
 	}
 	out := p.r.Postings[pub.ID]
 	if out.At.IsZero() {
-		p.tx.Count(account.ScheduledKey(pub.SocialAccountID), 1, account.MaxScheduled,
+		p.tx.Count(social.ScheduledKey(pub.SocialAccountID), 1, social.MaxScheduled,
 			errs.New(errs.QueueFull, "Too many content items are scheduled to the account %s.", pub.SocialAccountID))
 	}
 	if !out.At.Equal(at) {
@@ -262,7 +262,7 @@ func (p planner) leave(pub *item.Publication, refund bool) {
 		return
 	}
 	p.tx.Delete(slot(p.Owner, pub, out.At, 1))
-	p.tx.Count(account.ScheduledKey(pub.SocialAccountID), -1, account.MaxScheduled, store.ErrConflict)
+	p.tx.Count(social.ScheduledKey(pub.SocialAccountID), -1, social.MaxScheduled, store.ErrConflict)
 	if refund {
 		p.uncount(pub, out)
 	}
@@ -273,7 +273,7 @@ func (p planner) leave(pub *item.Publication, refund bool) {
 // uncount removes a publication from the count of its day, unless the day is over.
 func (p planner) uncount(pub *item.Publication, out item.Posting) {
 	if out.Day >= p.now.UTC().Format(time.DateOnly) {
-		p.tx.Count(QuotaKey(pub.SocialAccountID, out.Day), -1, account.MaxScheduled, store.ErrConflict)
+		p.tx.Count(QuotaKey(pub.SocialAccountID, out.Day), -1, social.MaxScheduled, store.ErrConflict)
 	}
 }
 

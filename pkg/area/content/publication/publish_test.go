@@ -27,7 +27,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/youtube"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
@@ -109,7 +109,7 @@ type world struct {
 	worker  *publication.Worker
 	names   *atomic.Int64
 	item    string
-	account account.Record
+	account social.Record
 }
 
 func newWorld(t *testing.T, name string) *world {
@@ -125,7 +125,7 @@ func newWorld(t *testing.T, name string) *world {
 		},
 	})
 	w.worker = &publication.Worker{
-		DB: w.db, Platforms: only{adapter}, Vault: account.Vault{Envelope: sealtest.Envelope("key")},
+		DB: w.db, Platforms: only{adapter}, Vault: social.Vault{Envelope: sealtest.Envelope("key")},
 		Files: files{9000}, Now: w.clock.Now,
 	}
 	w.account = w.connect("soc_1", name, of.account)
@@ -134,14 +134,14 @@ func newWorld(t *testing.T, name string) *world {
 }
 
 // connect connects an account, and returns its record.
-func (w *world) connect(id, name string, a platform.Account) (r account.Record) {
+func (w *world) connect(id, name string, a platform.Account) (r social.Record) {
 	w.t.Helper()
 	now := w.clock.Now()
 	if g, ok := w.fake.(granter); ok && a.Token.Access == "" {
 		access, refresh := g.Grant(7 * 24 * time.Hour)
 		a.Token.Access, a.Token.Refresh = platform.Secret(access), platform.Secret(refresh)
 	}
-	r = account.Record{Account: account.Account{Resource: resource.New(id, now, nil), Platform: name,
+	r = social.Record{Account: social.Account{Resource: resource.New(id, now, nil), Platform: name,
 		FactoryIDs: []string{}}, PlatformID: a.ID}
 	var err error
 	if r.Sealed, err = w.worker.Vault.Seal(w.t.Context(), owner, id, a); err != nil {
@@ -244,14 +244,14 @@ func (w *world) read() (store.Item, *item.Record) {
 
 func (w *world) kernel() *task.Kernel {
 	handlers := w.worker.Handlers()
-	accounts := &account.Worker{DB: w.db, Platforms: account.NewPlatforms(account.PlatformsConfig{Now: w.clock.Now}),
+	accounts := &social.Worker{DB: w.db, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now}),
 		Vault: w.worker.Vault, Now: w.clock.Now}
 	for kind, h := range accounts.Handlers() {
-		if kind != account.Refresh {
+		if kind != social.Refresh {
 			handlers[kind] = h
 		}
 	}
-	handlers[account.Refresh] = refresher{w: w}
+	handlers[social.Refresh] = refresher{w: w}
 	return task.NewKernel(task.Config{
 		DB: w.db, Handlers: handlers, Now: w.clock.Now, Chance: func() float64 { return 0.5 },
 		Name: func() string { return fmt.Sprint("name-", w.names.Add(1)) },
@@ -362,7 +362,7 @@ func wander(t *testing.T, name string, seed uint64) string {
 // reconnect has the account connected again, where its token was refused.
 func (w *world) reconnect() {
 	w.t.Helper()
-	w.setState(w.account.ID, account.Connected)
+	w.setState(w.account.ID, social.Connected)
 }
 
 // Neither the table nor its stream shows the address of an upload or a token of a publication under way.

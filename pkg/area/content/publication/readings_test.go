@@ -7,7 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -43,7 +43,7 @@ func (w *world) reseal(change func(*platform.Account)) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r, err := account.Decode(&it)
+	r, err := social.Decode(&it)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestReadingsWithoutCredentials(t *testing.T) {
 	w.last()
 	at := w.posted()
 	usual := w.worker.Vault
-	w.worker.Vault = account.Vault{Envelope: sealtest.Envelope("other")}
+	w.worker.Vault = social.Vault{Envelope: sealtest.Envelope("other")}
 	if got := w.to(at, time.Hour); len(got) != 0 {
 		t.Fatalf("there are %d readings", len(got))
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/social/account"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -21,13 +21,13 @@ type Platforms interface {
 	Of(mode tenant.Mode, platform string) (platform.Adapter, bool)
 }
 
-var _ Platforms = (account.Adapters)(nil)
+var _ Platforms = (social.Adapters)(nil)
 
 // Worker does the tasks of publications.
 type Worker struct {
 	DB        *store.DB
 	Platforms Platforms
-	Vault     account.Vault
+	Vault     social.Vault
 	Files     Files
 	Now       func() time.Time
 	// Budgets replace the defaults of the platforms in platform.Budget.
@@ -39,7 +39,7 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 	return map[task.Kind]task.Handler{Timer: timer{Worker: w}, Post: poster{w}, Read: reader{Worker: w},
 		Alter:            alterer{w},
 		Advance:          advancer{Worker: w},
-		account.Measure:  measurer{Worker: w},
+		social.Measure:   measurer{Worker: w},
 		item.AutoPublish: automatic{Worker: w}}
 }
 
@@ -68,7 +68,7 @@ func write(tx *store.Tx, it store.Item, r *item.Record) error {
 }
 
 // accounts reads the owner's accounts among the accounts of an item's publications, by id.
-func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (map[string]account.Record, error) {
+func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (map[string]social.Record, error) {
 	keys := make([]store.Key, len(ids))
 	for i, id := range ids {
 		keys[i] = store.IDKey(id)
@@ -77,12 +77,12 @@ func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (ma
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]account.Record{}
+	found := map[string]social.Record{}
 	for i, it := range items {
-		if !account.Is(it, o) {
+		if !social.Is(it, o) {
 			continue
 		}
-		if found[ids[i]], err = account.Decode(&it); err != nil {
+		if found[ids[i]], err = social.Decode(&it); err != nil {
 			return nil, err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
-	"github.com/content-automation/api/pkg/area/training/job"
+	"github.com/content-automation/api/pkg/area/training"
 )
 
 // timeout bounds each call: none of them waits for the work.
@@ -61,7 +61,7 @@ type Trainer struct {
 	bucket, role string
 }
 
-var _ job.Trainer = (*Trainer)(nil)
+var _ training.Trainer = (*Trainer)(nil)
 
 // New makes the trainer. It makes no call.
 func New(cfg Config) *Trainer {
@@ -102,9 +102,9 @@ func is(err error, code string) bool {
 	return errors.As(err, &e) && e.Code == code
 }
 
-// Begin implements job.Trainer. The name is also the client token. If the token has been
+// Begin implements training.Trainer. The name is also the client token. If the token has been
 // forgotten, the name of the job is taken, which means that the training has begun.
-func (t *Trainer) Begin(ctx context.Context, o job.Order) error {
+func (t *Trainer) Begin(ctx context.Context, o training.Order) error {
 	err := call(ctx, "CreateModelCustomizationJob", func(ctx context.Context) error {
 		_, err := t.client.CreateModelCustomizationJob(ctx, &bedrock.CreateModelCustomizationJobInput{
 			JobName: &o.Name, CustomModelName: &o.Name, ClientRequestToken: &o.Name,
@@ -125,8 +125,8 @@ func (t *Trainer) Begin(ctx context.Context, o job.Order) error {
 // at is the address of a key in the bucket.
 func (t *Trainer) at(key string) *string { return aws.String("s3://" + t.bucket + "/" + key) }
 
-// Find implements job.Trainer.
-func (t *Trainer) Find(ctx context.Context, name string) (s job.Status, err error) {
+// Find implements training.Trainer.
+func (t *Trainer) Find(ctx context.Context, name string) (s training.Status, err error) {
 	out, err := t.job(ctx, name)
 	if err != nil {
 		return s, err
@@ -168,7 +168,7 @@ func progress(d *types.StatusDetails) int {
 	return 0
 }
 
-// Deploy implements job.Trainer.
+// Deploy implements training.Trainer.
 func (t *Trainer) Deploy(ctx context.Context, name, model string) (endpoint string, err error) {
 	out, err := t.deployment(ctx, name)
 	if is(err, missing) {
@@ -205,7 +205,7 @@ func (t *Trainer) deployment(ctx context.Context,
 	return out, err
 }
 
-// Remove implements job.Trainer. A model that is deployed cannot be deleted, and a
+// Remove implements training.Trainer. A model that is deployed cannot be deleted, and a
 // deployment takes a while to go.
 func (t *Trainer) Remove(ctx context.Context, name string) (gone bool, err error) {
 	running, err := t.job(ctx, name)

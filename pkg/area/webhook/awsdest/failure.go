@@ -13,8 +13,7 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 )
 
 // phase is the step at which an attempt ended.
@@ -47,8 +46,8 @@ func (e *entryError) ErrorFault() smithy.ErrorFault { return smithy.FaultUnknown
 
 // failed returns the answer of a failed attempt: the error of AWS, and the advice to the
 // owner of the destination.
-func failed(to deliver.AWSTarget, p phase, err error) deliver.AWSAnswer {
-	var answer deliver.AWSAnswer
+func failed(to webhook.AWSTarget, p phase, err error) webhook.AWSAnswer {
+	var answer webhook.AWSAnswer
 	var response *smithyhttp.ResponseError
 	var entry *entryError
 	switch {
@@ -90,10 +89,10 @@ func forgotten(err error) bool {
 }
 
 // explain returns the advice to the owner of the destination.
-func explain(to deliver.AWSTarget, p phase, code, message string) string {
+func explain(to webhook.AWSTarget, p phase, code, message string) string {
 	says := func(format string, args ...any) string { return fmt.Sprintf(format, args...) + " (" + code + ")" }
 	_, throttled := retry.DefaultThrottleErrorCodes[code]
-	bus := to.Type == endpoint.TypeEventBridge
+	bus := to.Type == webhook.TypeEventBridge
 	switch {
 	case code == "":
 		return "AWS did not say whether the event was taken."

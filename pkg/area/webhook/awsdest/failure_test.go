@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook"
 )
 
 // TestWhatFailedAndWhatToMend makes AWS refuse in all its ways, and checks the log of
@@ -26,7 +26,7 @@ func TestWhatFailedAndWhatToMend(t *testing.T) {
 	}
 	const assume, send, put = "AssumeRole", "AmazonSQS.SendMessage", "AWSEvents.PutEvents"
 	for name, c := range map[string]struct {
-		to     deliver.AWSTarget
+		to     webhook.AWSTarget
 		action string
 		answer func(http.ResponseWriter) bool
 		status int

@@ -17,8 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 )
 
 // fakeAWS implements the parts of STS, SQS and EventBridge that a sender needs, and records the entries that it
@@ -122,15 +121,15 @@ func (f *fakeAWS) sender() *Sender {
 
 // Where the tests send to.
 var (
-	queue = deliver.AWSTarget{
-		Type: endpoint.TypeSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:content",
+	queue = webhook.AWSTarget{
+		Type: webhook.TypeSQS, ARN: "arn:aws:sqs:eu-central-1:111122223333:content",
 		RoleARN: "arn:aws:iam::111122223333:role/content-automation-a", ExternalID: "EXTERNAL", Session: "whk_1",
 	}
-	bus = deliver.AWSTarget{
-		Type: endpoint.TypeEventBridge, ARN: "arn:aws:events:us-east-2:111122223333:event-bus/content",
+	bus = webhook.AWSTarget{
+		Type: webhook.TypeEventBridge, ARN: "arn:aws:events:us-east-2:111122223333:event-bus/content",
 		RoleARN: "arn:aws:iam::111122223333:role/content-automation-b", ExternalID: "OTHER", Session: "whk_2",
 	}
-	sample = deliver.SignedEvent{
+	sample = webhook.SignedEvent{
 		Type: "content.generated", At: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 		Headers: map[string]string{"webhook-id": "evt_1", "webhook-timestamp": "1777636800",
 			"webhook-signature": "v1,abc"},

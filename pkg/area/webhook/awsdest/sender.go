@@ -1,6 +1,6 @@
 // Package awsdest sends webhooks to queues and event buses in the AWS accounts of
-// customers, with a role of the customer. It is apart from package deliver, so that the
-// function deliver is the only one that links the clients of AWS.
+// customers, with a role of the customer. Only the function
+// deliver assumes the roles.
 package awsdest
 
 import (
@@ -22,8 +22,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
+	"github.com/content-automation/api/pkg/area/webhook"
 )
 
 // source is the source of the events that we put on a customer's bus.
@@ -42,7 +41,7 @@ type Sender struct {
 	sessions *sessions
 }
 
-var _ deliver.AWSSender = (*Sender)(nil)
+var _ webhook.AWSSender = (*Sender)(nil)
 
 // New makes a sender from the configuration of the function, whose role assumes the roles
 // of the customers.
@@ -81,7 +80,7 @@ func reconnect() aws.Retryer {
 }
 
 // Send makes one attempt.
-func (s *Sender) Send(ctx context.Context, to deliver.AWSTarget, e deliver.SignedEvent) deliver.AWSAnswer {
+func (s *Sender) Send(ctx context.Context, to webhook.AWSTarget, e webhook.SignedEvent) webhook.AWSAnswer {
 	target, err := arn.Parse(to.ARN)
 	if err != nil {
 		return failed(to, whileSending, err) // webhook has checked it when it was saved
@@ -90,8 +89,8 @@ func (s *Sender) Send(ctx context.Context, to deliver.AWSTarget, e deliver.Signe
 	if _, err := credentials.Retrieve(ctx); err != nil {
 		return failed(to, whileAssuming, err)
 	}
-	var answer deliver.AWSAnswer
-	if to.Type == endpoint.TypeEventBridge {
+	var answer webhook.AWSAnswer
+	if to.Type == webhook.TypeEventBridge {
 		answer, err = s.put(ctx, target, credentials, e)
 	} else {
 		answer, err = s.enqueue(ctx, target, credentials, e)
@@ -108,11 +107,11 @@ func (s *Sender) Send(ctx context.Context, to deliver.AWSTarget, e deliver.Signe
 // enqueue sends the event to a queue. Its attributes are the headers that a
 // request would have, so that it is verified in the same way.
 func (s *Sender) enqueue(ctx context.Context, queue arn.ARN, role aws.CredentialsProvider,
-	e deliver.SignedEvent) (deliver.AWSAnswer, error) {
+	e webhook.SignedEvent) (webhook.AWSAnswer, error) {
 	endpoint, err := sqs.NewDefaultEndpointResolverV2().ResolveEndpoint(ctx,
 		sqs.EndpointParameters{Region: &queue.Region, Endpoint: s.cfg.BaseEndpoint})
 	if err != nil {
-		return deliver.AWSAnswer{}, err
+		return webhook.AWSAnswer{}, err
 	}
 	attributes := map[string]sqstypes.MessageAttributeValue{}
 	for name, value := range e.Headers {
@@ -125,14 +124,14 @@ func (s *Sender) enqueue(ctx context.Context, queue arn.ARN, role aws.Credential
 		MessageAttributes: attributes,
 	}, func(o *sqs.Options) { o.Region, o.Credentials = queue.Region, role })
 	if err != nil {
-		return deliver.AWSAnswer{}, err
+		return webhook.AWSAnswer{}, err
 	}
 	return taken(out.ResultMetadata, map[string]string{"MessageId": aws.ToString(out.MessageId)}), nil
 }
 
 // put puts the event on a bus.
 func (s *Sender) put(ctx context.Context, bus arn.ARN, role aws.CredentialsProvider,
-	e deliver.SignedEvent) (deliver.AWSAnswer, error) {
+	e webhook.SignedEvent) (webhook.AWSAnswer, error) {
 	out, err := s.buses().PutEvents(ctx, &eventbridge.PutEventsInput{Entries: []ebtypes.PutEventsRequestEntry{{
 		EventBusName: aws.String(bus.String()),
 		Source:       aws.String(source),
@@ -142,21 +141,21 @@ func (s *Sender) put(ctx context.Context, bus arn.ARN, role aws.CredentialsProvi
 	}}}, func(o *eventbridge.Options) { o.Region, o.Credentials = bus.Region, role })
 	switch {
 	case err != nil:
-		return deliver.AWSAnswer{}, err
+		return webhook.AWSAnswer{}, err
 	case out.FailedEntryCount > 0 && len(out.Entries) > 0:
 		entry := out.Entries[0]
-		return deliver.AWSAnswer{}, &entryError{status(out.ResultMetadata), aws.ToString(entry.ErrorCode),
+		return webhook.AWSAnswer{}, &entryError{status(out.ResultMetadata), aws.ToString(entry.ErrorCode),
 			aws.ToString(entry.ErrorMessage)}
 	case len(out.Entries) > 0:
 		return taken(out.ResultMetadata, map[string]string{"EventId": aws.ToString(out.Entries[0].EventId)}), nil
 	default:
-		return deliver.AWSAnswer{}, &entryError{status: status(out.ResultMetadata)}
+		return webhook.AWSAnswer{}, &entryError{status: status(out.ResultMetadata)}
 	}
 }
 
 // taken is the answer that the event was taken.
-func taken(m middleware.Metadata, names map[string]string) deliver.AWSAnswer {
-	return deliver.AWSAnswer{Status: status(m), Body: show(names)}
+func taken(m middleware.Metadata, names map[string]string) webhook.AWSAnswer {
+	return webhook.AWSAnswer{Status: status(m), Body: show(names)}
 }
 
 // status returns the HTTP status of an answer.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook"
 )
 
 func TestAMessageIsSentByTheRoleOfTheCustomer(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAnEventIsPutByTheRoleOfTheCustomer(t *testing.T) {
 func TestARoleIsAssumedOnceForManyAttempts(t *testing.T) {
 	f := newFakeAWS(t)
 	s := f.sender()
-	send := func(to deliver.AWSTarget) {
+	send := func(to webhook.AWSTarget) {
 		if answer := s.Send(t.Context(), to, sample); answer.Error != "" {
 			t.Errorf("answer %+v", answer)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
+	"github.com/content-automation/api/pkg/area/webhook"
 )
 
 const (
@@ -41,7 +41,7 @@ func newSessions(cfg aws.Config) *sessions {
 
 // credentials returns the credentials of a webhook's role. They are requested lazily,
 // once for all concurrent attempts.
-func (s *sessions) credentials(to deliver.AWSTarget) *aws.CredentialsCache {
+func (s *sessions) credentials(to webhook.AWSTarget) *aws.CredentialsCache {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := session{to.RoleARN, to.ExternalID, to.Session}

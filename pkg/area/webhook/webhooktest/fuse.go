@@ -106,7 +106,7 @@ type fusedHTTP struct {
 	fuse *Fuse
 }
 
-// Do implements deliver.Caller.
+// Do implements webhook.Caller.
 func (c *fusedHTTP) Do(req *http.Request) (resp *http.Response, err error) {
 	// The dead can send, and the effect of the last step must not be canceled.
 	req = req.WithContext(context.WithoutCancel(req.Context()))

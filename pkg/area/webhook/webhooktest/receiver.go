@@ -13,8 +13,6 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
 )
@@ -94,7 +92,7 @@ func (w *World) AllDelivered(r *Receiver, events int) {
 	w.T.Helper()
 	all := w.Deliveries(r.Hook.ID)
 	for _, d := range all {
-		if d.State != endpoint.DeliveryDelivered {
+		if d.State != webhook.DeliveryDelivered {
 			w.T.Errorf("delivery %+v", d)
 		}
 	}
@@ -111,7 +109,7 @@ func (w *World) AllDelivered(r *Receiver, events int) {
 func (w *World) Delivered(r *Receiver) event.Ref {
 	w.T.Helper()
 	all := w.Deliveries(r.Hook.ID)
-	if len(all) != 1 || all[0].State != endpoint.DeliveryDelivered || len(all[0].Attempts) != 1 {
+	if len(all) != 1 || all[0].State != webhook.DeliveryDelivered || len(all[0].Attempts) != 1 {
 		w.T.Fatalf("deliveries %+v", all)
 	}
 	return event.Ref{ID: all[0].EventID, Type: all[0].EventType, Owner: w.Owner()}
@@ -119,7 +117,7 @@ func (w *World) Delivered(r *Receiver) event.Ref {
 
 // Network is a client some of whose hosts cannot be reached.
 type Network struct {
-	client deliver.Caller
+	client webhook.Caller
 
 	mu    sync.Mutex
 	down  map[string]bool
@@ -133,7 +131,7 @@ func (w *World) Cut() *Network {
 	return n
 }
 
-// Do implements deliver.Caller.
+// Do implements webhook.Caller.
 func (n *Network) Do(req *http.Request) (*http.Response, error) {
 	n.mu.Lock()
 	host := req.URL.Host

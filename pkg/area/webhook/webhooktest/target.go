@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -22,7 +21,7 @@ const (
 func On(t *testing.T) (*store.DB, *apitest.Clock, *apitest.Caller) {
 	c := apitest.NewClock()
 	db := storetest.Open(t, c.Now)
-	return db, c, NewCaller(t, db, c, endpoint.NewClient(true))
+	return db, c, NewCaller(t, db, c, webhook.NewClient(true))
 }
 
 // Aimed returns the body that makes a webhook for a destination in AWS.
@@ -34,6 +33,6 @@ func Aimed(of, arn, role string) map[string]any {
 // Aim makes a webhook for a queue.
 func Aim(t *testing.T, c *apitest.Caller) (w webhook.NewWebhook) {
 	t.Helper()
-	c.Call(http.MethodPost, "/v1/webhooks", Aimed(endpoint.TypeSQS, QueueARN, RoleARN)).Into(t, http.StatusCreated, &w)
+	c.Call(http.MethodPost, "/v1/webhooks", Aimed(webhook.TypeSQS, QueueARN, RoleARN)).Into(t, http.StatusCreated, &w)
 	return w
 }

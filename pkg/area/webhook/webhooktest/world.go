@@ -16,9 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/area/webhook"
-	"github.com/content-automation/api/pkg/area/webhook/deliver"
-	"github.com/content-automation/api/pkg/area/webhook/dispatch"
-	"github.com/content-automation/api/pkg/area/webhook/endpoint"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -69,7 +66,7 @@ type World struct {
 	Faults     storetest.Faults
 	Fuse       *Fuse
 	API        *apitest.Caller
-	Dispatcher *dispatch.Dispatcher
+	Dispatcher *webhook.Dispatcher
 	Replayer   *task.Consumer
 	Deliverer  *Deliverer
 	Patient    *Deliverer     // for slow receivers
@@ -87,7 +84,7 @@ type World struct {
 
 // Deliverer is a deliverer with its function.
 type Deliverer struct {
-	*deliver.Deliverer
+	*webhook.Deliverer
 	Handle func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
 }
 
@@ -101,7 +98,7 @@ func New(t *testing.T) *World {
 		// A repeat by the SDK would be a step after death.
 		c.Retryer = func() aws.Retryer { return aws.NopRetryer{} }
 	})
-	w.API = NewCaller(t, w.DB, w.Clock, endpoint.NewClient(true))
+	w.API = NewCaller(t, w.DB, w.Clock, webhook.NewClient(true))
 	w.Events, w.Replays, w.Attempts, w.Slow = &Queue{world: w}, &Queue{world: w}, &Queue{world: w}, &Queue{world: w}
 	signer, err := media.NewSigner(aws.Config{
 		Region: "eu-central-1",
@@ -113,20 +110,20 @@ func New(t *testing.T) *World {
 		t.Fatal(err)
 	}
 	heartbeat := func() (<-chan time.Time, func()) { return w.Beats, func() {} }
-	w.Dispatcher = dispatch.New(w.DB, w.Clock.Now)
+	w.Dispatcher = webhook.NewDispatcher(w.DB, w.Clock.Now)
 	w.holder = queue.NewHolder(w.Events, heartbeat)
 	consumer := func(handlers map[task.Kind]task.Handler) *task.Consumer {
 		return task.NewConsumer(task.NewKernel(task.Config{DB: w.DB, Handlers: handlers, Now: w.Clock.Now,
 			Name: rand.Text, Chance: func() float64 { return w.Chance }}), w.queues(), heartbeat)
 	}
-	w.Replayer = consumer(map[task.Kind]task.Handler{endpoint.ReplayKind: dispatch.Replayer{Dispatcher: w.Dispatcher}})
+	w.Replayer = consumer(map[task.Kind]task.Handler{webhook.ReplayKind: webhook.Replayer{Dispatcher: w.Dispatcher}})
 	deliverer := func(slow bool) *Deliverer {
-		d := deliver.New(deliver.Config{
-			DB: w.DB, Signer: signer, Client: &fusedHTTP{endpoint.NewClient(true), w.Fuse}, Envelope: Envelope(),
+		d := webhook.NewDeliverer(webhook.Config{
+			DB: w.DB, Signer: signer, Client: &fusedHTTP{webhook.NewClient(true), w.Fuse}, Envelope: Envelope(),
 			Slow: slow, Now: w.Clock.Now, Chance: func() float64 { return w.Chance }, Name: rand.Text,
 		})
-		return &Deliverer{d, d.Counting(consumer(map[task.Kind]task.Handler{endpoint.DeliverKind: d,
-			endpoint.WakeKind: deliver.NewWaker(w.DB, w.Clock.Now)}).Handle)}
+		return &Deliverer{d, d.Counting(consumer(map[task.Kind]task.Handler{webhook.DeliverKind: d,
+			webhook.WakeKind: webhook.NewWaker(w.DB, w.Clock.Now)}).Handle)}
 	}
 	w.Deliverer, w.Patient = deliverer(false), deliverer(true)
 	return w
@@ -142,8 +139,8 @@ func (w *World) queues() map[topology.Queue]*Queue {
 func (w *World) Owner() tenant.Owner { return w.API.Principal.Owner }
 
 // Ref names a webhook of the owner.
-func (w *World) Ref(webhookID string) endpoint.Ref {
-	return endpoint.Ref{Owner: w.Owner(), ID: webhookID}
+func (w *World) Ref(webhookID string) webhook.Ref {
+	return webhook.Ref{Owner: w.Owner(), ID: webhookID}
 }
 
 // Happen writes an event and puts it on the bus.
@@ -282,7 +279,7 @@ type Lost struct{ Events, Made, Overdue, Resent int }
 
 // Search finds lost events and messages, as the function due does.
 func (w *World) Search(ctx context.Context, atOnce bool) (Lost, error) {
-	swept, err := dispatch.NewSweeper(w.DB, w.Clock.Now).Sweep(ctx, atOnce)
+	swept, err := webhook.NewSweeper(w.DB, w.Clock.Now).Sweep(ctx, atOnce)
 	found, failed := task.NewReconciler(w.DB, w.Clock.Now,
 		task.OverdueTasks(task.NewSender(w.queues()), w.Clock.Now)...).Run(ctx, atOnce)
 	return Lost{swept.Events, swept.Made, found.Overdue, found.Resent}, errors.Join(err, failed)
@@ -299,7 +296,7 @@ func (w *World) Next() (at time.Time, any bool) {
 }
 
 // Delivery reads the one delivery of an event to a webhook.
-func (w *World) Delivery(ref event.Ref, webhookID string) endpoint.DeliveryRecord {
+func (w *World) Delivery(ref event.Ref, webhookID string) webhook.DeliveryRecord {
 	w.T.Helper()
 	for _, d := range w.Deliveries(webhookID) {
 		if d.EventID == ref.ID {
@@ -307,11 +304,11 @@ func (w *World) Delivery(ref event.Ref, webhookID string) endpoint.DeliveryRecor
 		}
 	}
 	w.T.Fatalf("no delivery of %s to %s", ref.ID, webhookID)
-	return endpoint.DeliveryRecord{}
+	return webhook.DeliveryRecord{}
 }
 
 // Deliveries reads the deliveries to a webhook, oldest first.
-func (w *World) Deliveries(webhookID string) (all []endpoint.DeliveryRecord) {
+func (w *World) Deliveries(webhookID string) (all []webhook.DeliveryRecord) {
 	w.T.Helper()
 	partition := w.Ref(webhookID).Deliveries()
 	page, err := w.DB.List(w.T.Context(), store.Query{Index: store.Table, Partition: partition, Limit: 1000,
@@ -320,7 +317,7 @@ func (w *World) Deliveries(webhookID string) (all []endpoint.DeliveryRecord) {
 		w.T.Fatal(err)
 	}
 	for _, it := range page.Items {
-		d, err := endpoint.ReadDelivery(&it)
+		d, err := webhook.ReadDelivery(&it)
 		if err != nil {
 			w.T.Fatal(err)
 		}
@@ -329,18 +326,18 @@ func (w *World) Deliveries(webhookID string) (all []endpoint.DeliveryRecord) {
 		}
 		all = append(all, d)
 	}
-	leased := make([]*endpoint.DeliveryRecord, len(all))
+	leased := make([]*webhook.DeliveryRecord, len(all))
 	for i := range all {
 		leased[i] = &all[i]
 	}
-	if err := endpoint.ReadLeases(w.T.Context(), w.DB, w.Clock.Now(), leased...); err != nil {
+	if err := webhook.ReadLeases(w.T.Context(), w.DB, w.Clock.Now(), leased...); err != nil {
 		w.T.Fatal(err)
 	}
 	return all
 }
 
 // Webhook reads a webhook as the API answers it.
-func (w *World) Webhook(webhookID string) (out endpoint.Webhook) {
+func (w *World) Webhook(webhookID string) (out webhook.Webhook) {
 	w.T.Helper()
 	w.API.Call(http.MethodGet, "/v1/webhooks/"+webhookID, nil).Into(w.T, http.StatusOK, &out)
 	return out

@@ -1,5 +1,4 @@
-// Package kmsseal makes data keys with AWS KMS. It is separate from pkg/cloud/seal so that only functions that use it
-// link the client.
+// Package kmsseal makes data keys with AWS KMS.
 package kmsseal
 
 import (

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/base/clip"
+	clip "github.com/content-automation/api/pkg/base/text"
 
 	readability "codeberg.org/readeck/go-readability/v2"
 	"golang.org/x/net/html"
@@ -22,8 +22,6 @@ import (
 
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/craft/source"
-	"github.com/content-automation/api/pkg/craft/source/bound"
-	"github.com/content-automation/api/pkg/craft/source/feed"
 )
 
 // The bounds of one source: the time and the size of an answer, the redirects that are followed, the attempts, the wait
@@ -179,7 +177,7 @@ func extract(ctx context.Context, kind source.Kind, at, contentType string,
 
 // ofFeed returns the newest articles of a feed.
 func ofFeed(ctx context.Context, base *url.URL, body []byte) (found []source.Article, err error) {
-	entries, err := feed.Parse(ctx, body)
+	entries, err := ParseFeed(ctx, body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
@@ -205,7 +203,7 @@ func ofPage(ctx context.Context, base *url.URL, contentType string, body []byte)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
-	small, err := bound.Page(ctx, decoded)
+	small, err := BoundPage(ctx, decoded)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errContent, err)
 	}
@@ -244,5 +242,5 @@ func oneLine(text string, n int) string {
 		}
 		return r
 	}, html.UnescapeString(strings.ToValidUTF8(text, "")))), " ")
-	return clip.Letters(text, n)
+	return clip.ClipLetters(text, n)
 }

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/craft/source"
-	"github.com/content-automation/api/pkg/craft/source/bound"
 	"github.com/content-automation/api/pkg/craft/source/fetch"
 )
 
@@ -201,7 +200,7 @@ func TestHostileAnswersTakeLittleMemory(t *testing.T) {
 func TestTheBoundsOfAnswers(t *testing.T) {
 	for _, name := range []string{"page of paragraphs", "page that is deep", "feed of the review that ends", "feed that is deep",
 		"feed of namespaces", "feed of JSON that is deep", "feed of JSON that is wide", "page of attributes"} {
-		if err := read(t.Context(), name, hostile[name]()); !errors.Is(err, bound.ErrTooMuch) {
+		if err := read(t.Context(), name, hostile[name]()); !errors.Is(err, fetch.ErrTooMuch) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

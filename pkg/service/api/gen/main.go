@@ -14,7 +14,7 @@ import (
 	"sort"
 
 	"github.com/content-automation/api/pkg/area/architect"
-	"github.com/content-automation/api/pkg/httpapi/describe"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
 )
 
@@ -53,7 +53,7 @@ func files() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	members := describe.New(texts)
+	members := httpapi.NewTexts(texts)
 	doc := api.DocumentOf(members)
 	for _, t := range architect.Inputs() {
 		members.Reach(t)
@@ -88,7 +88,7 @@ func files() (map[string][]byte, error) {
 	}
 	return map[string][]byte{
 		"pkg/httpapi/paths_gen.go":          paths,
-		"pkg/httpapi/describe/members.tsv":  []byte(members.Lines()),
+		"pkg/httpapi/members.tsv":           []byte(members.Lines()),
 		"clients/openapi.json":              compact,
 		"clients/openapi.json.gz":           small.Bytes(),
 		"clients/openapi.yaml":              yaml,

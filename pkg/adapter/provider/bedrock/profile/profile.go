@@ -1,5 +1,5 @@
-// Package profile knows the cross-region inference profiles of Amazon Bedrock. It is separate from the adapter, because
-// the catalog needs it without the SDK.
+// Package profile knows the cross-region inference profiles of Amazon Bedrock. The catalog and the adapter
+// use them.
 package profile
 
 import "strings"

@@ -1,0 +1,15 @@
+// Command api is the program of the functions that serve operations.
+package main
+
+import (
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/service/serve"
+)
+
+func main() {
+	f := needs.Function()
+	handler, _ := serve.Named(f.Name).Open(area.Open(f))
+	httpapi.StartLambda(handler)
+}

@@ -1,0 +1,20 @@
+// Command work is the program of the functions that work in the background.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/service/worker"
+)
+
+func main() {
+	logging.Setup()
+	f := needs.Function()
+	row := worker.Named(f.Name)
+	if row.Prepare != nil {
+		row.Prepare()
+	}
+	lambda.Start(row.Open(worker.Open(f)))
+}

@@ -1,0 +1,103 @@
+package advice
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Code is the kind of a finding.
+type Code string
+
+// The codes.
+const (
+	NoContent           Code = "no_content"
+	NoRecentContent     Code = "no_recent_content"
+	BelowSchedule       Code = "below_schedule"
+	IrregularCadence    Code = "irregular_cadence"
+	LateItems           Code = "late_items"
+	FailureRate         Code = "failure_rate"
+	FailureCause        Code = "failure_cause"
+	FailureByKind       Code = "failure_by_kind"
+	EngagementByKind    Code = "engagement_by_kind"
+	EngagementByHour    Code = "engagement_by_hour"
+	EngagementByTopic   Code = "engagement_by_topic"
+	AccountDisconnected Code = "account_disconnected"
+	PublicationFailures Code = "publication_failures"
+	UnusedAccount       Code = "unused_account"
+	CaptionTooLong      Code = "caption_too_long"
+	UnusedContentType   Code = "unused_content_type"
+	NoDescription       Code = "no_description"
+	NoAudience          Code = "no_audience"
+	NoTopics            Code = "no_topics"
+	FewTopics           Code = "few_topics"
+	NoTone              Code = "no_tone"
+	NoSchedule          Code = "no_schedule"
+)
+
+// Severity is the importance of a finding.
+type Severity string
+
+// The severities.
+const (
+	Info     Severity = "info"
+	Warning  Severity = "warning"
+	Critical Severity = "critical"
+)
+
+// Test is the statistical test that a finding rests on.
+type Test string
+
+// The tests.
+const (
+	Wilson        Test = "wilson_interval"
+	TwoProportion Test = "two_proportion_z"
+	MannWhitney   Test = "mann_whitney"
+)
+
+// Finding is one finding of a diagnosis.
+type Finding struct {
+	Code     Code               `json:"code" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule" doc:"Machine-readable kind of the finding"`
+	Severity Severity           `json:"severity" enum:"info,warning,critical" doc:"Severity of the finding. info is no fault, and takes nothing off the score"`
+	Subject  *string            `json:"subject" doc:"What the finding is about, where its code has several: the failure code, kind of content, hour, topic, platform, or social account. Null otherwise"`
+	Message  string             `json:"message" doc:"Description of the finding"`
+	Test     *Test              `json:"test" enum:"wilson_interval,two_proportion_z,mann_whitney" doc:"Statistical test that it rests on. Null for what is counted"`
+	Evidence map[string]float64 `json:"evidence" doc:"Numbers that support the finding, by name"`
+}
+
+// The points that findings take off the score. Several findings of one code, such as
+// one for each unused account, take perCode at most.
+var points = map[Severity]int{Critical: 25, Warning: 10}
+
+const perCode = 25
+
+// Score returns the score of a factory with these findings.
+func Score(findings []Finding) int {
+	taken := map[Code]int{}
+	for _, f := range findings {
+		taken[f.Code] = min(taken[f.Code]+points[f.Severity], perCode)
+	}
+	score := 100
+	for _, n := range taken {
+		score -= n
+	}
+	return max(score, 0)
+}
+
+// severities are in the order in which findings are shown.
+var severities = []Severity{Critical, Warning, Info}
+
+// sorted puts the most severe findings first, and keeps the order of findings of the same
+// severity.
+func sorted(findings []Finding) []Finding {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity))
+	})
+	return findings
+}
+
+// round keeps four decimals: more say nothing.
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// percent is a share in whole percent.
+func percent(share float64) int { return int(math.Round(share * 100)) }

@@ -1,0 +1,128 @@
+package advice
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ProposalItemKind is the kind of a proposal in the table.
+const ProposalItemKind = "proposal"
+
+// ProposalState is the state of a proposal.
+type ProposalState string
+
+// The states. Expired is not stored: it follows from the clock.
+const (
+	Open      ProposalState = "open"
+	Applied   ProposalState = "applied"
+	Dismissed ProposalState = "dismissed"
+	Expired   ProposalState = "expired"
+)
+
+// Life is the time for which a proposal can be applied.
+const Life = 30 * 24 * time.Hour
+
+// FromDiagnosis is the source of the proposals of a diagnosis.
+const FromDiagnosis = "diagnosis"
+
+// Proposal is a change that the service proposes for a factory.
+type Proposal struct {
+	resource.Resource
+	FactoryID      string         `json:"factory_id" doc:"Factory to change"`
+	Source         string         `json:"source" enum:"diagnosis,architect" doc:"Origin of the proposal: a diagnosis of the factory, or a chat with the architect"`
+	Title          string         `json:"title" doc:"Summary of the change, in one line"`
+	Rationale      string         `json:"rationale" doc:"Reason for the change"`
+	Patch          map[string]any `json:"patch" doc:"The change, as a merge patch of the factory (RFC 7396)"`
+	ExpectedEffect string         `json:"expected_effect" doc:"Expected effect of the change"`
+	BaseVersion    int64          `json:"base_version" doc:"Version of the factory that the proposal was made for. It can be applied to a later one unless the values that it replaces have changed"`
+	State          ProposalState  `json:"state" enum:"open,applied,dismissed,expired" doc:"State of the proposal. open: it can be applied. expired: it was not applied in 30 days"`
+	ExpiresAt      resource.Time  `json:"expires_at" doc:"Time from which it can no longer be applied"`
+	AppliedVersion *int64         `json:"applied_version" doc:"Version that the factory got by applying it. Null until applied"`
+}
+
+// ProposalRecord is the stored document of a proposal.
+type ProposalRecord struct {
+	Proposal
+	// Base is what the factory's Under has returned for the patch.
+	Base string `json:"base,omitempty"`
+}
+
+// StateFilter and expiresFilter are the filters of proposals. An open one has the time at which it expires, so that
+// lists find those that have expired without a write.
+const (
+	StateFilter   = "state"
+	expiresFilter = "expires"
+)
+
+// Partition returns the partition of store.ByParent that lists the proposals of a
+// factory.
+func Partition(o tenant.Owner, factoryID string) string {
+	return store.OwnerPartition(o, ProposalItemKind) + "#" + factoryID
+}
+
+// Entry returns the proposal as an item of the table.
+func (p *ProposalRecord) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(ProposalItemKind, o, p.ID, p)
+	it.Parent = store.Key{PK: Partition(o, p.FactoryID), SK: p.ID}
+	it.Filters = p.filters()
+	return it, err
+}
+
+// Into writes the changed proposal into the item that it was read from.
+func (p *ProposalRecord) Into(it store.Item) (store.Item, error) {
+	it.Filters = p.filters()
+	return it, it.Encode(p)
+}
+
+func (p *ProposalRecord) filters() map[string]string {
+	f := map[string]string{StateFilter: string(p.State)}
+	if p.State == Open {
+		f[expiresFilter] = p.ExpiresAt.Format(resource.TimeLayout)
+	}
+	return f
+}
+
+// ProposalDecode reads the proposal of an item, in the state that it has at a time.
+func ProposalDecode(it *store.Item, now time.Time) (p ProposalRecord, err error) {
+	err = it.Decode(&p)
+	if p.State == Open && !now.Before(p.ExpiresAt.Time) {
+		p.State = Expired
+	}
+	return p, err
+}
+
+// Notify adds an event of the proposal to the transaction.
+func (p *Proposal) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
+	e, err := event.New(p.UpdatedAt.Time, o, t, p, nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
+}
+
+// Filter returns the values of the filter StateFilter and the bounds that select the
+// proposals which are in one of the states at a time; no states are all.
+func Filter(states []ProposalState, now time.Time) (stored []string, bounds map[string]store.Bound) {
+	open, expired := false, false
+	for _, s := range states {
+		switch s {
+		case Open:
+			open = true
+		case Expired:
+			expired = true
+		default:
+			stored = append(stored, string(s))
+		}
+	}
+	if open || expired {
+		stored = append(stored, string(Open))
+	}
+	if open != expired {
+		bounds = map[string]store.Bound{expiresFilter: {At: now.UTC().Format(resource.TimeLayout), After: open}}
+	}
+	return stored, bounds
+}

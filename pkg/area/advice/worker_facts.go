@@ -1,0 +1,136 @@
+package advice
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// extremes is the number of the best and of the worst texts that a model sees.
+const extremes = 5
+
+// page is the number of items that are read in one round trip.
+const page = 100
+
+// facts reads the factory's social accounts and its newest items for a diagnosis, and returns the items, too.
+func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (facts Facts,
+	made []*item.Record, err error) {
+	facts = Facts{Now: w.Now(), Factory: settingsOf(f)}
+	if facts.Factory.Accounts, err = w.accounts(ctx, o, f.SocialAccountIDs); err != nil {
+		return facts, nil, err
+	}
+	q := store.Query{
+		Index: store.ByParent, Partition: item.ParentPartition(o, f.ID),
+		From: id.First(id.ContentItem, facts.Now.Add(-Window)), Limit: page,
+	}
+	for len(facts.Items) < MaxItems {
+		read, err := w.DB.List(ctx, q)
+		if err != nil {
+			return facts, nil, err
+		}
+		for _, it := range read.Items {
+			r, err := item.Decode(&it)
+			if err != nil {
+				return facts, nil, err
+			}
+			facts.Items, made = append(facts.Items, itemOf(r)), append(made, r)
+			facts.Posts = append(facts.Posts, postsOf(r, facts.Factory.Topics)...)
+		}
+		if q.After = read.Next; q.After == nil {
+			break
+		}
+	}
+	facts.Items = facts.Items[:min(len(facts.Items), MaxItems)]
+	return facts, made, nil
+}
+
+func settingsOf(f factory.Factory) Factory {
+	d := Factory{
+		CreatedAt: f.CreatedAt.Time, Active: f.State == factory.StateActive,
+		Description: f.Description, Audience: f.Audience, Tone: f.Tone, ContentTypes: f.ContentTypes,
+	}
+	for _, topic := range f.Topics {
+		d.Topics = append(d.Topics, string(topic))
+	}
+	if f.Schedule != nil {
+		d.Times = len(f.Schedule.Times)
+		d.Zone, _ = time.LoadLocation(f.Schedule.Timezone) // it was checked when it was set
+	}
+	return d
+}
+
+// accounts reads the social accounts of a factory.
+func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (all []Account, err error) {
+	keys := make([]store.Key, len(ids))
+	for i, accountID := range ids {
+		keys[i] = store.IDKey(accountID)
+	}
+	items, err := w.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for i, it := range items {
+		if !social.Is(it, o) {
+			continue // it is being deleted
+		}
+		a, err := social.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Account{ID: ids[i], Platform: a.Platform, Handle: a.Handle,
+			Lost: a.State == social.NeedsReconnect || a.State == social.Disconnected})
+	}
+	return all, nil
+}
+
+// postsOf returns the posts of an item that the platforms have reported figures of.
+func postsOf(r *item.Record, topics []string) (all []Post) {
+	about := strings.ToLower(r.Prompt + " " + r.Caption)
+	topics = slices.DeleteFunc(slices.Clone(topics),
+		func(topic string) bool { return !strings.Contains(about, strings.ToLower(topic)) })
+	for _, p := range r.Publications {
+		if m := p.Metrics; p.PublishedAt != nil && m != nil && m.Views != nil {
+			all = append(all, Post{Platform: p.Platform, Kind: string(r.Kind), Topics: topics,
+				PublishedAt: p.PublishedAt.Time, Views: int(*m.Views), Reactions: int(m.Reactions())})
+		}
+	}
+	return all
+}
+
+func itemOf(r *item.Record) Item {
+	it := Item{
+		Kind: string(r.Kind), State: string(r.State), Caption: r.Caption, Hashtags: r.Hashtags,
+		Accounts:  r.SocialAccountIDs,
+		CreatedAt: r.CreatedAt.Time, MadeAt: timeOf(r.GeneratedAt), PublishAt: timeOf(r.PublishAt),
+	}
+	if r.Failure != nil {
+		it.Failure = string(r.Failure.Code)
+	}
+	for _, p := range r.Publications {
+		switch {
+		case p.State == item.PublicationFailed && p.Failure != nil:
+			it.Publications = append(it.Publications,
+				Publication{At: p.UpdatedAt.Time, Failure: p.Failure.Code})
+		case p.State == item.PublicationPublished && p.PublishedAt != nil:
+			it.Publications = append(it.Publications, Publication{At: p.PublishedAt.Time})
+		}
+	}
+	return it
+}
+
+// timeOf returns a time that may be missing, as the zero time if it is.
+func timeOf(t *resource.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}

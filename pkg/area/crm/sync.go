@@ -1,0 +1,292 @@
+package crm
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/adapter/platform"
+	record "github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Synchronize is the kind of the task that reads all products and the changed deals of an integration, every day and
+// when it is woken. It heals what webhooks have missed.
+const Synchronize task.Kind = "crm.sync"
+
+const (
+	// sweepEvery is the time between two synchronizations.
+	sweepEvery = 24 * time.Hour
+	// sweepSpread is the time over which the synchronizations of integrations are spread.
+	sweepSpread = time.Hour
+	// overlap is the time by which a synchronization reads deals that the last one may have read. It covers clocks that
+	// differ, and changes that the CRM lists late.
+	overlap = 10 * time.Minute
+	// checkedAtOnce is the number of products whose existence one call checks.
+	checkedAtOnce = 50
+)
+
+// phase is a part of a synchronization. The empty phase begins one.
+type phase string
+
+// The phases, in order.
+const (
+	phaseProducts phase = "products"
+	phaseDeleted  phase = "deleted"
+	phaseDeals    phase = "deals"
+)
+
+// progress is the payload of a Synchronize task.
+type progress struct {
+	Connection int   `json:"connection"`
+	Phase      phase `json:"phase,omitempty"`
+	// Cursor is the CRM's cursor of the next page, and After the one of the products that are checked.
+	Cursor string        `json:"cursor,omitempty"`
+	After  *store.Cursor `json:"after,omitempty"`
+	// Since is the time since which deals are read, and Began the beginning of the present synchronization.
+	Since time.Time `json:"since"`
+	Began time.Time `json:"began,omitzero"`
+	// Requested is Record.Requested at the beginning of the present synchronization.
+	Requested int `json:"requested,omitempty"`
+	// Imported reports whether the present synchronization has imported products.
+	Imported bool `json:"imported,omitempty"`
+	Read     int  `json:"read,omitempty"`
+	Made     int  `json:"made,omitempty"`
+	Failed   int  `json:"failed,omitempty"`
+}
+
+func syncMessage(o tenant.Owner, r *Record) task.Message {
+	return message(Synchronize, o, r.ID, task.ID(Synchronize, r.ID, r.Connection))
+}
+
+// Sync adds to the transaction that an integration is synchronized now. The caller saves the record afterwards: a
+// synchronization in progress, which may have read without the new mapping, is followed by another one.
+func (r *Record) Sync(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	r.Requested++
+	return task.Wake(tx, now, syncMessage(o, r))
+}
+
+// synchronizer is the handler of Synchronize.
+type synchronizer struct{ *Worker }
+
+// Step takes the next page.
+func (w synchronizer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p progress
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	c, err := w.open(ctx, s.Owner, s.Subject)
+	if err != nil {
+		return o, social.Again(err, 0)
+	}
+	if c == nil || c.r.Connection != p.Connection {
+		// A new connection has a task of its own, and so has a connection that is connected again.
+		return task.Outcome{Done: true}, nil
+	}
+	o.Payload = &p
+	switch p.Phase {
+	case phaseProducts:
+		err = w.products(ctx, c, &p)
+	case phaseDeleted:
+		err = w.deleted(ctx, c, &p)
+	case phaseDeals:
+		var last bool
+		if last, err = w.deals(ctx, c, &p); last && err == nil {
+			return w.end(ctx, &p, s)
+		}
+	default:
+		return w.begin(ctx, c, p)
+	}
+	var e *platform.Error
+	if errors.As(err, &e) && e.Kind == platform.BadContent {
+		// The connected user may not read these objects: the rest goes on.
+		w.note(ctx, c.r.ID, err)
+		return w.skip(ctx, &p, s)
+	}
+	if err != nil {
+		return task.Outcome{}, w.trouble(ctx, c, err)
+	}
+	return o, nil
+}
+
+// skip ends the present phase.
+func (w synchronizer) skip(ctx context.Context, p *progress, s *task.Step) (task.Outcome, error) {
+	switch p.Cursor, p.After = "", nil; p.Phase {
+	case phaseProducts, phaseDeleted:
+		p.Phase = phaseDeals
+	default:
+		return w.end(ctx, p, s)
+	}
+	return task.Outcome{Payload: p}, nil
+}
+
+// begin subscribes to the webhooks, reads the pipelines, and begins with the products.
+func (w synchronizer) begin(ctx context.Context, c *connection, p progress) (o task.Outcome, err error) {
+	if !c.Facts().Shared {
+		if err := c.Subscribe(ctx, c.account(), c.r.HookURL(c.secrets.Hook)); err != nil {
+			// The daily synchronization works without webhooks, which not every plan of a CRM has.
+			if platform.KindOf(err) != platform.BadContent {
+				return o, w.trouble(ctx, c, err)
+			}
+			w.note(ctx, c.r.ID, err)
+		}
+	}
+	pipelines, err := c.Pipelines(ctx, c.account())
+	if err != nil && platform.KindOf(err) != platform.BadContent {
+		return o, w.trouble(ctx, c, err)
+	}
+	pipelines = Described(pipelines)
+	p = progress{Connection: p.Connection, Since: p.Since, Began: w.Now(), Requested: c.r.Requested,
+		Phase: phaseProducts}
+	if !c.r.Mapping.Products.Import {
+		p.Phase = phaseDeals
+	}
+	o.Payload = p
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, c.r.ID)
+		if err != nil || !r.Usable() || len(pipelines) == 0 || same(r.Pipelines, pipelines) {
+			return err
+		}
+		r.Pipelines = pipelines
+		return r.Save(tx, w.Now(), it.Owner, it, "")
+	}
+	return o, nil
+}
+
+func same(a, b []crm.Pipeline) bool {
+	return slices.EqualFunc(a, b, func(a, b crm.Pipeline) bool {
+		return a.ID == b.ID && a.Name == b.Name && slices.Equal(a.Stages, b.Stages)
+	})
+}
+
+// products imports a page of products.
+func (w synchronizer) products(ctx context.Context, c *connection, p *progress) error {
+	read := w.Now()
+	page, err := c.Products(ctx, c.account(), p.Cursor)
+	if err != nil {
+		return err
+	}
+	for _, product := range page.Items {
+		p.Read++
+		done, err := w.take(ctx, c, product, read)
+		var refused *errs.Error
+		switch {
+		case errors.As(err, &refused) && refused.Code != errs.ProviderUnavailable && refused.Code != errs.Timeout:
+			p.Failed++
+			w.note(ctx, c.r.ID, err)
+		case err != nil:
+			return err
+		case done != record.Unchanged:
+			p.Made++
+		}
+	}
+	if p.Cursor = page.Next; p.Cursor == "" {
+		p.Phase, p.Imported = phaseDeleted, true
+	}
+	return nil
+}
+
+// deleted archives those of a page of imported products that the CRM does not have any more.
+func (w synchronizer) deleted(ctx context.Context, c *connection, p *progress) error {
+	ids, next, err := w.importer().Bound(ctx, c.it.Owner, c.r.ID, p.After, checkedAtOnce)
+	if err != nil {
+		return err
+	}
+	if len(ids) > 0 {
+		existing, err := c.Existing(ctx, c.account(), ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if slices.Contains(existing, id) {
+				continue
+			}
+			archived, err := w.importer().Archive(ctx, c.it.Owner, c.r.ID, id)
+			if err != nil {
+				return err
+			}
+			if archived {
+				p.Made++
+			}
+		}
+	}
+	if p.After = next; next == nil {
+		p.Phase = phaseDeals
+	}
+	return nil
+}
+
+// deals starts a Read task for each deal of a page that is in a stage that makes content and has made none. It reports
+// whether the page was the last.
+func (w synchronizer) deals(ctx context.Context, c *connection, p *progress) (last bool, err error) {
+	if len(c.r.Mapping.Stages) == 0 {
+		return true, nil
+	}
+	page, err := c.Deals(ctx, c.account(), p.Since.Add(-overlap), p.Cursor)
+	if err != nil {
+		return false, err
+	}
+	p.Read += len(page.Items)
+	for _, d := range page.Items {
+		if d.Changed.Before(c.r.FirstAt.Truncate(time.Second)) {
+			continue
+		}
+		stage := c.r.stageOf(d)
+		if stage == nil {
+			continue
+		}
+		made, err := w.DB.GetAll(ctx, madeKey(c.it.Owner, c.r.ID, d.ID, d.Pipeline, d.Stage))
+		if err != nil {
+			return false, err
+		}
+		if made[0].Kind != "" {
+			continue
+		}
+		tx := &store.Tx{}
+		if err := w.Hint(tx, c.it.Owner, c.r.ID, crm.DealObject, d.ID, strconv.FormatInt(d.Changed.Unix(), 36),
+			""); err != nil {
+			return false, err
+		}
+		if err := w.DB.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
+			return false, err
+		}
+	}
+	p.Cursor = page.Next
+	return p.Cursor == "", nil
+}
+
+// end ends a synchronization, whose result callers see, and waits for the next one. That follows at once if it was
+// requested since this one began.
+func (w synchronizer) end(ctx context.Context, p *progress, s *task.Step) (o task.Outcome, err error) {
+	_, seen, err := w.read(ctx, s.Subject)
+	if err != nil {
+		return o, social.Again(err, 0)
+	}
+	now := w.Now()
+	result := Sync{At: resource.Instant(now), Read: p.Read, Made: p.Made, Failed: p.Failed}
+	o.Payload = progress{Connection: p.Connection, Since: p.Began}
+	if seen.Requested == p.Requested {
+		o.Wait = sweepEvery - task.Jitter(sweepSpread)
+	}
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		it, r, err := w.read(ctx, s.Subject)
+		if err != nil || !r.Usable() {
+			return err
+		}
+		if r.Requested != seen.Requested {
+			return task.ErrMoved
+		}
+		r.LastSync = &result
+		r.Imported = r.Imported || p.Imported && r.Mapping.Products.Import
+		return r.Save(tx, now, it.Owner, it, "")
+	}
+	return o, nil
+}

@@ -1,0 +1,225 @@
+package crm
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/crm"
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Piece is content to make.
+type Piece struct {
+	FactoryID, Kind, Prompt string
+	// ProductID is the product that it presents, or empty.
+	ProductID string
+	Metadata  resource.Metadata
+}
+
+// ContentMaker makes content items.
+type ContentMaker interface {
+	// Make adds a content item to the transaction, on behalf of a principal, and returns its id. Make and the commit
+	// refuse it as the API does.
+	Make(ctx context.Context, tx *store.Tx, p *auth.Principal, piece Piece) (itemID string, err error)
+}
+
+// Worker has the dependencies of the tasks of integrations.
+type Worker struct {
+	DB      *store.DB
+	Systems *Systems
+	Vault   social.Vault
+	Content ContentMaker
+	Now     func() time.Time
+}
+
+// Handlers returns the handlers of the tasks.
+func (w *Worker) Handlers() map[task.Kind]task.Handler {
+	return map[task.Kind]task.Handler{Refresh: refresher{w}, Synchronize: synchronizer{w}, Read: reader{w},
+		Note: noter{w}, Disconnect: disconnector{w}}
+}
+
+// connection is an integration with its secrets, in the hands of a step.
+type connection struct {
+	crm.Adapter
+	it      store.Item
+	r       Record
+	secrets Credentials
+	// held is the authority of the integration with its present rights.
+	held authority.Held
+}
+
+// open reads an integration and opens its secrets. It returns nil if the integration is not connected. An integration
+// whose authority has ended is disconnected until it is connected again.
+func (w *Worker) open(ctx context.Context, o tenant.Owner, integrationID string) (*connection, error) {
+	it, r, err := w.read(ctx, integrationID)
+	if err != nil || !r.Usable() {
+		return nil, err
+	}
+	c := &connection{it: it, r: r}
+	if c.Adapter = w.Systems.Of(o.Mode, r.Kind); c.Adapter == nil {
+		return nil, nil
+	}
+	if c.held, err = w.holds(ctx, it, &r); err != nil {
+		var ended *authority.EndedError
+		if errors.As(err, &ended) {
+			err = w.end(ctx, it, &r, c.held, ended)
+		}
+		return nil, err
+	}
+	return c, w.Vault.Open(ctx, o, r.ID, r.Sealed, &c.secrets)
+}
+
+// holds returns the authority of an integration with its present rights. Its error is an authority.EndedError if it has
+// none.
+func (w *Worker) holds(ctx context.Context, it store.Item, r *Record) (authority.Held, error) {
+	h, err := r.Authority.Find(ctx, w.DB, it.Owner, w.Now())
+	if err == nil {
+		err = authority.Lacks(h.Principal, auth.AccountManage)
+	}
+	return h, err
+}
+
+// end marks an integration whose authority has ended, with the event.
+func (w *Worker) end(ctx context.Context, it store.Item, r *Record, h authority.Held, why *authority.EndedError) error {
+	counts, err := w.DB.GetAll(ctx, CountKeys(r.ID)...)
+	if err != nil {
+		return err
+	}
+	r.State, r.Counts = NeedsReconnect, CountsOf(counts)
+	r.LastFailure = &Failure{At: resource.Instant(w.Now()), Code: authority.Code, Message: why.Error() +
+		" Connect the integration again with another key."}
+	tx := &store.Tx{}
+	h.Hold(tx)
+	if err := r.Save(tx, w.Now(), it.Owner, it, event.IntegrationNeedsReconnect); err != nil {
+		return err
+	}
+	return w.DB.Commit(ctx, tx)
+}
+
+// Recheck ends an integration of the owner if its authority has ended, and does nothing otherwise.
+func (w *Worker) Recheck(ctx context.Context, it store.Item) error {
+	r, err := Decode(&it)
+	if err != nil || !r.Usable() {
+		return err
+	}
+	var ended *authority.EndedError
+	if h, err := w.holds(ctx, it, &r); errors.As(err, &ended) {
+		return w.end(ctx, it, &r, h, ended)
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// account returns the account of the CRM.
+func (c *connection) account() crm.Account { return c.secrets.Account }
+
+// read reads an integration. The record is the zero value if there is none.
+func (w *Worker) read(ctx context.Context, integrationID string) (it store.Item, r Record, err error) {
+	it, err = w.DB.Get(ctx, store.IDKey(integrationID))
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Item{}, Record{}, nil
+	}
+	if err != nil {
+		return it, r, err
+	}
+	r, err = Decode(&it)
+	return it, r, err
+}
+
+// trouble returns the error of a step after the CRM's error. If the token has ended it starts a refresh, and if the
+// access has ended it marks the integration: the next step finds the mark.
+func (w *Worker) trouble(ctx context.Context, c *connection, err error) error {
+	switch platform.KindOf(err) {
+	case platform.Expired, platform.Reconnect:
+		tx := &store.Tx{}
+		var failed error
+		if platform.KindOf(err) == platform.Expired && !c.r.ExpiresAt.IsZero() {
+			failed = task.Wake(tx, w.Now(), refreshMessage(c.it.Owner, &c.r))
+		} else {
+			failed = w.lose(ctx, tx, c.r.ID, c.r.Tokens)
+		}
+		if failed == nil {
+			failed = w.DB.Commit(ctx, tx)
+		}
+		if failed != nil && !errors.Is(failed, store.ErrConflict) {
+			return social.Again(failed, 0)
+		}
+		return social.Again(err, social.RefreshTime)
+	default:
+		return social.Again(err, 0)
+	}
+}
+
+// lose adds to the transaction that the CRM has refused the token of an integration for good, with the event. It does
+// nothing if the integration has a different token by now.
+func (w *Worker) lose(ctx context.Context, tx *store.Tx, integrationID string, used int) error {
+	it, r, err := w.read(ctx, integrationID)
+	if err != nil || !r.Usable() || r.Tokens != used {
+		return err
+	}
+	counts, err := w.DB.GetAll(ctx, CountKeys(r.ID)...)
+	if err != nil {
+		return err
+	}
+	r.State, r.Counts = NeedsReconnect, CountsOf(counts)
+	return r.Save(tx, w.Now(), it.Owner, it, event.IntegrationNeedsReconnect)
+}
+
+// note keeps the reason of a failure in the integration, where callers see it. The work does not depend on it.
+func (w *Worker) note(ctx context.Context, integrationID string, cause error) {
+	if failed := w.keep(ctx, integrationID, cause); failed != nil {
+		slog.Warn("failure of an integration not noted", "integration_id", integrationID, "error", failed)
+	}
+}
+
+func (w *Worker) keep(ctx context.Context, integrationID string, cause error) error {
+	it, r, err := w.read(ctx, integrationID)
+	if err != nil || r.ID == "" {
+		return err
+	}
+	f := failureOf(w.Now(), cause)
+	if last := r.LastFailure; last != nil && last.Code == f.Code && last.Message == f.Message {
+		return nil
+	}
+	r.LastFailure = &f
+	tx := &store.Tx{}
+	if err := r.Save(tx, w.Now(), it.Owner, it, ""); err != nil {
+		return err
+	}
+	return w.DB.Commit(ctx, tx)
+}
+
+// failureOf describes an error to callers.
+func failureOf(now time.Time, cause error) Failure {
+	f := Failure{At: resource.Instant(now), Code: errs.Internal, Message: "The work has failed."}
+	var refused *errs.Error
+	var remote *platform.Error
+	switch {
+	case errors.As(cause, &refused):
+		f.Code, f.Message = refused.Code, refused.Message
+	case errors.As(cause, &remote):
+		f.Code, f.Message = errs.ProviderUnavailable, remote.Message
+	}
+	return f
+}
+
+func message(kind task.Kind, o tenant.Owner, integrationID, taskID string) task.Message {
+	return task.Message{ID: taskID, Kind: kind, Queue: topology.SyncCRM, Subject: integrationID, Owner: o}
+}
+
+// importer returns the importer of products.
+func (w *Worker) importer() product.Importer { return product.Importer{DB: w.DB, Now: w.Now} }

@@ -1,0 +1,141 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/craft/calendar"
+	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+// Pillar is a recurring subject of a plan.
+type Pillar struct {
+	Name  string `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Subject" example:"How it is made"`
+	Share int    `json:"share,omitempty" minimum:"1" maximum:"100" default:"1" doc:"Share of the items, beside the shares of the others" example:"2"`
+}
+
+// Campaign is a row of items about one matter, which build on each other.
+type Campaign struct {
+	Name     string `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the campaign" example:"Launch of the trail shoe"`
+	About    string `json:"about,omitempty" maxLength:"500" doc:"What it is about, and the step that it asks readers for" example:"The shoe can be ordered from 12 December with the code NETS10"`
+	Items    int    `json:"items" minimum:"2" maximum:"20" doc:"Number of its items" example:"3"`
+	StartsOn string `json:"starts_on,omitempty" format:"date" doc:"First day. Absent: that of the plan"`
+	EndsOn   string `json:"ends_on,omitempty" format:"date" doc:"Last day. Absent: that of the plan"`
+}
+
+// goals are what items are to lead to, in turn.
+var goals = []string{"readers answer in a comment", "readers save it or send it on", "readers follow the channel",
+	"readers open the profile or the link"}
+
+// place is the place of a slot in the thread of a plan.
+type place struct {
+	prompt.Plan
+	about string // of its campaign
+}
+
+// thread returns the place of each slot: its pillar by the shares, so that no two neighbours have the same one, its
+// goal, its day and its campaign.
+func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
+	zone, err := time.LoadLocation(p.Timezone)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]place, len(slots))
+	occasions := map[time.Time]string{} // of days
+	owed, last := make([]int, len(p.Pillars)), -1
+	total := 0
+	for _, pillar := range p.Pillars {
+		total += max(pillar.Share, 1)
+	}
+	for i, slot := range slots {
+		at := slot.At.In(zone)
+		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+		if _, known := occasions[day]; !known {
+			occasions[day] = calendar.Occasion(day, r.Country)
+		}
+		all[i].Plan = prompt.Plan{Day: fmt.Sprintf("%s, %s", day.Weekday(), day.Format(time.DateOnly)),
+			Season: calendar.Season(day, r.Country), Occasion: occasions[day], Goal: goals[i%len(goals)]}
+		next := -1
+		for n, pillar := range p.Pillars {
+			owed[n] += max(pillar.Share, 1)
+			if (n != last || len(p.Pillars) == 1) && (next < 0 || owed[n] > owed[next]) {
+				next = n
+			}
+		}
+		if next >= 0 {
+			owed[next] -= total
+			all[i].Pillar, last = p.Pillars[next].Name, next
+		}
+	}
+	for _, c := range p.Campaigns {
+		for n, i := range p.campaigned(c, slots, zone, all) {
+			all[i].Campaign, all[i].about = fmt.Sprintf("%d of %d: %s", n+1, c.Items, c.Name), c.About
+		}
+	}
+	return all, nil
+}
+
+// campaigned returns the numbers of the slots of a campaign, spread evenly over its days. Slots of other campaigns are
+// left out.
+func (p *Plan) campaigned(c Campaign, slots []Slot, zone *time.Location, all []place) []int {
+	var free []int
+	for i, slot := range slots {
+		day := slot.At.In(zone).Format(time.DateOnly)
+		if all[i].Campaign == "" && day >= c.StartsOn && (c.EndsOn == "" || day <= c.EndsOn) {
+			free = append(free, i)
+		}
+	}
+	if len(free) <= c.Items {
+		return free
+	}
+	chosen := make([]int, c.Items)
+	for n := range chosen {
+		chosen[n] = free[n*(len(free)-1)/(c.Items-1)]
+	}
+	return slices.Compact(chosen)
+}
+
+// CheckCampaigns refuses campaigns that have no room in the plan, and sets the first day of those that name none.
+func (p *Plan) CheckCampaigns(slots []Slot) error {
+	zone, err := time.LoadLocation(p.Timezone)
+	if err != nil {
+		return err
+	}
+	all, found := make([]place, len(slots)), []error(nil)
+	for n := range p.Campaigns {
+		c, at := &p.Campaigns[n], fmt.Sprintf("/campaigns/%d", n)
+		if c.StartsOn == "" {
+			c.StartsOn = p.StartsOn
+		}
+		if c.EndsOn != "" && c.EndsOn < c.StartsOn {
+			found = append(found, errs.Invalid(at+"/ends_on", "is before the first day of the campaign, %s", c.StartsOn))
+			continue
+		}
+		chosen := p.campaigned(*c, slots, zone, all)
+		if len(chosen) < c.Items {
+			found = append(found, errs.Invalid(at+"/items", "are more than the %d items of the plan on these days that are in "+
+				"no other campaign", len(chosen)))
+		}
+		for _, i := range chosen {
+			all[i].Campaign = c.Name
+		}
+	}
+	return errs.All(found...)
+}
+
+// Entry is an item of the calendar of a plan.
+type Entry struct {
+	ContentItemID string        `json:"content_item_id" doc:"Id of the item"`
+	ContentType   string        `json:"content_type" doc:"Type of the item" example:"post"`
+	PublishAt     resource.Time `json:"publish_at" doc:"Planned time. That of the item may have been changed since"`
+	Topic         string        `json:"topic" doc:"What it is about"`
+	Pillar        string        `json:"pillar" doc:"Its pillar. Empty: none"`
+	Angle         string        `json:"angle" doc:"View of the topic. Empty: none" example:"a mistake that we made"`
+	Hook          string        `json:"hook" doc:"Idea of its first line. Empty: none"`
+	Goal          string        `json:"goal" doc:"What it is to lead to, in English" example:"readers answer in a comment"`
+	Occasion      string        `json:"occasion" doc:"Day that is celebrated at that time, in English. Empty: none" example:"Mother's Day (in 2 days)"`
+	Campaign      string        `json:"campaign" doc:"Its place in a campaign. Empty: none" example:"2 of 3: Launch of the trail shoe"`
+}

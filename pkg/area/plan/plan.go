@@ -1,0 +1,274 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/record/event"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ItemKind is the kind of a plan in the table.
+const ItemKind = "content_plan"
+
+// State is the state of a plan.
+type State string
+
+// The states. The last three are final.
+const (
+	Queued     State = "queued"
+	Planning   State = "planning"
+	Generating State = "generating"
+	Completed  State = "completed"
+	Failed     State = "failed"
+	Canceled   State = "canceled"
+)
+
+// Final reports whether the state is final.
+func (s State) Final() bool { return s == Completed || s == Failed || s == Canceled }
+
+// Items are how many items a plan has, and how many of them are in which state.
+type Items struct {
+	Total     int64 `json:"total" doc:"Number of items: days times posts_per_day"`
+	Generated int64 `json:"generated" doc:"Items that were generated, those that were published since among them"`
+	Failed    int64 `json:"failed" doc:"Items that failed, and those for which no new topic was found"`
+	Canceled  int64 `json:"canceled" doc:"Items that were canceled or deleted before they were generated"`
+	Published int64 `json:"published" doc:"Items that were published"`
+}
+
+// Failure is the reason why a plan has fewer items than it should.
+type Failure struct {
+	Code    provider.FailureCode `json:"code" doc:"Machine-readable reason of the failure" example:"provider_unavailable"`
+	Message string               `json:"message" doc:"What happened and what to do about it"`
+}
+
+// Plan is a content plan as callers see it.
+type Plan struct {
+	resource.Resource
+	FactoryID       string         `json:"factory_id" doc:"Factory of the plan"`
+	Days            int            `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
+	PostsPerDay     int            `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
+	ContentTypes    []string       `json:"content_types" nullable:"false" enum:"short_video,post,carousel,story,long_video" doc:"Types of its items, which are spread evenly"`
+	StartsOn        string         `json:"starts_on" format:"date" doc:"First day" example:"2026-12-01"`
+	Timezone        string         `json:"timezone" doc:"Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC" example:"Europe/Berlin"`
+	Brief           string         `json:"brief" doc:"What the plan is about, beyond the settings of the factory"`
+	ProductIDs      []string       `json:"product_ids" nullable:"false" doc:"Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has some"`
+	Pillars         []Pillar       `json:"pillars" nullable:"false" doc:"Recurring subjects with their shares. No two neighbours have the same one. Empty: none"`
+	Campaigns       []Campaign     `json:"campaigns" nullable:"false" doc:"Rows of items that build on each other"`
+	Quality         string         `json:"quality" doc:"Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member" example:"standard"`
+	Calendar        []Entry        `json:"calendar" nullable:"false" doc:"Items that were made, in the order of their times. Empty in the response of the creation and in events"`
+	State           State          `json:"state" enum:"queued,planning,generating,completed,failed,canceled" doc:"State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of them have ended; failed: it ended without an item"`
+	Items           Items          `json:"items" doc:"Progress of its items"`
+	CostEstimate    int64          `json:"cost_estimate" doc:"Credits that all items cost together with a live key. The topics cost nothing"`
+	ReservedCredits int64          `json:"reserved_credits" doc:"Credits that are reserved for items that have not ended. Always 0 in the sandbox"`
+	CostCredits     int64          `json:"cost_credits" doc:"Credits charged so far for its items. Always 0 in the sandbox"`
+	Failure         *Failure       `json:"failure" doc:"Why topics are missing. Null if none are missing for a failure"`
+	CompletedAt     *resource.Time `json:"completed_at" doc:"Time at which all items had ended. Null until then, and of a canceled plan"`
+
+	// Usual is the usual time until a new plan has items.
+	Usual time.Duration `json:"-"`
+}
+
+// Pending returns the path that shows a new plan, and the time to look at it.
+func (p Plan) Pending() (path string, after time.Duration) { return Path(p.FactoryID), p.Usual }
+
+// Path returns the path of the latest plan of a factory.
+func Path(factoryID string) string { return "/v1/factories/" + factoryID + "/content-plan" }
+
+// Key returns the key of a plan.
+func Key(factoryID, planID string) store.Key {
+	return store.Key{PK: factoryrecord.PlansPartition(factoryID), SK: planID}
+}
+
+// Entry returns the plan as an item of the table.
+func (p *Plan) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, o, p.ID, p)
+	it.Key = Key(p.FactoryID, p.ID)
+	return it, err
+}
+
+// With returns the plan with its counts.
+func (p Plan) With(c factoryrecord.Counts) Plan {
+	p.Items.Generated, p.Items.Failed, p.Items.Canceled, p.Items.Published = c.Generated, c.Failed,
+		c.Canceled, c.Published
+	p.ReservedCredits, p.CostCredits = c.Reserved, c.Cost
+	return p
+}
+
+// Latest is the query that finds the latest plan of a factory, for Found.
+func Latest(factoryID string) store.Query {
+	return store.Query{Index: store.Table, Partition: factoryrecord.PlansPartition(factoryID), Limit: 3}
+}
+
+// Found returns the latest plan in the result of Latest for an owner, and false if there is
+// none.
+func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
+	var book factoryrecord.Book
+	var p Plan
+	var counts *factoryrecord.Counts
+	for _, it := range items {
+		switch {
+		case it.Kind == factoryrecord.BookKind && o.Sees(it.Owner):
+			if err := it.Decode(&book); err != nil || book.Deleted {
+				return p, false, err
+			}
+		case it.Kind == ItemKind && o.Sees(it.Owner):
+			if err := it.Decode(&p); err != nil {
+				return p, false, err
+			}
+			if counts != nil {
+				p = p.With(*counts)
+			}
+			if p.ProductIDs == nil {
+				p.ProductIDs = []string{} // of a plan that was made before it could name some
+			}
+			if p.Pillars == nil {
+				p.Pillars, p.Campaigns, p.Calendar = []Pillar{}, []Campaign{}, []Entry{}
+			}
+			return p, true, nil
+		case it.Kind == factoryrecord.CountsKind && counts == nil: // counts belong to the plan that follows
+			c := factoryrecord.CountsOf(it)
+			counts = &c
+		}
+	}
+	return p, false, nil
+}
+
+// notify adds the event that all items of a plan have ended.
+func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	it, err := event.New(now, o, event.ContentPlanCompleted, p, nil)
+	if err == nil {
+		tx.Create(it, nil)
+	}
+	return err
+}
+
+// Recipe has the settings of the factory at the time of the plan, which its items are made
+// from, so that the price holds.
+type Recipe struct {
+	// Times are the times of day of the factory's schedule.
+	Times []string `json:"times,omitempty"`
+	// Model is the id of the text model that writes the topics.
+	Model string `json:"model"`
+	// Language is the language of the topics, Name the name of the factory, and Topics its
+	// subjects.
+	Language string   `json:"language"`
+	Name     string   `json:"name"`
+	Topics   []string `json:"topics,omitempty"`
+	// Country is the country of the factory (ISO 3166-1), empty if it is unknown.
+	Country string `json:"country,omitempty"`
+	// Sells reports that items present products.
+	Sells bool `json:"sells,omitempty"`
+	// Items are the records that items of each content type begin with, but for their id,
+	// prompt and time. Their price is the price with the longest topic.
+	Items map[string]*item.Record `json:"items"`
+}
+
+// MaxTopic is the size of the longest topic in bytes. Prices depend on bytes.
+const MaxTopic = 400
+
+// Type is what items of a content type of plans are.
+type Type struct {
+	Name   string
+	Kind   item.Kind
+	Format string // of a video
+	// Usual reports that plans have the type if their caller names none.
+	Usual bool
+}
+
+// Types are the content types of plans, in the order in which a plan takes them if its caller names none.
+var Types = []Type{
+	{"short_video", item.Video, item.FormatShort, true}, {"post", item.Post, "", true},
+	{"carousel", item.Carousel, "", true}, {"story", item.Story, "", false},
+	{"long_video", item.Video, item.FormatLong, false},
+}
+
+func recipeKey(planID string) store.Key { return store.IDKey("content_plan_recipe#" + planID) }
+
+// chunk is some items of a plan, which one transaction made; number 0 has the topics of
+// earlier items of the factory.
+type chunk struct {
+	Items []chosen `json:"items"`
+}
+
+// chosen is an item that was made, and its topic.
+type chosen struct {
+	ID    string `json:"id,omitempty"`
+	Topic string `json:"topic"`
+	// Type, At and Slot are for the calendar. Those of earlier items have none.
+	Type string       `json:"type,omitempty"`
+	At   time.Time    `json:"at,omitzero"`
+	Slot *prompt.Plan `json:"slot,omitempty"`
+}
+
+// Calendar returns the items of a plan that were made.
+func Calendar(ctx context.Context, db *store.DB, p Plan) ([]Entry, error) {
+	all := []Entry{}
+	keys := make([]store.Key, (p.Items.Total+chunkSlots-1)/chunkSlots)
+	for n := range keys {
+		keys[n] = chunkKey(p.ID, n+1)
+	}
+	items, err := db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		var c chunk
+		if it.Kind == "" {
+			continue // its items are not made yet
+		}
+		if err := it.Decode(&c); err != nil {
+			return nil, err
+		}
+		for _, m := range c.Items {
+			if m.Slot == nil {
+				m.Slot = &prompt.Plan{} // it is older than the member
+			}
+			all = append(all, Entry{ContentItemID: m.ID, ContentType: m.Type, PublishAt: resource.Instant(m.At),
+				Topic: m.Topic, Pillar: m.Slot.Pillar, Angle: m.Slot.Angle, Hook: m.Slot.Hook, Goal: m.Slot.Goal,
+				Occasion: m.Slot.Occasion, Campaign: m.Slot.Campaign})
+		}
+	}
+	return all, nil
+}
+
+// The sizes of the longest angle and hook in bytes.
+const maxAngle, maxHook = 120, 240
+
+// LongestSlot returns a place in a plan that takes the longest text to describe, but for its brief.
+func LongestSlot(brief string) *prompt.Plan {
+	long := func(n int) string { return strings.Repeat("x", n) }
+	return &prompt.Plan{Brief: brief, Day: long(24), Season: long(6), Occasion: long(60), Pillar: long(400),
+		Angle: long(maxAngle), Hook: long(maxHook), Goal: long(60), Campaign: long(440 + 4*500)}
+}
+
+func chunkKey(planID string, n int) store.Key {
+	return store.IDKey(fmt.Sprintf("content_plan_items#%s#%d", planID, n))
+}
+
+// keep is the time for which the recipe of a plan stays after its last day.
+const keep = 90 * 24 * time.Hour
+
+// note adds an item of the plan's own to the transaction, which is found by its key alone.
+func (p *Plan) note(tx *store.Tx, o tenant.Owner, key store.Key, kind string, doc any) error {
+	it := store.Item{Key: key, Kind: kind, Owner: o, ExpireAt: p.CreatedAt.AddDate(1, 0, p.Days).Add(keep)}
+	if err := it.Encode(doc); err != nil {
+		return err
+	}
+	tx.Create(it, nil)
+	return nil
+}
+
+// about returns the description of the plan for the entries of its money.
+func (p *Plan) about() ledger.About {
+	return ledger.About{FactoryID: p.FactoryID, Metadata: p.Metadata}
+}

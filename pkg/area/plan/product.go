@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"context"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	record "github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// productsAtOnce is the number of products that a plan takes in turn if its caller names
+// none: the newest ones.
+const productsAtOnce = 50
+
+// offer sets which products the items of the next chunk present: those that the plan
+// names, and else the newest active ones of the shop, in turn. They are chosen once for a
+// chunk.
+func (h *Handler) offer(ctx context.Context, j *job) error {
+	if !j.recipe.Sells {
+		return nil
+	}
+	named := j.plan.ProductIDs
+	if j.Round > 0 {
+		named = j.Products
+	}
+	items, err := h.products(ctx, j, named)
+	if err != nil {
+		return err
+	}
+	j.shop = map[string]*record.StoredProduct{}
+	var found []string
+	for _, it := range items {
+		if it.Kind != record.ItemKind || it.Owner != j.Owner {
+			continue
+		}
+		r, err := record.Decode(&it)
+		if err != nil {
+			return err
+		}
+		if r.FactoryID == j.FactoryID && r.State == record.Active {
+			j.shop[r.ID] = r
+			found = append(found, r.ID)
+		}
+	}
+	if j.Round == 0 {
+		j.Products = found
+	}
+	return nil
+}
+
+// products reads products that are named, or lists the newest ones.
+func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store.Item, error) {
+	if len(named) == 0 {
+		page, err := h.DB.List(ctx, store.Query{
+			Index: store.ByParent, Partition: record.Partition(j.Owner, j.FactoryID), Limit: productsAtOnce,
+			OneOf: map[string][]string{record.StateFilter: {string(record.Active)}},
+		})
+		return page.Items, err
+	}
+	keys := make([]store.Key, len(named))
+	for i, productID := range named {
+		keys[i] = store.IDKey(productID)
+	}
+	return h.DB.GetAll(ctx, keys...)
+}
+
+// productOf returns the product of a slot by its number in the plan, or nil if there is
+// none.
+func (j *job) productOf(n int) *record.StoredProduct {
+	if len(j.Products) == 0 {
+		return nil
+	}
+	return j.shop[j.Products[n%len(j.Products)]]
+}
+
+// present has an item present the product of its slot, with the promotion that is active
+// when it is published, and returns the credits that it costs less.
+func (j *job) present(r *item.Record, n int, slot Slot) (saved int64, err error) {
+	if !j.recipe.Sells {
+		return 0, nil
+	}
+	p := j.productOf(n)
+	if p == nil {
+		return item.AttemptAt(r).Present(nil), nil
+	}
+	product, err := item.NewProduct(p, "", slot.At)
+	if err != nil {
+		return 0, err
+	}
+	return item.AttemptAt(r).Present(product), nil
+}

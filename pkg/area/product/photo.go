@@ -1,0 +1,140 @@
+package product
+
+import (
+	"context"
+	"time"
+
+	incoming "github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Photo is a photo of a product as callers see it.
+type Photo struct {
+	ID        string           `json:"id" doc:"Unique id (TypeID)" example:"pho_01h455vb4pex5vsknk084sn02q"`
+	ProductID string           `json:"product_id" doc:"Product that it shows" example:"prd_01h455vb4pex5vsknk084sn02q"`
+	CreatedAt resource.Time    `json:"created_at" doc:"Time when it was added, UTC"`
+	State     incoming.State   `json:"state" enum:"pending,ready,rejected" doc:"State of the photo. Only ready photos are used"`
+	Reason    *incoming.Reason `json:"reason" doc:"Why it was rejected. Null otherwise"`
+	SourceURL *string          `json:"source_url" format:"uri" doc:"Where the service fetches it. Null otherwise"`
+	MIMEType  string           `json:"mime_type,omitempty" doc:"MIME type: as declared, and once ready as found" example:"image/jpeg"`
+	Bytes     int64            `json:"bytes,omitempty" doc:"Size in bytes: as declared, and once ready that of the file at url" example:"482113"`
+	Width     int              `json:"width,omitempty" doc:"In pixels, upright; once ready" example:"1600"`
+	Height    int              `json:"height,omitempty" doc:"In pixels, upright; once ready" example:"1200"`
+	Upload    *incoming.Upload `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope products:write. Each GET of the product signs it anew"`
+	URL       *string          `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready, and in responses to a key without the scope products:read"`
+}
+
+// StoredPhoto is a photo as its product keeps it.
+type StoredPhoto struct {
+	Photo
+	Declared incoming.Declared `json:"declared"`
+	// Key is the object of the media that it is copied from, if it is.
+	Key string `json:"key,omitempty"`
+	// File is the stored file, once ready.
+	File *media.File `json:"file,omitempty"`
+}
+
+// NewPhoto returns a pending photo of a product.
+func NewPhoto(productID string, now time.Time, d incoming.Declared, sourceURL, key string) StoredPhoto {
+	d.Type = media.Image
+	p := StoredPhoto{Declared: d, Key: key, Photo: Photo{
+		ID: id.New(id.Photo, now), ProductID: productID, CreatedAt: resource.Instant(now), State: incoming.Pending,
+		MIMEType: d.MIMEType, Bytes: d.Bytes,
+	}}
+	if sourceURL != "" {
+		p.SourceURL = &sourceURL
+	}
+	return p
+}
+
+// uploaded reports whether its caller uploads the photo.
+func (p *StoredPhoto) uploaded() bool { return p.SourceURL == nil && p.Key == "" }
+
+// Brought returns the source of the photo's file.
+func (p *StoredPhoto) Brought() incoming.Brought {
+	b := incoming.Brought{Declared: p.Declared, Key: p.Key, Arrival: p.CreatedAt.Add(incoming.ArrivalTime)}
+	if p.SourceURL != nil {
+		b.SourceURL = *p.SourceURL
+	}
+	return b
+}
+
+// Await adds the task of a new photo to the transaction. The commit fails with queue_full
+// if too many files are pending.
+func (p *StoredPhoto) Await(tx *store.Tx, now time.Time, o tenant.Owner) error {
+	incoming.Await(tx, o)
+	t := p.task(o, 1)
+	if p.uploaded() {
+		t.DueAt = p.Brought().Arrival
+	}
+	return task.Create(tx, now, t, incoming.Progress{Of: p.ProductID})
+}
+
+func (p *StoredPhoto) task(o tenant.Owner, attempt int) task.Task {
+	return task.Task{Message: task.Message{
+		ID: task.ID(incoming.Photo, p.ID, attempt), Kind: incoming.Photo, Queue: topology.ImportMedia,
+		Subject: p.ID, Owner: o,
+	}}
+}
+
+// Settle adds to the transaction how the photo ends: ready with a file, or rejected for a
+// reason. The caller writes its product.
+func (p *StoredPhoto) Settle(tx *store.Tx, o tenant.Owner, file *media.File, why *incoming.Reason) {
+	if p.File, p.Reason, p.State = file, why, incoming.Rejected; file != nil {
+		p.State = incoming.Ready
+		p.MIMEType, p.Bytes, p.Width, p.Height = file.MIMEType, file.Bytes, file.Width, file.Height
+	}
+	incoming.Settled(tx, o, 1)
+}
+
+// drop adds the consequences of the end of photos to the transaction. The tasks of pending
+// ones find them gone. The files of ready ones are removed after a day, since work that was
+// accepted before still uses them.
+func drop(tx *store.Tx, now time.Time, o tenant.Owner, productID string, photos []StoredPhoto) error {
+	pending := int64(0)
+	for _, p := range photos {
+		switch p.State {
+		case incoming.Pending:
+			pending++
+		case incoming.Ready:
+			t := p.task(o, 2)
+			t.DueAt = now.Add(incoming.KeepTime)
+			if err := task.Create(tx, now, t, incoming.Progress{Of: productID}); err != nil {
+				return err
+			}
+		}
+	}
+	if pending > 0 {
+		incoming.Settled(tx, o, pending)
+	}
+	return nil
+}
+
+// Remove takes a photo, by its index, from the product, and adds the consequences to the
+// transaction.
+func (r *StoredProduct) Remove(tx *store.Tx, now time.Time, o tenant.Owner, i int) error {
+	p := r.Photos[i]
+	r.Photos = append(r.Photos[:i:i], r.Photos[i+1:]...)
+	return drop(tx, now, o, r.ID, []StoredPhoto{p})
+}
+
+// View returns the photo as callers see it, with signed URLs.
+func (p *StoredPhoto) View(ctx context.Context, signer *media.Signer, o tenant.Owner, now time.Time,
+	uploads bool) (v Photo, err error) {
+	v = p.Photo
+	switch {
+	case p.State == incoming.Ready:
+		var url string
+		url, err = signer.URL(ctx, p.File.Key, p.File.MIMEType)
+		v.URL = &url
+	case p.State == incoming.Pending && p.uploaded() && uploads:
+		v.Upload, err = incoming.Sign(ctx, signer, o, p.ID, p.Declared, now, p.CreatedAt.Add(incoming.UploadTime))
+	}
+	return v, err
+}

@@ -1,0 +1,157 @@
+package product
+
+import (
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/money"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// PromotionKind is the kind of a promotion in the table.
+const PromotionKind = "promotion"
+
+// MaxProducts is the greatest number of products of a promotion.
+const MaxProducts = 50
+
+// PromotionState is the state of a promotion. It is not stored: it follows from the clock.
+type PromotionState string
+
+// The states of a promotion.
+const (
+	Scheduled PromotionState = "scheduled"
+	Running   PromotionState = "active"
+	Ended     PromotionState = "ended"
+)
+
+// The kinds of discounts.
+const (
+	Percent = "percent"
+	Amount  = "amount"
+)
+
+// Discount is the amount by which a promotion lowers prices.
+type Discount struct {
+	Kind  string `json:"kind" enum:"percent,amount" doc:"What value counts: percent of the price, or the smallest units of its currency" example:"percent"`
+	Value int64  `json:"value" minimum:"1" maximum:"1000000000000" doc:"1 to 100 percent, or an amount up to the price of the cheapest product" example:"20"`
+}
+
+// Of returns the price that a discount makes of a price. Halves of the smallest unit are
+// rounded up.
+func (d Discount) Of(p money.Price) money.Price {
+	if d.Kind == Percent {
+		p.Amount = (p.Amount*(100-d.Value) + 50) / 100
+	} else {
+		p.Amount = max(p.Amount-d.Value, 0)
+	}
+	return p
+}
+
+// Promotion is a promotion as callers see it.
+type Promotion struct {
+	resource.Resource
+	FactoryID  string         `json:"factory_id" doc:"Factory of its products" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	ProductIDs []string       `json:"product_ids" nullable:"false" doc:"Ids of its products"`
+	Name       string         `json:"name" doc:"Name of the promotion" example:"Autumn sale"`
+	Discount   Discount       `json:"discount" doc:"Discount on the price of each product"`
+	StartsAt   resource.Time  `json:"starts_at" doc:"When it begins"`
+	EndsAt     resource.Time  `json:"ends_at" doc:"When it ends"`
+	Message    string         `json:"message" doc:"What to say about it" example:"Only while stocks last"`
+	State      PromotionState `json:"state" enum:"scheduled,active,ended" doc:"State of the promotion. It follows from starts_at and ends_at"`
+}
+
+// DecodePromotion reads a promotion with its state at a time.
+func DecodePromotion(it *store.Item, now time.Time) (p Promotion, err error) {
+	err = it.Decode(&p)
+	p.State = stateAt(now, p.StartsAt, p.EndsAt)
+	return p, err
+}
+
+func stateAt(now time.Time, starts, ends resource.Time) PromotionState {
+	switch {
+	case !now.Before(ends.Time):
+		return Ended
+	case now.Before(starts.Time):
+		return Scheduled
+	default:
+		return Running
+	}
+}
+
+// The filters of the times. They are texts that sort as the times do.
+const (
+	startsFilter = "starts"
+	endsFilter   = "ends"
+)
+
+// Entry writes the promotion as an item.
+func (p *Promotion) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(PromotionKind, o, p.ID, p)
+	it.Parent = store.Key{PK: PromotionPartition(o, p.FactoryID), SK: p.ID}
+	it.Filters = map[string]string{startsFilter: p.StartsAt.Format(resource.TimeLayout),
+		endsFilter: p.EndsAt.Format(resource.TimeLayout)}
+	return it, err
+}
+
+// PromotionPartition is the partition of ByParent that lists the promotions of a factory.
+func PromotionPartition(o tenant.Owner, factoryID string) string {
+	return o.String() + "#" + PromotionKind + "#" + factoryID
+}
+
+// Either returns the bounds that select the promotions which are in one of the states at a
+// time; no states are all.
+func Either(states []PromotionState, now time.Time) (any []map[string]store.Bound) {
+	at := resource.Instant(now).Format(resource.TimeLayout)
+	after, upTo := store.Bound{At: at, After: true}, store.Bound{At: at}
+	for _, s := range slices.Compact(slices.Sorted(slices.Values(states))) {
+		switch s {
+		case Scheduled:
+			any = append(any, map[string]store.Bound{startsFilter: after, endsFilter: after})
+		case Running:
+			any = append(any, map[string]store.Bound{startsFilter: upTo, endsFilter: after})
+		case Ended:
+			any = append(any, map[string]store.Bound{endsFilter: upTo})
+		}
+	}
+	return any
+}
+
+// Included is a promotion as each of its products keeps it.
+type Included struct {
+	ID       string        `json:"id"`
+	Name     string        `json:"name"`
+	Discount Discount      `json:"discount"`
+	StartsAt resource.Time `json:"starts_at"`
+	EndsAt   resource.Time `json:"ends_at"`
+	Message  string        `json:"message,omitempty"`
+}
+
+// State returns the state of the promotion at a time.
+func (i Included) State(now time.Time) PromotionState { return stateAt(now, i.StartsAt, i.EndsAt) }
+
+// Unended returns the promotions of the product that have not ended.
+func (r *StoredProduct) Unended(now time.Time) []Included {
+	return slices.DeleteFunc(slices.Clone(r.Promotions), func(i Included) bool { return i.State(now) == Ended })
+}
+
+// Running returns the promotions of the product that are active, the lowest price first.
+func (r *StoredProduct) Running(now time.Time) []Included {
+	all := slices.DeleteFunc(slices.Clone(r.Promotions), func(i Included) bool { return i.State(now) != Running })
+	slices.SortStableFunc(all, func(a, b Included) int {
+		return int(a.Discount.Of(r.Price).Amount - b.Discount.Of(r.Price).Amount)
+	})
+	return all
+}
+
+// Include adds a promotion to the product, and replaces an earlier version of it.
+func (r *StoredProduct) Include(p *Promotion, now time.Time) {
+	r.Exclude(p.ID, now)
+	r.Promotions = append(r.Promotions, Included{p.ID, p.Name, p.Discount, p.StartsAt, p.EndsAt, p.Message})
+}
+
+// Exclude removes a promotion from the product.
+func (r *StoredProduct) Exclude(promotionID string, now time.Time) {
+	r.Promotions = slices.DeleteFunc(r.Unended(now), func(i Included) bool { return i.ID == promotionID })
+}

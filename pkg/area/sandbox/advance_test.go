@@ -1,0 +1,148 @@
+package sandbox_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	sandboxarea "github.com/content-automation/api/pkg/area/sandbox"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// adapters finds the platforms of the sandbox.
+type adapters struct{ now func() time.Time }
+
+// Of implements publication.Platforms.
+func (a adapters) Of(_ tenant.Mode, name string) (platform.Adapter, bool) {
+	return registry.Sandbox(name, a.now)
+}
+
+// publish makes an item that is published now, and returns its id.
+func (w *world) publish(o tenant.Owner) string {
+	w.t.Helper()
+	now := w.clock.Now()
+	adapter, _ := adapters{w.clock.Now}.Of(o.Mode, "instagram")
+	itemID := id.New(id.ContentItem, now)
+	handle, err := platform.Go(platform.StageCheck, map[string]int64{"ready": now.UnixMilli()}, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	step, err := adapter.Finalize(w.t.Context(), platform.Account{ID: "1"}, platform.Post{Key: itemID}, handle.Handle)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	at := resource.Instant(now)
+	r := &item.Record{Item: item.Item{Resource: resource.New(itemID, now, nil), FactoryID: "fac_1", Kind: item.Post,
+		State: item.Published, Publications: []item.Publication{{
+			Resource: resource.New(id.New(id.Publication, now), now, nil),
+			Platform: "instagram", State: item.PublicationPublished, PublishedAt: &at, PlatformPostID: &step.Post.ID,
+			URL: &step.Post.URL, Warnings: []item.PublicationWarning{}}}}}
+	it, err := r.Entry(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	tx.Create(it, nil)
+	if err := w.db.Commit(w.t.Context(), tx); err != nil {
+		w.t.Fatal(err)
+	}
+	return itemID
+}
+
+// views returns the views of an item's post, and whether they were read.
+func (w *world) views(itemID string) (views int64, read bool) {
+	w.t.Helper()
+	it, err := w.db.Get(w.t.Context(), store.IDKey(itemID))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r, err := item.Decode(&it)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m := r.Publications[0].Metrics
+	if m == nil {
+		return 0, false
+	}
+	if !m.ReadAt.Equal(w.clock.Now()) {
+		w.t.Errorf("read at %v, at %v", m.ReadAt, w.clock.Now())
+	}
+	return *m.Views, true
+}
+
+// advance moves the clock of the sandbox, and waits for the end.
+func (w *world) advance(seconds int64) {
+	w.t.Helper()
+	w.clock.Add(time.Second)
+	a := w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": seconds})
+	var r sandboxarea.Reset
+	a.Into(w.t, http.StatusAccepted, &r)
+	if r.State != "advancing" || a.Header.Get("Location") != "/v1/content-items" {
+		w.t.Errorf("%+v, %v", r, a.Header)
+	}
+	w.engine.Drain()
+}
+
+// Metrics grow with the clock of the sandbox, which makes nothing older that is published later.
+func TestTheClockOfTheSandboxMoves(t *testing.T) {
+	w := newWorld(t)
+	w.engine.Handle(publication.Advance, (&publication.Worker{DB: w.db, Platforms: adapters{w.clock.Now},
+		Now: w.clock.Now}).Handlers()[publication.Advance])
+	var posts []string
+	for range 30 { // more than one step reads
+		posts = append(posts, w.publish(w.Principal.Owner))
+	}
+	others := []string{w.publish(w.Live().Principal.Owner), w.publish(w.Stranger().Principal.Owner)}
+	var before int64
+	for n, seconds := range []int64{24 * 3600, 24 * 3600, 365 * 24 * 3600} {
+		w.advance(seconds)
+		var all int64
+		for _, post := range posts {
+			views, read := w.views(post)
+			if !read || views < 200 || views > 10_000 {
+				t.Errorf("after %d moves, a post has %d views", n+1, views)
+			}
+			all += views
+		}
+		if all <= before {
+			t.Errorf("after %d moves there are %d views, before %d", n+1, all, before)
+		}
+		before = all
+	}
+	w.clock.Add(time.Minute)
+	late := w.publish(w.Principal.Owner)
+	w.advance(1)
+	if views, read := w.views(late); !read || views > 5 {
+		t.Errorf("a later post has %d views", views)
+	}
+	for _, other := range others {
+		if _, read := w.views(other); read {
+			t.Errorf("%s of another sandbox has metrics", other)
+		}
+	}
+	for _, seconds := range []int64{0, -1, 365*24*3600 + 1} {
+		w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": seconds}).Refused(t, 422,
+			errs.ValidationFailed, "/advance")
+	}
+	w.Live().Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": 1}).Refused(t, 422, errs.ValidationFailed, "")
+}
+
+// Null is no number of seconds: whoever sends it means to move the clock, and not to delete everything.
+func TestAnAdvanceOfNullDeletesNothing(t *testing.T) {
+	w := newWorld(t)
+	post := w.publish(w.Principal.Owner)
+	w.Call(http.MethodPost, "/v1/sandbox/reset", object{"advance": nil}).Refused(t, 422, errs.ValidationFailed,
+		"/advance")
+	w.engine.Drain()
+	if _, err := w.db.Get(t.Context(), store.IDKey(post)); err != nil {
+		t.Error(err)
+	}
+}

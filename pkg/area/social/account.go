@@ -1,0 +1,195 @@
+package social
+
+import (
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Kind is the kind of an account's item, which is found by its id and listed by its owner.
+const Kind = "social_account"
+
+// State is the state of an account.
+type State string
+
+// The states of an account.
+const (
+	Pending        State = "pending"
+	Connected      State = "connected"
+	NeedsReconnect State = "needs_reconnect"
+	Disconnected   State = "disconnected"
+)
+
+// MaxFactories bounds the factories of one account, and MaxPerFactory the accounts of one factory.
+// The bounds exist because publishing for a factory reads all of its accounts.
+const (
+	MaxFactories  = 50
+	MaxPerFactory = 15
+)
+
+// Account is a social account as callers see it.
+type Account struct {
+	resource.Resource
+	ProfileID        *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
+	Platform         string          `json:"platform" doc:"Platform of the account"`
+	Handle           string          `json:"handle" doc:"Name on the platform. Empty until the account is connected" example:"@acme_news"`
+	DisplayName      string          `json:"display_name" doc:"Display name on the platform" example:"Acme News"`
+	AvatarURL        *string         `json:"avatar_url" doc:"URL of its picture. Null: none"`
+	State            State           `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days"`
+	FactoryIDs       []string        `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
+	TokenExpiresAt   *resource.Time  `json:"token_expires_at" doc:"Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it does not end, or there is none"`
+	ReconnectBefore  *resource.Time  `json:"reconnect_before" doc:"Time before which its owner has to connect it again, because the platform ends the access then. The event social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still connected. Null: it does not end"`
+	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your account and continues to the platform. It is in the response that asks for the access only: null in all others"`
+	LateAfter        *int            `json:"late_after" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published however late it is" example:"3600"`
+	Comments         Commenting      `json:"comments" doc:"What can be done with the comments on its posts"`
+	ConnectedAs      *string         `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
+}
+
+// Abilities tell what can be done with the comments on posts of a platform.
+type Abilities struct {
+	List   bool `json:"list" doc:"Whether they are read"`
+	Reply  bool `json:"reply" doc:"Whether a reply can be published"`
+	Hide   bool `json:"hide" doc:"Whether they can be hidden from other readers"`
+	Delete bool `json:"delete" doc:"Whether they can be deleted"`
+}
+
+// Commenting tells what can be done with the comments on the posts of an account.
+type Commenting struct {
+	Abilities
+	Reconnect bool `json:"reconnect" doc:"Whether the platform has refused a call about comments because the account was connected without the permission for them. Connect it again, and allow all that the page asks for. Posts are published nevertheless"`
+}
+
+// AbilitiesOf returns what can be done on a platform.
+func AbilitiesOf(c platform.Capabilities) Abilities {
+	return Abilities{c.Comments.Reads, c.Comments.Replies, c.Comments.Hides, c.Comments.Deletes}
+}
+
+// Record is the stored document of an account.
+type Record struct {
+	Account
+	// PlatformID is the platform's id of the account.
+	PlatformID string `json:"platform_id,omitempty"`
+	// Sealed is the platform.Account with its token, encrypted by Vault.
+	Sealed []byte `json:"sealed,omitempty"`
+	// Connection counts how often the account was connected, and Tokens counts the stored
+	// tokens. A worker whose token has failed uses Tokens to check that it is still the stored
+	// one.
+	Connection int `json:"connection,omitempty"`
+	Tokens     int `json:"tokens,omitempty"`
+	// Told reports whether an event has announced that the owner has to connect the account
+	// again.
+	Told bool `json:"told,omitempty"`
+	// Barred reports that the platform has refused calls about comments for want of a permission.
+	Barred bool `json:"barred,omitempty"`
+	// RefreshedAt is the time at which the token was stored.
+	RefreshedAt time.Time `json:"refreshed_at,omitzero"`
+	// Consent is the pending authorization of the account's owner, or nil if there is none.
+	Consent *authority.Consent `json:"consent,omitempty"`
+}
+
+// View returns the account as callers see it.
+func (r *Record) View() Account {
+	a := r.Account
+	row, _ := registry.Find(r.Platform)
+	a.Comments = Commenting{AbilitiesOf(row.Capabilities), r.Barred}
+	a.AuthorizationURL = nil
+	return a
+}
+
+// Usable reports whether posts can be published to the account.
+func (r *Record) Usable() bool { return r.State == Connected }
+
+// Decode returns the record of an account's item.
+func Decode(it *store.Item) (r Record, err error) { return r, it.Decode(&r) }
+
+// Is reports whether an item that was read by its id is an account of the owner.
+func Is(it store.Item, o tenant.Owner) bool { return it.Kind == Kind && it.Owner == o }
+
+// How long an account to which nothing is published stays.
+const (
+	keepDisconnected = 90 * 24 * time.Hour
+	keepPending      = 7 * 24 * time.Hour
+)
+
+// Item returns the item of a new account.
+func (r *Record) Item(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(Kind, o, r.ID, nil)
+	if err != nil {
+		return it, err
+	}
+	return it, r.WriteTo(&it)
+}
+
+// WriteTo writes the record and its keys into its item.
+func (r *Record) WriteTo(it *store.Item) error {
+	it.Filters = map[string]string{"platform": r.Platform, "state": string(r.State)}
+	for _, factory := range r.FactoryIDs {
+		it.Filters[FactoryFilter(factory)] = "yes"
+	}
+	switch r.State {
+	case Disconnected:
+		it.ExpireAt = r.UpdatedAt.Add(keepDisconnected)
+	case Pending:
+		it.ExpireAt = r.UpdatedAt.Add(keepPending)
+	default:
+		it.ExpireAt = time.Time{}
+	}
+	stored := *r
+	stored.AuthorizationURL = nil // it has the state in clear
+	return it.Encode(stored)
+}
+
+// FactoryFilter is the name of the filter that all accounts of a factory have.
+func FactoryFilter(factoryID string) string { return "for_" + factoryID }
+
+// serves reports whether a factory publishes to the account.
+func (r *Record) serves(factoryID string) bool { return slices.Contains(r.FactoryIDs, factoryID) }
+
+// Attach adds a factory to those that publish to the account. It returns false if the factory is
+// among them already.
+func (r *Record) Attach(factoryID string) bool {
+	if r.serves(factoryID) {
+		return false
+	}
+	r.FactoryIDs = append(slices.Clone(r.FactoryIDs), factoryID)
+	return true
+}
+
+// Detach removes a factory from those that publish to the account. It returns false if the factory
+// is not among them.
+func (r *Record) Detach(factoryID string) bool {
+	i := slices.Index(r.FactoryIDs, factoryID)
+	if i < 0 {
+		return false
+	}
+	r.FactoryIDs = slices.Delete(slices.Clone(r.FactoryIDs), i, i+1)
+	return true
+}
+
+// ScheduledKey is the key of the counter of the items that are scheduled to an account, or are
+// being published to it. A transaction that schedules an item increments the counter, and a
+// transaction that ends or unschedules an item decrements it.
+func ScheduledKey(accountID string) store.Key { return store.IDKey("scheduled#" + accountID) }
+
+// MaxScheduled bounds that counter.
+const MaxScheduled = 100_000
+
+// IdentityKey is the key of the item that names the account of the service for an account of a
+// platform. The item prevents that one owner connects the same channel twice.
+func IdentityKey(o tenant.Owner, platform, platformID string) store.Key {
+	key := "social#" + o.String() + "#" + platform + "#" + platformID
+	if o.Profile != "" { // each profile has accounts of its own
+		key += "#" + string(o.Profile)
+	}
+	return store.IDKey(key)
+}
+
+// NewID returns the id of a new account.
+func NewID(now time.Time) string { return id.New(id.SocialAccount, now) }

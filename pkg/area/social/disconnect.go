@@ -1,0 +1,197 @@
+package social
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Disconnect is the kind of the task that follows the disconnection of an account. It detaches the
+// account from its factories, and revokes its token at the platform.
+const Disconnect task.Kind = "social.disconnect"
+
+// revokeWithin bounds the time for which the task tries to revoke a token.
+const revokeWithin = 24 * time.Hour
+
+// lag is the wait until an index shows recent writes.
+const lag = 2 * time.Second
+
+// Cleaner ends the pending work for an account that was disconnected, as factory.Cleaner does for a
+// factory.
+type Cleaner interface {
+	// Clean ends a bounded number of items of work, and reports whether there may be more. It
+	// is idempotent, and is called until none is left. Work that could not be ended is tried
+	// again.
+	Clean(ctx context.Context, o tenant.Owner, accountID string) (more bool, err error)
+}
+
+// disconnecting is the payload of a Disconnect task.
+type disconnecting struct {
+	Platform  string   `json:"platform,omitempty"`
+	Factories []string `json:"factories,omitempty"`
+	Cleaner   int      `json:"ender,omitempty"`
+	// Sealed is the platform.Account whose token is revoked. It is dropped at the end.
+	Sealed []byte `json:"sealed,omitempty"`
+}
+
+// Disconnect adds the disconnection of an account, whose item was read, to the transaction. The
+// transaction forgets the account's tokens, and a task does the rest.
+func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
+	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, Sealed: r.Sealed}
+	if err := startDisconnect(tx, now, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection), p); err != nil {
+		return err
+	}
+	r.State, r.FactoryIDs, r.Sealed, r.TokenExpiresAt, r.ReconnectBefore = Disconnected, []string{}, nil, nil, nil
+	r.Consent, r.AuthorizationURL = nil, nil
+	r.Connection++
+	return r.Replace(tx, now, it, "")
+}
+
+// revokeSpare adds to the transaction the revocation of a token that came too late.
+func revokeSpare(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, used int, sealed []byte) error {
+	return startDisconnect(tx, now, o, r.ID, task.ID(Disconnect, r.ID+"#token", used),
+		disconnecting{Platform: r.Platform, Sealed: sealed})
+}
+
+func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, taskID string, p disconnecting) error {
+	return task.Create(tx, now, task.Task{
+		Message:  task.Message{ID: taskID, Kind: Disconnect, Queue: topology.Publish, Subject: accountID, Owner: o},
+		Deadline: now.Add(revokeWithin),
+	}, p)
+}
+
+// disconnector is the handler of Disconnect.
+type disconnector struct{ *Worker }
+
+// Step detaches the account from one factory, calls a cleaner, or revokes the token.
+func (w disconnector) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	var p disconnecting
+	if err := s.Decode(&p); err != nil {
+		return o, err
+	}
+	switch {
+	case len(p.Factories) > 0:
+		if err := w.detach(ctx, s.Owner, p.Factories[0], s.Subject); err != nil {
+			return o, Again(fmt.Errorf("social: detach %s: %w", s.Subject, err), 0)
+		}
+		p.Factories = p.Factories[1:]
+	case p.Cleaner < len(w.Cleaners):
+		more, err := w.Cleaners[p.Cleaner].Clean(ctx, s.Owner, s.Subject)
+		if err != nil {
+			return o, Again(fmt.Errorf("social: end %s: %w", s.Subject, err), 0)
+		}
+		if more {
+			o.Wait = lag
+		} else {
+			p.Cleaner++
+		}
+	default:
+		if err := w.revoke(ctx, s, p); err != nil {
+			return o, Again(err, time.Minute)
+		}
+		p, o.Done = disconnecting{}, true
+	}
+	o.Payload = p
+	return o, nil
+}
+
+// revoke ends the token at the platform, unless the account was connected again, because some
+// platforms would end the new connection, too.
+func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting) error {
+	adapter, ok := w.Platforms.Of(s.Mode, p.Platform)
+	if !ok || len(p.Sealed) == 0 {
+		return nil
+	}
+	_, r, err := w.read(ctx, s.Subject)
+	if err != nil || r.Usable() {
+		return err
+	}
+	var account platform.Account
+	if err := w.Vault.Open(ctx, s.Owner, s.Subject, p.Sealed, &account); err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	return adapter.Revoke(bounded, account)
+}
+
+// Fail ends the task without a revocation. The token is already forgotten here, and expires at the
+// platform.
+func (disconnector) Fail(_ context.Context, s *task.Step, cause error) (task.Outcome, error) {
+	slog.Warn("token not revoked", "social_account_id", s.Subject, "error", cause)
+	return task.Outcome{Payload: disconnecting{}}, nil
+}
+
+// detach finishes the detachment of an account from a factory.
+func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountID string) error {
+	items, err := w.DB.GetAll(ctx, factoryrecord.Key(factoryID), store.IDKey(accountID))
+	if err != nil {
+		return err
+	}
+	r, it := Record{}, items[0]
+	if Is(items[1], o) {
+		if r, err = Decode(&items[1]); err != nil {
+			return err
+		}
+	}
+	if !factoryrecord.Usable(it, o) || r.serves(factoryID) {
+		return nil // it was attached again
+	}
+	changed, err := factoryrecord.Detach(&it, accountID, w.Now())
+	if err != nil || !changed {
+		return err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	return w.DB.Commit(ctx, tx)
+}
+
+// FactoryCleaner detaches the accounts of a factory that was deleted. It implements
+// factory.Cleaner.
+type FactoryCleaner struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// detachAtOnce bounds the accounts that one call detaches.
+const detachAtOnce = 25
+
+// Clean implements factory.Cleaner.
+func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	page, err := c.DB.List(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(o, Kind),
+		Filters: map[string]string{FactoryFilter(factoryID): "yes"}, Limit: detachAtOnce,
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, listed := range page.Items {
+		it, err := c.DB.Get(ctx, listed.Key)
+		if err != nil {
+			return false, err
+		}
+		r, err := Decode(&it)
+		if err != nil {
+			return false, err
+		}
+		if !r.Detach(factoryID) {
+			continue // the index does not show it yet
+		}
+		tx := &store.Tx{}
+		if err := r.Replace(tx, c.Now(), it, ""); err != nil {
+			return false, err
+		}
+		if err := c.DB.Commit(ctx, tx); err != nil {
+			return false, err
+		}
+	}
+	return len(page.Items) > 0 || page.Next != nil, nil
+}

@@ -1,0 +1,167 @@
+package social
+
+import (
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/quota"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// Lose adds to the transaction that the platform has refused the token of an account for good, with
+// the event. It does nothing if the account has a different token by now. The item is the present
+// one, and used is the count of tokens in the record from which the refused token came.
+func Lose(tx *store.Tx, now time.Time, it store.Item, used int) error {
+	r, err := Decode(&it)
+	if err != nil || !r.Usable() || r.Tokens != used {
+		return err
+	}
+	r.State, r.TokenExpiresAt, r.ReconnectBefore = NeedsReconnect, nil, nil
+	return r.Replace(tx, now, it, event.SocialAccountNeedsReconnect)
+}
+
+// BarComments adds to the transaction that the owner of an account has not permitted comments. The account still
+// publishes. It does nothing if the account has a different token by now.
+func BarComments(tx *store.Tx, now time.Time, it store.Item, used int) error {
+	r, err := Decode(&it)
+	if err != nil || !r.Usable() || r.Tokens != used || r.Barred {
+		return err
+	}
+	r.Barred = true
+	return r.Replace(tx, now, it, "")
+}
+
+// Replace adds the changed record to the transaction, with an event of the type unless the type is
+// empty.
+func (r *Record) Replace(tx *store.Tx, now time.Time, it store.Item, t event.Type) error {
+	r.Touch(now)
+	if r.State != Pending {
+		quota.Free(tx, now, it)
+	}
+	if err := r.WriteTo(&it); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	if t == "" {
+		return nil
+	}
+	e, err := event.New(now, it.Owner, t, r.View(), nil)
+	if err != nil {
+		return err
+	}
+	tx.Create(e, nil)
+	return nil
+}
+
+// Expired handles the platform's answer that the token of an account has ended. It adds to the
+// transaction an immediate refresh or, if the token cannot be refreshed, that the account has to be
+// connected again. The caller repeats its own step after RefreshTime.
+func Expired(tx *store.Tx, now time.Time, it store.Item, used int) error {
+	r, err := Decode(&it)
+	switch {
+	case err != nil || !r.Usable() || r.Tokens != used:
+		return err
+	case r.TokenExpiresAt == nil:
+		return Lose(tx, now, it, used)
+	}
+	return task.Wake(tx, now, refreshMessage(it.Owner, &r))
+}
+
+// RefreshTime is the approximate duration of a refresh.
+const RefreshTime = 5 * time.Second
+
+// Refresh is the kind of the task that refreshes the token of an account before it ends.
+const Refresh task.Kind = "social.refresh"
+
+func refreshMessage(o tenant.Owner, r *Record) task.Message {
+	return task.Message{ID: task.ID(Refresh, r.ID, r.Connection), Kind: Refresh, Queue: topology.Publish,
+		Subject: r.ID, Owner: o}
+}
+
+// Connect adds to the transaction that an account is connected: its record, its event, and the tasks
+// that refresh the token and read the figures of the account. The caller has filled in the record and
+// sealed its token. The version of the item is 0 if the record is new.
+func (r *Record) Connect(tx *store.Tx, now time.Time, it store.Item, token platform.Token) error {
+	r.State, r.Consent, r.AuthorizationURL, r.ConnectedAs, r.TokenExpiresAt, r.ReconnectBefore = Connected, nil, nil,
+		nil, nil, nil
+	r.Connection++
+	r.Barred = false
+	r.stored(now, token)
+	if r.TokenExpiresAt != nil {
+		t := task.Task{Message: refreshMessage(it.Owner, r), DueAt: now.Add(r.pause(now))}
+		if err := task.Create(tx, now, t, Refreshing{Connection: r.Connection}); err != nil {
+			return err
+		}
+	}
+	if err := r.StartMeasure(tx, now, it.Owner); err != nil {
+		return err
+	}
+	if it.Version > 0 {
+		return r.Replace(tx, now, it, event.SocialAccountConnected)
+	}
+	if err := r.WriteTo(&it); err != nil {
+		return err
+	}
+	tx.Create(it, nil)
+	e, err := event.New(now, it.Owner, event.SocialAccountConnected, r.View(), nil)
+	if err != nil {
+		return err
+	}
+	tx.Create(e, nil)
+	return nil
+}
+
+// stored notes in the record that a token was stored.
+func (r *Record) stored(now time.Time, token platform.Token) {
+	r.Tokens++
+	r.RefreshedAt = now
+	before := r.ReconnectBefore
+	r.ReconnectBefore = instant(token.EndsAt)
+	r.TokenExpiresAt = instant(token.ExpiresAt)
+	if r.TokenExpiresAt == nil || r.ReconnectBefore != nil && r.ReconnectBefore.Before(r.TokenExpiresAt.Time) {
+		r.TokenExpiresAt = r.ReconnectBefore
+	}
+	if before == nil || r.ReconnectBefore == nil || r.ReconnectBefore.After(before.Add(notice)) {
+		r.Told = false
+	}
+}
+
+func instant(t time.Time) *resource.Time {
+	if t.IsZero() {
+		return nil
+	}
+	at := resource.Instant(t)
+	return &at
+}
+
+// notice is the time between the event that the owner has to connect the account again and the end
+// of the access.
+const notice = 14 * 24 * time.Hour
+
+// pause returns the time until the next action for the token: its refresh, the event, or the end of
+// the access.
+func (r *Record) pause(now time.Time) time.Duration {
+	ends := r.ReconnectBefore
+	next := r.RefreshedAt.Add(ahead(r.TokenExpiresAt.Sub(r.RefreshedAt)))
+	switch {
+	case ends == nil:
+	case !r.Told:
+		if tell := ends.Add(-notice); tell.Before(next) || !r.TokenExpiresAt.Before(ends.Time) {
+			next = tell
+		}
+	case !r.TokenExpiresAt.Before(ends.Time) || ends.Before(next):
+		next = ends.Time // no refresh extends it
+	}
+	return max(0, next.Sub(now))
+}
+
+// ahead returns the part of a token's life after which the token is refreshed. It leaves the last
+// sixth for failures, but at least five minutes and at most seven days.
+func ahead(life time.Duration) time.Duration {
+	return max(life-min(max(life/6, 5*time.Minute), 7*24*time.Hour), life/2)
+}

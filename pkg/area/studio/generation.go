@@ -1,0 +1,122 @@
+package studio
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ItemKind is the kind of a generation in the table.
+const ItemKind = "generation"
+
+// State is the state of a generation.
+type State string
+
+// The states. The last three are final.
+const (
+	Queued     State = "queued"
+	Generating State = "generating"
+	Generated  State = "generated"
+	Failed     State = "failed"
+	Canceled   State = "canceled"
+)
+
+// Failure is the reason why a generation failed.
+type Failure struct {
+	Code      provider.FailureCode `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
+	Message   string               `json:"message" doc:"What happened and what to do about it"`
+	Retryable bool                 `json:"retryable" doc:"Whether the same request may succeed if sent again"`
+}
+
+// Generation is a generation as callers see it.
+type Generation struct {
+	resource.Resource
+	ProfileID       *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
+	Kind            provider.Kind   `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
+	Model           string          `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
+	Input           Input           `json:"input" doc:"Input of the request, with the defaults that apply"`
+	State           State           `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
+	Progress        int             `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
+	Media           []media.View    `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
+	ReservedCredits int64           `json:"reserved_credits" doc:"Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox"`
+	CostCredits     int64           `json:"cost_credits" doc:"Credits charged. 0 until it has ended, and always in the sandbox"`
+	ExpiresAt       *resource.Time  `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
+	Failure         *Failure        `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+
+	// Usual is the usual duration of a generation that was just accepted.
+	Usual time.Duration `json:"-"`
+}
+
+// Pending returns the path that shows an accepted generation, and the time to look at it.
+func (g Generation) Pending() (path string, after time.Duration) {
+	return "/v1/studio/generations/" + g.ID, g.Usual
+}
+
+// Rehearsal is the result that a test key requests.
+type Rehearsal struct {
+	Outcome string `json:"outcome,omitempty" enum:"generated,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the generation. The last three refuse the call with that error, as with a live key"`
+	generate.Rehearsal
+}
+
+// Record is the stored document of a generation.
+type Record struct {
+	Generation
+	Files   []media.File `json:"files,omitempty"`
+	Sandbox *Rehearsal   `json:"sandbox,omitempty"`
+	// Given are the files that take the place of members of the input: the caller's media,
+	// and for live work the copy of the recording that an avatar speaks.
+	Given map[string]media.File `json:"given,omitempty"`
+	// Ticket is its accepted work.
+	Ticket generate.Ticket `json:"ticket,omitzero"`
+}
+
+// Attempt is the number of a generation's only attempt.
+const Attempt = 1
+
+// Entry returns the record as an item of the table.
+func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
+	r.ExpiresAt = generate.ExpiresAt(o, r.CreatedAt)
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
+	it.Filters = r.filters()
+	return it, err
+}
+
+// Into writes the changed record into the item that it was read from.
+func (r *Record) Into(it store.Item) (store.Item, error) {
+	it.Filters = r.filters()
+	return it, it.Encode(r)
+}
+
+func (r *Record) filters() map[string]string {
+	return map[string]string{"kind": string(r.Kind), "state": string(r.State), "model": r.Model}
+}
+
+// About returns the description of the generation for the entries of its money.
+func (r *Record) About() ledger.About { return ledger.About{Metadata: r.Metadata} }
+
+// Runs reports whether the generation has not ended.
+func (r *Record) Runs() bool { return r.State == Queued || r.State == Generating }
+
+// View returns the generation as its GET shows it, with signed media.
+func (r *Record) View(ctx context.Context, signer *media.Signer) (Generation, error) {
+	v := r.Generation
+	if r.Runs() {
+		v.ReservedCredits = r.Ticket.Hold.Credits
+	}
+	var err error
+	v.Media, err = signer.Views(ctx, r.Files)
+	return v, err
+}
+
+// Decode reads the record of an item.
+func Decode(it *store.Item) (*Record, error) {
+	var r Record
+	return &r, it.Decode(&r)
+}

@@ -1,0 +1,48 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Admission is the decision on an attempt.
+type Admission struct {
+	// Until is the time to ask again. It is zero if the attempt may be made.
+	Until time.Time
+	// Held is set if the circuit breaker holds the event back until then; otherwise the
+	// receiver has too many slow attempts in flight.
+	Held bool
+	// Probe is set if the attempt probes a receiver that is down.
+	Probe bool
+}
+
+// Admit decides whether an attempt may be made now. While the receiver is down, one attempt
+// at a time may be made, as its probe. An urgent attempt may always be made, as one more
+// probe if the receiver is down.
+func (r *Receiver) Admit(ctx context.Context, urgent bool) (Admission, error) {
+	var err error
+	for range maxConflicts {
+		now := r.now()
+		open := r.breaker.open(&r.record)
+		switch {
+		case urgent:
+			return Admission{Probe: open}, nil
+		case !open && !r.inFlight.full():
+			return Admission{}, nil
+		case !open:
+			return Admission{Until: r.pause()}, nil
+		case now.Before(*r.breaker.ProbeAt):
+			return Admission{Until: now.Add(r.breaker.hold(now, r.chance())), Held: true}, nil
+		}
+		if err = r.saveBreaker(ctx, r.breaker.probed(now, r.chance())); err == nil {
+			return Admission{Probe: true}, nil
+		}
+		if !errors.Is(err, store.ErrConflict) {
+			break
+		}
+	}
+	return Admission{}, err
+}

@@ -1,0 +1,267 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+	"github.com/content-automation/api/pkg/task/queue"
+)
+
+// leaseTime is the time after which the lease of an attempt ends unless it is renewed: a little shorter than the
+// message of a dead function stays invisible. So when that message comes again, the lease has ended.
+const leaseTime = queue.HiddenFor - time.Second
+
+// attempt is an attempt at a delivery, with its event and receiver.
+type attempt struct {
+	*Deliverer
+	item     store.Item // of the delivery
+	delivery DeliveryRecord
+	event    store.Item
+	reader   Reader
+	receiver *Receiver
+}
+
+// Step makes an attempt, or puts it off. The kernel tries it again until the delivery has ended, so that no failure of
+// ours counts as one of the receiver's.
+//
+// The lease is taken before the request is sent, so that a message that comes twice makes one request. After a crash
+// during an attempt, it is unknown whether the receiver got the event: the lease ends, and the attempt is made again.
+func (d *Deliverer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+	a, err := d.load(ctx, s)
+	switch {
+	case err != nil:
+		return task.Outcome{}, task.Again(err)
+	case a.delivery.State != DeliveryPending:
+		return task.Outcome{Done: true}, nil // it has expired
+	}
+	now := d.Now()
+	if due := a.delivery.NextAttemptAt; now.Before(due.Time) && !a.delivery.Urgent && !a.delivery.Held() {
+		return task.Outcome{Wait: due.Sub(now)}, nil // what it was woken for has happened
+	}
+	if reason := a.over(); reason != "" {
+		return a.settle(func(r *DeliveryRecord) { r.Fail(reason, now) }, nil), nil
+	}
+	// A slow receiver occupies a call of the function until it answers: in a call of its own, it delays no other
+	// receiver's events.
+	if !d.Slow && a.receiver.MayHang(now, a.delivery.Urgent) {
+		return task.Outcome{Queue: topology.DeliverSlow}, nil
+	}
+	admission, err := a.receiver.Admit(ctx, a.delivery.Urgent)
+	if err != nil {
+		return task.Outcome{}, task.Again(err)
+	}
+	if !admission.Until.IsZero() {
+		return a.putOff(admission), nil
+	}
+	return a.send(ctx, s, admission.Probe)
+}
+
+// load reads everything that an attempt needs in one round trip.
+func (d *Deliverer) load(ctx context.Context, s *task.Step) (*attempt, error) {
+	var e Errand
+	if err := s.Decode(&e); err != nil {
+		return nil, err
+	}
+	to := Ref{Owner: s.Owner, ID: e.WebhookID}
+	keys := append([]store.Key{to.DeliveryKey(s.Subject), store.IDKey(e.EventID),
+		MakerKey(s.Account, e.Maker)}, HealthKeys(to)...)
+	var items []store.Item
+	if err := persist(ctx, func() (err error) {
+		items, err = d.DB.GetAll(ctx, keys...)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	a := &attempt{Deliverer: d, item: items[0], event: items[1]}
+	if a.item.Kind == "" {
+		return a, nil
+	}
+	var err error
+	if a.delivery, err = ReadDelivery(&a.item); err != nil {
+		return nil, err
+	}
+	if a.receiver, err = d.monitor.Receiver(to, items[3:]); err != nil {
+		return nil, err
+	}
+	w := a.receiver.Record()
+	a.reader, err = w.Reader(items[2])
+	return a, err
+}
+
+// over returns the reason for which the delivery ends without an attempt, or nothing.
+func (a *attempt) over() string {
+	switch w := a.receiver.Record(); {
+	case w.State == "":
+		return FailedDeleted
+	case w.State != StateEnabled:
+		return FailedDisabled
+	case a.event.Kind == "":
+		return FailedExpired
+	// A sample is about nothing that the account has.
+	case a.event.Kind == event.Kind && !a.reader.May(event.RefOf(a.event).Type):
+		return FailedNotPermitted
+	}
+	return ""
+}
+
+// putOff returns the outcome of an attempt that is not made now.
+func (a *attempt) putOff(refused Admission) task.Outcome {
+	waitsFor, now := WaitsCapacity, a.Now()
+	if refused.Held {
+		waitsFor = WaitsBreaker
+	}
+	return a.settle(func(r *DeliveryRecord) {
+		if !r.Urgent { // nobody has requested it meanwhile
+			r.PutOff(now, refused.Until, waitsFor)
+		}
+	}, nil)
+}
+
+// send makes the attempt and notes its result at the receiver. That comes before the attempt's own record: after a
+// crash in between the attempt is made again, with the same lesson.
+func (a *attempt) send(ctx context.Context, s *task.Step, probe bool) (task.Outcome, error) {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= AttemptTimeout {
+		return task.Outcome{}, nil // our own end would cut it off: the next function makes it
+	}
+	w, ref := a.receiver.Record(), event.RefOf(a.event)
+	body, err := event.Body(ctx, a.event, a.Signer)
+	if err != nil {
+		return task.Outcome{}, task.Again(err)
+	}
+	keys, err := w.Secrets.Keys(ctx, a.Envelope, a.delivery.Webhook(), a.Now())
+	if err != nil {
+		return task.Outcome{}, task.Again(err)
+	}
+	if err := s.LeaseFor(ctx, leaseTime, nil); err != nil {
+		return task.Outcome{}, task.Again(err)
+	}
+	ended := a.receiver.Watch(ctx, a.Name())
+	o, err := a.destination(&w.Webhook).send(ctx, outgoing{ref.ID, ref.Type, body, keys, w.ID, ref.Request})
+	ended()
+	if err == nil {
+		err = ctx.Err() // our time was over, not the receiver's
+	}
+	if err != nil {
+		return task.Outcome{}, task.Again(err)
+	}
+	a.receiver.Note(ctx, o)
+	// Chosen once, so that the outcome is the same when it is written again.
+	now, chance := a.Now(), a.Chance()
+	probeAt := a.receiver.ProbeAt(now)
+	return a.settle(func(r *DeliveryRecord) {
+		if probe && o.Unanswered() {
+			r.RecordProbe(o, now, probeAt)
+			return
+		}
+		r.Record(o, now, Wait(r.Failures, o.RetryAfter, chance))
+	}, &o), nil
+}
+
+// settle returns the outcome that changes the delivery, after an attempt if o is not nil. A caller may have changed the
+// delivery since it was read: then the change is made again on what it is now, and decides when the task goes on.
+func (a *attempt) settle(change func(*DeliveryRecord), o *Outcome) task.Outcome {
+	item, fresh := a.item, true
+	settled := a.delivery
+	out := task.Outcome{
+		Join: func(ctx context.Context, tx *store.Tx) (err error) {
+			if !fresh {
+				if item, settled, err = a.reread(ctx); err != nil || settled.State != DeliveryPending {
+					return err
+				}
+			}
+			fresh = false
+			change(&settled)
+			if err := settled.WriteTo(&item); err != nil {
+				return task.Permanent(err)
+			}
+			tx.Replace(item)
+			return nil
+		},
+		Due: func() (time.Time, bool) {
+			if settled.State != DeliveryPending {
+				return time.Time{}, false
+			}
+			return settled.NextAttemptAt.Time, true
+		},
+		After: func(context.Context) { a.report(&settled, o) },
+	}
+	if o != nil && o.Succeeded() {
+		out.Undo = func(ctx context.Context, _ *task.Task) { a.succeedLate(ctx, o) }
+	}
+	return out
+}
+
+// reread reads the delivery again. It has no state if it does not exist any more.
+func (a *attempt) reread(ctx context.Context) (it store.Item, d DeliveryRecord, err error) {
+	if it, err = a.DB.Get(ctx, a.item.Key); errors.Is(err, store.ErrNotFound) {
+		return it, d, nil
+	}
+	if err == nil {
+		d, err = ReadDelivery(&it)
+	}
+	return it, d, err
+}
+
+// The pauses between tries while the table fails.
+const (
+	firstPause   = 20 * time.Millisecond
+	longestPause = time.Second
+)
+
+// persist repeats a function that fails until the context ends: the message stays hidden for as long.
+func persist(ctx context.Context, do func() error) error {
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		if over := backoff.Wait(ctx, try, firstPause, longestPause); over != nil {
+			return errors.Join(over, err)
+		}
+	}
+}
+
+// succeedLate ends the delivery although another function has taken the attempt over: the receiver has the event. A
+// failure that comes late adds nothing.
+func (a *attempt) succeedLate(ctx context.Context, o *Outcome) {
+	var ended *DeliveryRecord
+	err := persist(ctx, func() (err error) {
+		ended, err = a.endLate(ctx, o)
+		return err
+	})
+	switch {
+	case err != nil: // the attempt is made again
+		slog.Error("success of a delivery not recorded", "delivery", a.delivery.ID, "error", err)
+	case ended != nil:
+		a.report(ended, o)
+	}
+}
+
+// endLate ends the delivery and its task in one transaction. It returns nil if they have ended already.
+func (a *attempt) endLate(ctx context.Context, o *Outcome) (*DeliveryRecord, error) {
+	it, d, err := a.reread(ctx)
+	if err != nil || d.State != DeliveryPending {
+		return nil, err
+	}
+	work, err := a.DB.Get(ctx, d.Task())
+	if err != nil {
+		return nil, err
+	}
+	d.Record(*o, a.Now(), 0)
+	if err := d.WriteTo(&it); err != nil {
+		return nil, err
+	}
+	tx := &store.Tx{}
+	tx.Replace(it)
+	if err := task.Cancel(tx, work); err != nil {
+		return nil, err
+	}
+	return &d, a.DB.Commit(ctx, tx)
+}

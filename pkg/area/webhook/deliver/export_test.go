@@ -1,8 +1,0 @@
-package deliver
-
-// The identifiers that the tests of the whole path need.
-const (
-	LeaseTime = leaseTime
-	WakePage  = wakePage
-	KeptBody  = keptBody
-)

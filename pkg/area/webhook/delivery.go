@@ -1,0 +1,242 @@
+package webhook
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// DeliveryKind is the kind of a delivery's item.
+const DeliveryKind = "delivery"
+
+// KeepDeliveries is the time for which a delivery can be read, counted from its event.
+const KeepDeliveries = 30 * 24 * time.Hour
+
+// MaxAttempts bounds the attempts that are kept of one delivery: the attempts of the schedule, and those of a few
+// redeliveries.
+const MaxAttempts = 20
+
+// The states of a delivery.
+const (
+	DeliveryPending   = "pending"
+	DeliveryDelivered = "delivered"
+	DeliveryFailed    = "failed"
+)
+
+// The reasons for which a delivery failed.
+const (
+	FailedExhausted = "exhausted"        // the last attempt of the schedule failed
+	FailedGone      = "gone"             // the receiver answered 410
+	FailedDisabled  = "webhook_disabled" // the webhook was disabled before the next attempt
+	FailedDeleted   = "webhook_deleted"  // the webhook was deleted before the next attempt
+	FailedExpired   = "event_expired"    // the event is no longer kept
+	// The maker of the webhook may not read the event any more.
+	FailedNotPermitted = "not_permitted"
+)
+
+// The reasons for which a pending delivery waits. All but WaitsDispatch and WaitsResponse are stored: the reason is
+// written with the time of the next attempt.
+const (
+	WaitsDispatch   = "dispatch"        // the event has no delivery yet
+	WaitsFirst      = "first_attempt"   // nothing was tried yet
+	WaitsResponse   = "response"        // an attempt is under way
+	WaitsRetry      = "retry"           // the last attempt failed
+	WaitsRedelivery = "redelivery"      // a caller requested a redelivery or replay
+	WaitsBreaker    = "circuit_breaker" // the receiver is down
+	WaitsCapacity   = "capacity"        // too many attempts at the receiver take long
+)
+
+// Delivery is one event on its way to one webhook.
+type Delivery struct {
+	resource.Resource
+	WebhookID     string         `json:"webhook_id" doc:"Id of the webhook"`
+	EventID       string         `json:"event_id" doc:"Id of the event. Receivers get it in the header webhook-id"`
+	EventType     event.Type     `json:"event_type" doc:"Type of the event" example:"content.generated"`
+	State         string         `json:"state" enum:"pending,delivered,failed" doc:"State of the delivery. pending: more attempts follow. failed: none follow"`
+	FailedReason  *string        `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired,not_permitted" doc:"Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator of the webhook may no longer read the event. Null if it has not failed"`
+	Attempts      []Attempt      `json:"attempts" nullable:"false" doc:"Attempts, oldest first"`
+	WaitingFor    *string        `json:"waiting_for" enum:"dispatch,first_attempt,response,retry,redelivery,circuit_breaker,capacity" doc:"What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way. retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for. circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending" example:"retry"`
+	NextAttemptAt *resource.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
+}
+
+// usualDelivery is the usual duration of an attempt that was just requested.
+const usualDelivery = 2 * time.Second
+
+// Pending returns the list that shows the delivery, and when to look.
+func (d Delivery) Pending() (path string, after time.Duration) {
+	at, _ := id.Time(d.ID)
+	return "/v1/webhooks/" + d.WebhookID + "/deliveries?" + resource.MadeAt(at), usualDelivery
+}
+
+// Attempt is one attempt at a delivery.
+type Attempt struct {
+	At           resource.Time `json:"at" doc:"Time of the attempt, UTC"`
+	Status       *int          `json:"status" doc:"HTTP status returned by the receiver or AWS. Null without a response" example:"503"`
+	LatencyMS    int64         `json:"latency_ms" doc:"Milliseconds until the response was read"`
+	Error        *string       `json:"error" doc:"What went wrong and how to fix it. Null if the attempt succeeded"`
+	ResponseBody string        `json:"response_body" doc:"First 1 KiB of the response body. For AWS: the id of the event there, or the error"`
+}
+
+// Outcome is the result of an attempt.
+type Outcome struct {
+	Attempt
+	// RetryAfter is the wait that the receiver asks for before the next attempt.
+	RetryAfter time.Duration
+}
+
+// Succeeded reports whether the receiver took the event.
+func (o Outcome) Succeeded() bool { return o.Error == nil }
+
+// Unanswered reports whether the receiver did not answer at all.
+func (o Outcome) Unanswered() bool { return o.Error != nil && o.Status == nil }
+
+// Gone reports whether the receiver wants no more events.
+func (o Outcome) Gone() bool { return o.Status != nil && *o.Status == http.StatusGone }
+
+// StateFilter names the filter by a delivery's state.
+const StateFilter = "state"
+
+// DeliveryRecord is the stored document of a delivery. Its task makes the attempts: see task.go.
+type DeliveryRecord struct {
+	Delivery
+	Owner tenant.Owner `json:"-"`
+	// Maker is who made the webhook.
+	Maker string `json:"maker,omitempty"`
+	// Next is the number of the next attempt, 1 for the first.
+	Next int `json:"next"`
+	// Failures counts the attempts that failed since the schedule was begun.
+	Failures int `json:"failures,omitempty"`
+	// Schedules counts the schedules that were begun before this one. Each has a task of its own.
+	Schedules int `json:"schedules,omitempty"`
+	// Urgent requests the next attempt at once, even if the receiver counts as down or busy: a caller waits for it.
+	Urgent bool `json:"urgent,omitempty"`
+	// Lease is that of the task, if ReadLeases has read it.
+	Lease *task.Lease `json:"-"`
+}
+
+// NewDelivery returns the delivery to a webhook of an event that happened at the given time.
+func NewDelivery(now, at time.Time, ref event.Ref, w *Webhook) DeliveryRecord {
+	due := resource.Instant(now)
+	return DeliveryRecord{
+		Delivery: Delivery{
+			Resource:  resource.New(DeliveryID(at, ref.ID, w.ID), now, nil),
+			WebhookID: w.ID, EventID: ref.ID, EventType: ref.Type,
+			State: DeliveryPending, Attempts: []Attempt{}, NextAttemptAt: &due, WaitingFor: new(WaitsFirst),
+		},
+		Owner: ref.Owner.In(w.ProfileID), Maker: w.CreatedBy, Next: 1,
+	}
+}
+
+// CreateIn adds a new delivery and its task to the transaction, whose commit returns store.ErrConflict if the delivery
+// exists.
+func (d *DeliveryRecord) CreateIn(tx *store.Tx, now time.Time) error {
+	it := store.Item{Key: d.Key(), Kind: DeliveryKind, Owner: d.Owner, ExpireAt: d.expireAt()}
+	if err := d.WriteTo(&it); err != nil {
+		return err
+	}
+	tx.CreateExpiring(it, now.Unix(), nil)
+	return d.begin(tx, now)
+}
+
+// expireAt returns when the delivery is no longer kept.
+func (d *DeliveryRecord) expireAt() time.Time {
+	at, _ := id.Time(d.ID) // of the event
+	return at.Add(KeepDeliveries)
+}
+
+// WriteTo writes the delivery into its item.
+func (d *DeliveryRecord) WriteTo(it *store.Item) error {
+	it.Filters, it.Parent = map[string]string{StateFilter: d.State}, d.heldKey()
+	return it.Encode(d)
+}
+
+// ReadDelivery reads a delivery from its item.
+func ReadDelivery(it *store.Item) (d DeliveryRecord, err error) {
+	err = it.Decode(&d)
+	d.Owner, d.Version, d.State = it.Owner, it.Version, it.Filters[StateFilter]
+	if d.Attempts == nil { // written before attempts were a part of the document
+		d.Attempts = []Attempt{}
+	}
+	return d, err
+}
+
+// Webhook names the webhook that the delivery goes to.
+func (d *DeliveryRecord) Webhook() Ref { return Ref{d.Owner, d.WebhookID} }
+
+// Key is the key of the delivery.
+func (d *DeliveryRecord) Key() store.Key { return d.Webhook().DeliveryKey(d.ID) }
+
+// View returns the delivery as callers see it.
+func (d *DeliveryRecord) View(now time.Time) Delivery {
+	view := d.Delivery
+	if d.State == DeliveryPending && d.Lease.Live(now) {
+		view.WaitingFor = new(WaitsResponse)
+	}
+	return view
+}
+
+// Scheduled reports whether the delivery has a task, which makes its next attempt. One that was pending before there
+// were such tasks has none until it is restarted.
+func (d *DeliveryRecord) Scheduled() bool {
+	return d.State == DeliveryPending && d.NextAttemptAt != nil
+}
+
+// Held reports whether the open circuit breaker of the receiver holds the delivery back.
+func (d *DeliveryRecord) Held() bool {
+	return d.WaitingFor != nil && *d.WaitingFor == WaitsBreaker
+}
+
+// Record takes over the outcome of an attempt. After a failure that is not the last, the next attempt is due after
+// wait.
+func (d *DeliveryRecord) Record(o Outcome, now time.Time, wait time.Duration) {
+	d.add(o)
+	switch {
+	case o.Succeeded():
+		d.end(DeliveryDelivered, nil, now)
+	case o.Gone():
+		d.Fail(FailedGone, now)
+	case d.Failures == len(Schedule):
+		d.Fail(FailedExhausted, now)
+	default:
+		d.Failures++
+		d.PutOff(now, now.Add(wait), WaitsRetry)
+	}
+}
+
+// RecordProbe takes over an attempt that found the receiver still down: it does not count as a failure of the delivery,
+// which probes again.
+func (d *DeliveryRecord) RecordProbe(o Outcome, now, again time.Time) {
+	d.add(o)
+	d.PutOff(now, again, WaitsBreaker)
+}
+
+// add keeps an attempt. The oldest are dropped.
+func (d *DeliveryRecord) add(o Outcome) {
+	d.Next++
+	d.Attempts = append(d.Attempts, o.Attempt)
+	d.Attempts = d.Attempts[max(0, len(d.Attempts)-MaxAttempts):]
+	d.Urgent = false
+}
+
+// PutOff makes the next attempt due at another time, for the given reason. A delivery that waits for the circuit
+// breaker is found by Ref.Held when the receiver is back.
+func (d *DeliveryRecord) PutOff(now, until time.Time, waitsFor string) {
+	due := resource.Instant(until)
+	d.NextAttemptAt, d.WaitingFor = &due, &waitsFor
+	d.Touch(now)
+}
+
+// Fail ends the delivery.
+func (d *DeliveryRecord) Fail(reason string, now time.Time) { d.end(DeliveryFailed, &reason, now) }
+
+func (d *DeliveryRecord) end(state string, reason *string, now time.Time) {
+	d.State, d.FailedReason = state, reason
+	d.NextAttemptAt, d.WaitingFor, d.Urgent = nil, nil, false
+	d.Touch(now)
+}

@@ -1,0 +1,207 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task/queue"
+)
+
+// The calls of the table in flight at most.
+const (
+	maxReads  = 10
+	maxWrites = 16
+)
+
+// Dispatcher makes the deliveries of events.
+type Dispatcher struct {
+	db  *store.DB
+	now func() time.Time
+}
+
+// NewDispatcher returns a dispatcher.
+func NewDispatcher(db *store.DB, now func() time.Time) *Dispatcher { return &Dispatcher{db, now} }
+
+// fanOut is one event on its way to one webhook.
+type fanOut struct {
+	source int // place of the event in the batch
+	ref    event.Ref
+	to     *WebhookRecord
+	err    error
+}
+
+// Handle handles a batch of events from the bus.
+func (d *Dispatcher) Handle(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+	return queue.Response(batch.Records, d.dispatch(ctx, batch.Records)), nil
+}
+
+// Holding returns a handler that also keeps its messages invisible while it lives.
+func (d *Dispatcher) Holding(h *queue.Holder) func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
+	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
+		held := h.Hold(ctx, batch.Records)
+		failed := d.dispatch(ctx, batch.Records)
+		held.End(ctx, failed)
+		return queue.Response(batch.Records, failed), nil
+	}
+}
+
+// dispatch makes a delivery of each event for each webhook that wants it. It returns at the
+// place of each event its error or nil.
+func (d *Dispatcher) dispatch(ctx context.Context, batch []events.SQSMessage) []error {
+	failed := make([]error, len(batch))
+	refs := make([]event.Ref, len(batch))
+	owners := map[tenant.Owner][]int{}
+	for i, m := range batch {
+		if refs[i], failed[i] = parseEvent(m.Body); failed[i] == nil {
+			of := refs[i].Of("") // the webhooks of all profiles are in one list
+			owners[of] = append(owners[of], i)
+		}
+	}
+	all := d.match(ctx, refs, owners, failed)
+	d.create(ctx, all)
+	for _, f := range all {
+		failed[f.source] = errors.Join(failed[f.source], f.err)
+	}
+	for i, err := range failed {
+		if err != nil {
+			slog.Error("event not dispatched", "event", refs[i].ID, "message_id", batch[i].MessageId, "error", err)
+		}
+	}
+	return failed
+}
+
+// parseEvent reads the reference that the relay put into an event of the bus.
+func parseEvent(body string) (event.Ref, error) {
+	var envelope struct {
+		Detail event.Ref `json:"detail"`
+	}
+	if err := json.Unmarshal([]byte(body), &envelope); err != nil {
+		return event.Ref{}, fmt.Errorf("webhook: parse event of the bus: %w", err)
+	}
+	ref := envelope.Detail
+	if !id.Valid(id.Event, ref.ID) || ref.Type == "" || ref.Account == "" || ref.Mode == "" {
+		return ref, fmt.Errorf("webhook: the event %q of the bus is incomplete", ref.ID)
+	}
+	return ref, nil
+}
+
+// match finds the webhooks that want the events and whose makers may read them: for each
+// owner one consistent query, so that no webhook that was there is missed, and one read
+// of the makers.
+func (d *Dispatcher) match(ctx context.Context, refs []event.Ref, owners map[tenant.Owner][]int,
+	failed []error) []*fanOut {
+	var (
+		mu  sync.Mutex
+		all []*fanOut
+	)
+	which := slices.Collect(maps.Keys(owners))
+	concurrently(len(which), maxReads, func(n int) {
+		var wanted []*fanOut
+		hooks, err := d.webhooks(ctx, which[n])
+		for _, i := range owners[which[n]] {
+			for _, w := range hooks {
+				if w.State == StateEnabled && w.Wants(refs[i]) {
+					wanted = append(wanted, &fanOut{source: i, ref: refs[i], to: w})
+				}
+			}
+		}
+		if err == nil {
+			wanted, err = d.permitted(ctx, wanted)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, i := range owners[which[n]] {
+			failed[i] = err
+		}
+		if err == nil {
+			all = append(all, wanted...)
+		}
+	})
+	return all
+}
+
+// permitted returns the entries whose events the makers of their webhooks may read.
+func (d *Dispatcher) permitted(ctx context.Context, wanted []*fanOut) ([]*fanOut, error) {
+	makers := map[string]store.Item{}
+	var keys []store.Key
+	for _, f := range wanted {
+		if _, known := makers[f.to.CreatedBy]; !known {
+			makers[f.to.CreatedBy] = store.Item{}
+			keys = append(keys, MakerKey(f.ref.Account, f.to.CreatedBy))
+		}
+	}
+	items, err := d.db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		makers[it.SK] = it
+	}
+	return slices.DeleteFunc(wanted, func(f *fanOut) bool {
+		reader, broken := f.to.Reader(makers[f.to.CreatedBy])
+		err = errors.Join(err, broken)
+		return !reader.May(f.ref.Type)
+	}), err
+}
+
+func (d *Dispatcher) webhooks(ctx context.Context, o tenant.Owner) ([]*WebhookRecord, error) {
+	var all []*WebhookRecord
+	q := store.Query{Index: store.Table, Partition: List(o), Limit: PerRead}
+	err := d.db.Each(ctx, q, func(it store.Item) error {
+		w := &WebhookRecord{}
+		if err := it.Decode(w); err != nil {
+			return err
+		}
+		all = append(all, w)
+		return nil
+	})
+	return all, err
+}
+
+// create writes the deliveries, each with its task in a transaction of its own: if some of
+// them exist already, as after a crash, the others are still made.
+func (d *Dispatcher) create(ctx context.Context, all []*fanOut) {
+	concurrently(len(all), maxWrites, func(i int) { all[i].err = d.createOne(ctx, all[i].ref, &all[i].to.Webhook) })
+}
+
+// createOne writes a delivery and its task, unless they exist.
+func (d *Dispatcher) createOne(ctx context.Context, ref event.Ref, w *Webhook) error {
+	at, _ := id.Time(ref.ID) // parseEvent has checked the id
+	now, tx := d.now(), &store.Tx{}
+	made := NewDelivery(now, at, ref, w)
+	if err := made.CreateIn(tx, now); err != nil {
+		return err
+	}
+	err := d.db.Commit(ctx, tx)
+	if errors.Is(err, store.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// concurrently calls f for each number below n, at most limit at a time.
+func concurrently(n, limit int, f func(i int)) {
+	var group errgroup.Group
+	group.SetLimit(limit)
+	for i := range n {
+		group.Go(func() error {
+			f(i)
+			return nil
+		})
+	}
+	_ = group.Wait() // f returns no errors
+}

@@ -1,0 +1,118 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// replayPage is the number of events in one step.
+const replayPage = 100
+
+// Replayer is the handler of replays.
+type Replayer struct{ *Dispatcher }
+
+var _ task.Handler = Replayer{}
+
+// Step replays a page of events. A step that is taken twice finds the deliveries of the
+// first time, and makes those that are missing. It is tried until the task's deadline.
+func (r Replayer) Step(ctx context.Context, s *task.Step) (task.Outcome, error) {
+	var replay EndpointReplay
+	if err := s.Decode(&replay); err != nil {
+		return task.Outcome{}, task.Permanent(err)
+	}
+	next, err := r.page(ctx, Ref{Owner: s.Owner, ID: s.Subject}, replay)
+	if err != nil {
+		return task.Outcome{}, task.Again(err)
+	}
+	replay.After = next
+	return task.Outcome{Payload: replay, Done: next == nil}, nil
+}
+
+// page replays a page of events and returns the cursor of the next one, or nil after the
+// last. A webhook that is deleted or disabled gets no more events.
+func (r Replayer) page(ctx context.Context, to Ref, replay EndpointReplay) (*store.Cursor, error) {
+	it, err := r.db.Get(ctx, to.Key())
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	var w WebhookRecord
+	if err == nil {
+		err = it.Decode(&w)
+	}
+	if err != nil || w.State != StateEnabled {
+		return nil, err
+	}
+	page, err := r.db.List(ctx, store.Query{
+		Index: store.ByOwner, Partition: store.OwnerPartition(to.Owner, event.Kind),
+		From: replay.From, To: replay.To, Limit: replayPage, After: replay.After, OldestFirst: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page.Next, r.deliverMissing(ctx, &w, to, page.Items)
+}
+
+// deliverMissing makes the deliveries of those events that were never delivered to the
+// webhook, and that its maker may read.
+func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref,
+	items []store.Item) error {
+	var all []*fanOut
+	keys := []store.Key{MakerKey(to.Account, w.CreatedBy)}
+	for _, it := range items {
+		ref := event.RefOf(it)
+		if at, ok := id.Time(ref.ID); ok && w.Wants(ref) {
+			all = append(all, &fanOut{ref: ref, to: w})
+			keys = append(keys, to.DeliveryKey(DeliveryID(at, ref.ID, to.ID)))
+		}
+	}
+	there, err := r.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	reader, err := w.Reader(there[0])
+	if err != nil {
+		return err
+	}
+	var missing []*fanOut
+	for i, f := range all {
+		made := there[i+1]
+		switch {
+		case !reader.May(f.ref.Type):
+			continue
+		case made.Kind == "":
+			missing = append(missing, f)
+			continue
+		}
+		if err := r.again(ctx, made); err != nil {
+			return err
+		}
+	}
+	r.create(ctx, missing)
+	failed := make([]error, len(missing))
+	for i, f := range missing {
+		failed[i] = f.err
+	}
+	return errors.Join(failed...)
+}
+
+// again restarts the schedule of a delivery that has failed, or has no task.
+func (r Replayer) again(ctx context.Context, it store.Item) error {
+	d, err := ReadDelivery(&it)
+	if err != nil || d.Scheduled() || d.State == DeliveryDelivered {
+		return err
+	}
+	tx := &store.Tx{}
+	if err := d.RestartIn(tx, it, r.now(), false); err != nil {
+		return err
+	}
+	if err := r.db.Commit(ctx, tx); err != nil {
+		return fmt.Errorf("webhook: restart delivery %s: %w", d.ID, err)
+	}
+	return nil
+}

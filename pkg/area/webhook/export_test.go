@@ -1,0 +1,8 @@
+package webhook
+
+// The identifiers that the tests of the whole path need.
+const (
+	LeaseTime = leaseTime
+	WakePage  = wakePage
+	KeptBody  = keptBody
+)

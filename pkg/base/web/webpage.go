@@ -1,0 +1,67 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"sync"
+)
+
+//go:embed layout.html
+var layout string
+
+// Design is the look of pages.
+type Design struct {
+	style string
+	parse func() *template.Template
+}
+
+// NewDesign returns a design with a style sheet. main is the template of the element <main>; its data has the member
+// Title. The templates are parsed when a page is first written, because most starts of a function write none.
+func NewDesign(main, style string) *Design {
+	return &Design{style: style, parse: sync.OnceValue(func() *template.Template {
+		t := template.Must(template.New("page").Funcs(template.FuncMap{
+			"style": func() template.CSS { return template.CSS(style) },
+			"add":   func(a, b int) int { return a + b },
+		}).Parse(layout))
+		template.Must(t.New("main").Parse(main))
+		return t
+	})}
+}
+
+// Policy returns the Content-Security-Policy of the pages. It permits the style sheet and the further directives, such
+// as "form-action 'self'; ", and no script.
+func (d *Design) Policy(further string) string {
+	sum := sha256.Sum256([]byte(d.style))
+	return "default-src 'none'; " + further + "style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; frame-ancestors 'none'; base-uri 'none'"
+}
+
+// Write answers a request of the method with a page. The page is not cached or indexed. Its address may contain a
+// secret, and so goes to no other site. The caller may set further headers before.
+func (d *Design) Write(w http.ResponseWriter, method string, status int, policy string, data any) {
+	h := w.Header()
+	SetHeaders(h)
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	var body bytes.Buffer
+	if err := d.parse().Execute(&body, data); err != nil {
+		slog.Error("page not written", "error", err)
+		http.Error(w, "", http.StatusInternalServerError)
+		return
+	}
+	w.WriteHeader(status)
+	if method == http.MethodHead {
+		return
+	}
+	if _, err := w.Write(body.Bytes()); err != nil {
+		slog.Warn("page not written", "error", err)
+	}
+}

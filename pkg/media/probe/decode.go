@@ -1,0 +1,148 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/audio"
+)
+
+// Decoded is an accepted file.
+type Decoded struct {
+	Info
+	// Content is the file without the removed data, or nil if nothing was removed or Edits remove it.
+	Content []byte
+	// Edits are the changes that remove data from a video, which may be too large for the memory.
+	Edits []Edit
+}
+
+// Refused is the error of a file that cannot be used.
+type Refused struct {
+	// TooLarge distinguishes files that are too large from those that cannot be decoded.
+	TooLarge bool
+	// Message is a sentence for the caller.
+	Message string
+}
+
+// Error returns the message.
+func (e *Refused) Error() string { return "decode: " + e.Message }
+
+func broken(what string) error {
+	return &Refused{Message: fmt.Sprintf("The file is not a whole %s. Check that it opens elsewhere, and that all of "+
+		"it was sent.", what)}
+}
+
+// decodeTime bounds the decoding of a file. The largest picture takes about two seconds.
+const decodeTime = 20 * time.Second
+
+// Decode checks a file of the given size. It returns a *Refused for a file that cannot be used, or that takes too long
+// to decode. Other errors are those of the reader and of the context.
+func Decode(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
+	limited, cancel := context.WithTimeout(ctx, decodeTime)
+	defer cancel()
+	f, err := read(limited, r, size)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return Decoded{}, &Refused{TooLarge: true, Message: "The file takes too long to decode. Save it again in a " +
+			"simpler form, or smaller."}
+	}
+	return f, err
+}
+
+func read(ctx context.Context, r io.ReaderAt, size int64) (Decoded, error) {
+	head := make([]byte, min(size, 12))
+	if err := (audio.File{R: r, Size: size}).At(0, head); err != nil {
+		return Decoded{}, err
+	}
+	at := func(offset int, magic string) bool {
+		return len(head) >= offset+len(magic) && string(head[offset:offset+len(magic)]) == magic
+	}
+	switch {
+	case at(0, "\xff\xd8\xff"), at(0, "\x89PNG\r\n\x1a\n"), at(0, "RIFF") && at(8, "WEBP"):
+		return whole(r, size, media.Image, func(content []byte) (Decoded, error) { return picture(ctx, content) })
+	case at(4, "ftyp"):
+		f, err := video(ctx, r, size)
+		if !errors.Is(err, ErrUnsupported) {
+			return f, err
+		}
+		f, failed := whole(r, size, media.Audio, func(content []byte) (Decoded, error) {
+			return recording(ctx,
+				content)
+		})
+		if refused := new(Refused); errors.As(failed, &refused) {
+			return f, broken("MP4 video or M4A recording")
+		}
+		return f, failed
+	case at(0, "RIFF") && at(8, "WAVE"), at(0, "ID3"), len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0:
+		return whole(r, size, media.Audio, decodeSound)
+	default:
+		return Decoded{}, &Refused{Message: "The format of the file is not supported. Send one of " + formats() + "."}
+	}
+}
+
+func formats() string {
+	return strings.Join(slices.Concat(media.Formats[media.Image], media.Formats[media.Audio],
+		media.Formats[media.Video]), ", ")
+}
+
+// whole reads a file into memory, up to the limit of its type.
+func whole(r io.ReaderAt, size int64, t media.Type, read func([]byte) (Decoded, error)) (Decoded, error) {
+	if most := media.Limit(t); size > most {
+		return Decoded{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The file has %d bytes. Files of the type %s "+
+			"may have up to %d.", size, t, most)}
+	}
+	content := make([]byte, size)
+	if err := (audio.File{R: r, Size: size}).At(0, content); err != nil {
+		return Decoded{}, err
+	}
+	f, err := read(content)
+	if bytes.Equal(f.Content, content) {
+		f.Content = nil
+	}
+	return f, err
+}
+
+// decodeSound reads a recording frame by frame.
+func decodeSound(content []byte) (Decoded, error) {
+	s, kept, err := audio.Speech(content)
+	if err != nil {
+		return Decoded{}, broken("MP3, WAV, AAC or M4A recording whose length can be measured")
+	}
+	return Decoded{Info: Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration},
+		Content: kept}, nil
+}
+
+// video reads the boxes of an MP4.
+func video(ctx context.Context, r io.ReaderAt, size int64) (f Decoded, err error) {
+	if f.Info, err = Read(r, size); err != nil {
+		return f, err
+	}
+	if f.Edits, err = stripMP4(ctx, r, size); errors.Is(err, ErrUnsupported) {
+		err = broken("MP4 video")
+	}
+	return f, err
+}
+
+// recording reads an M4A.
+func recording(ctx context.Context, content []byte) (Decoded, error) {
+	f, err := decodeSound(content)
+	if err != nil {
+		return f, err
+	}
+	edits, err := stripMP4(ctx, bytes.NewReader(f.Content), int64(len(f.Content)))
+	if errors.Is(err, ErrUnsupported) {
+		err = broken("M4A recording")
+	}
+	f.Content = slices.Clone(f.Content)
+	for _, e := range edits {
+		clear(f.Content[e.At : e.At+e.Zeros])
+		copy(f.Content[e.At:], e.Bytes)
+	}
+	return f, err
+}

@@ -1,0 +1,72 @@
+package worker
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/registry"
+	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/training/tune"
+	"github.com/content-automation/api/pkg/area/webhook/awsdest"
+	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/secret"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/craft/source/fetch"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task/queue"
+	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
+)
+
+// Bucket has the files of a bucket.
+type Bucket struct {
+	*objects.Store
+	Signer *media.Signer
+}
+
+var _ Files = Bucket{}
+
+// URL implements publication.Files.
+func (b Bucket) URL(ctx context.Context, key, mimeType string) (string, error) {
+	return b.Signer.URL(ctx, key, mimeType)
+}
+
+// Open returns what a deployed function needs, according to its entry in the table of functions.
+func Open(f topology.Function) Env {
+	n, e := needs.Read(f), Env{Env: area.Open(f)}
+	queues := sqsqueue.Open(e.AWS, needs.QueueURLs(f.Knows()))
+	e.Queue = func(name topology.Queue) queue.Queue { return queues[name] }
+	e.BusName, e.Budgets, e.SealSecret = n.Bus, n.Budgets(), n.SealSecret
+	if f.Audit != nil {
+		e.Entries = store.Open(e.AWS, n.AuditTable)
+	}
+	if n.Bucket != "" {
+		e.Files = Bucket{objects.New(e.AWS, n.Bucket), e.Media}
+	}
+	if f.May(topology.PublishEvents) {
+		e.Bus = eventbridge.NewFromConfig(e.AWS)
+	}
+	if f.May(topology.CallProviders, topology.CallTextModels) {
+		e.Models = registry.New(registry.Config{Configured: provider.ParseConfigured(n.Providers), AWS: e.AWS,
+			Secret: n.ProviderSecret, Bucket: n.Bucket, Endpoint: n.ProviderEndpoint, Now: time.Now})
+	}
+	if f.May(topology.CallProviders) {
+		e.Sources = &fetch.Fetcher{Client: fetch.NewClient(e.Loopback), Now: time.Now}
+		// Only a local stack names an endpoint: that of fakes.
+		e.Repeats = n.ProviderEndpoint != ""
+	}
+	if n.TrainingRole != "" {
+		e.Trainer = tune.New(tune.Config{AWS: e.AWS, Fakes: n.ProviderEndpoint, Bucket: n.Bucket, Role: n.TrainingRole})
+	}
+	if f.May(topology.AssumeRoles) {
+		e.Accounts = awsdest.New(e.AWS)
+	}
+	if f.May(topology.ProbeAPI) {
+		e.Probed = secret.Manager(e.AWS, n.CanarySecret)
+	}
+	return e
+}

@@ -1,0 +1,211 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// The metrics of probes.
+const (
+	Failed = "ProbesFailed"
+	Took   = "ProbeMilliseconds"
+)
+
+// Canary probes the service.
+type Canary struct {
+	// Target reads the target.
+	Target func(context.Context) (string, error)
+	// HTTP fetches files. Calls of the API also use the client certificate of the target.
+	HTTP *http.Client
+	DB   *store.DB
+	Now  func() time.Time
+	// Wait waits between two reads of the item.
+	Wait func(context.Context, time.Duration) error
+}
+
+// ProbeResult is the result of a probe.
+type ProbeResult struct {
+	// Idle reports that there is no target.
+	Idle  bool   `json:"idle,omitempty"`
+	MS    int64  `json:"ms"`
+	Error string `json:"error,omitempty"`
+}
+
+const (
+	// mostTime bounds the duration of the job.
+	mostTime = 90 * time.Second
+	// lookEvery is the time between two reads of the item.
+	lookEvery = 2 * time.Second
+	// mostBytes bounds the part of a response that is read.
+	mostBytes = 16 << 20
+)
+
+// Run probes once. A failed probe is no error of the function: it is counted, and an alarm watches the count.
+func (c *Canary) Run(ctx context.Context) (ProbeResult, error) {
+	value, err := c.Target(ctx)
+	if err != nil {
+		return ProbeResult{}, fmt.Errorf("canary: read the target: %w", err)
+	}
+	t, err := ParseTarget(value)
+	if err != nil {
+		return ProbeResult{}, fmt.Errorf("canary: %w", err)
+	}
+	if t.Key == "" {
+		return ProbeResult{Idle: true}, nil
+	}
+	api, done := t.client(c.HTTP)
+	defer done()
+	began := c.Now()
+	work, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	failure := probe{c, t, api}.job(work)
+	took := c.Now().Sub(began)
+	r := ProbeResult{MS: took.Milliseconds()}
+	failed := int64(0)
+	if failure != nil {
+		r.Error, failed = failure.Error(), 1
+		slog.Error("probe failed", "ms", r.MS, "error", failure)
+	}
+	metric.Add(Failed, failed)
+	metric.Add(Took, r.MS)
+	return r, account.Probed(ctx, c.DB, began, took, failure == nil)
+}
+
+// probe is one probe of a target.
+type probe struct {
+	*Canary
+	target Target
+	api    *http.Client
+}
+
+// job creates an item, waits for its media, fetches the first of them, and deletes the item.
+func (p probe) job(ctx context.Context) error {
+	factory, err := p.factory(ctx)
+	if err != nil {
+		return err
+	}
+	var made canaryItem
+	body := map[string]any{"factory_id": factory, "kind": "post", "prompt": "A probe of the service"}
+	if err := p.call(ctx, http.MethodPost, "/v1/content-items", body, &made); err != nil {
+		return err
+	}
+	for made.State == "queued" || made.State == "generating" {
+		if err := p.Wait(ctx, lookEvery); err != nil {
+			return fmt.Errorf("%s is still %s: %w", made.ID, made.State, err)
+		}
+		if err := p.call(ctx, http.MethodGet, "/v1/content-items/"+made.ID, nil, &made); err != nil {
+			return err
+		}
+	}
+	if made.State != "generated" || len(made.Media) == 0 {
+		return fmt.Errorf("%s is %s and has %d media", made.ID, made.State, len(made.Media))
+	}
+	if err := p.fetch(ctx, made.Media[0].URL); err != nil {
+		return err
+	}
+	return p.call(ctx, http.MethodDelete, "/v1/content-items/"+made.ID, nil, nil)
+}
+
+// canaryItem has the members of a content item that the canary reads.
+type canaryItem struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Media []struct {
+		URL string `json:"url"`
+	} `json:"media"`
+}
+
+// factory returns a factory of the sandbox, and creates one if there is none.
+func (p probe) factory(ctx context.Context) (string, error) {
+	var there []struct{ ID string }
+	if err := p.call(ctx, http.MethodGet, "/v1/factories?limit=1", nil, &there); err != nil {
+		return "", err
+	}
+	if len(there) > 0 {
+		return there[0].ID, nil
+	}
+	var made struct{ ID string }
+	body := map[string]any{"type": "brand", "name": "Canary", "settings": map[string]any{"brand_name": "Canary"}}
+	err := p.call(ctx, http.MethodPost, "/v1/factories", body, &made)
+	return made.ID, err
+}
+
+// call calls the API, and decodes the data of the answer.
+func (p probe) call(ctx context.Context, method, path string, body, into any) error {
+	var sent io.Reader = http.NoBody
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		sent = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(p.target.BaseURL, "/")+path, sent)
+	if err != nil {
+		return errors.New("the base URL of the target is no URL")
+	}
+	req.Header.Set("Authorization", "Bearer "+p.target.Key)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	answer, err := send(p.api, req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	var envelope struct{ Data json.RawMessage }
+	if err := json.Unmarshal(answer, &envelope); err != nil {
+		return fmt.Errorf("%s %s: the answer is no JSON", method, path)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(envelope.Data, into)
+}
+
+// fetch fetches a file.
+func (p probe) fetch(ctx context.Context, address string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return errors.New("the address of the media is no URL")
+	}
+	file, err := send(p.HTTP, req)
+	if err == nil && len(file) == 0 {
+		err = errors.New("the file is empty")
+	}
+	if err != nil {
+		return fmt.Errorf("fetch the media: %w", err)
+	}
+	return nil
+}
+
+// send returns the body of a successful response. Its errors contain no URL, because the URL of a file is signed.
+func send(client *http.Client, req *http.Request) ([]byte, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause
+		}
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, fmt.Errorf("status %d, request %s", resp.StatusCode, resp.Header.Get("X-Request-Id"))
+	}
+	return body, nil
+}

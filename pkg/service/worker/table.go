@@ -1,0 +1,174 @@
+package worker
+
+import (
+	"crypto/rand"
+	"maps"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/content-automation/api/pkg/area/account"
+	diagnosis "github.com/content-automation/api/pkg/area/advice"
+	"github.com/content-automation/api/pkg/area/analytics"
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/engagement"
+	"github.com/content-automation/api/pkg/area/media"
+	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/product"
+	"github.com/content-automation/api/pkg/area/sandbox"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/area/studio"
+	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/base/backoff"
+	"github.com/content-automation/api/pkg/cloud/seal/stored"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
+)
+
+// All are the functions.
+var All = []Function{
+	// The outbox: jobs go to their queues, events to the customer's bus.
+	{Name: "relay", Other: func(e Env) any {
+		return NewRelay(e.queues(topology.Named("relay").Sends), e.Bus, e.BusName).Handle
+	}},
+	// The sums of the analytics.
+	{Name: "rollup", Other: func(e Env) any { return Consumer(analytics.New(e.DB).Holding(e.holder(topology.Rollup))) }},
+	// The hash chains of the audit log, and the calls of accounts, which are counted for their service levels.
+	{Name: "chain", Other: func(e Env) any {
+		return Follower(chain.Follow(chain.New(e.Entries, e.Now).Handle, account.NewCallCounter(e.DB).Handle))
+	}},
+	{Name: "generate", Tasks: func(e Env) Handlers { return Generating(generator(e)) }},
+	{Name: "compose", Tasks: func(e Env) Handlers { return generator(e).Handlers() }},
+	{Name: "import-media", Tasks: importing, Around: func(_ Handlers, steps Consumer) Consumer {
+		return Consumer(media.Notified(steps))
+	}},
+	{Name: "diagnose", Tasks: diagnosing},
+	{Name: "settle", Tasks: settling},
+	{Name: "train", Tasks: func(e Env) Handlers {
+		return (&training.Worker{DB: e.DB, Objects: e.Files, Trainer: e.Trainer, Now: e.Now}).Handlers()
+	}},
+	{Name: "publish", Tasks: publishing},
+	{Name: "sync-crm", Tasks: synchronizing},
+	// The deliveries of events are made, and those that webhooks have missed made again.
+	{Name: "dispatch", Other: func(e Env) any {
+		return Consumer(webhook.NewDispatcher(e.DB, e.Now).Holding(e.holder(topology.Dispatch)))
+	}},
+	{Name: "replay", Tasks: func(e Env) Handlers {
+		return Handlers{webhook.ReplayKind: webhook.Replayer{Dispatcher: webhook.NewDispatcher(e.DB, e.Now)}}
+	}},
+	// Deliveries whose receivers take long to answer are passed on to deliver-slow, so that no others wait for them.
+	{Name: "deliver", Tasks: func(e Env) Handlers { return delivering(e, false) }, Around: counting, Prepare: economize},
+	{Name: "deliver-slow", Tasks: func(e Env) Handlers { return delivering(e, true) }, Around: counting,
+		Prepare: economize},
+	{Name: "due", Other: func(e Env) any { return NewSearch(e.DB, e.queues(topology.Outbox), e.Now).Run }},
+	{Name: "canary", Other: func(e Env) any {
+		c := &Canary{Target: e.Probed, HTTP: &http.Client{Timeout: 30 * time.Second}, DB: e.DB, Now: e.Now,
+			Wait: backoff.Sleep}
+		return c.Run
+	}},
+	{Name: "rotate-seal", Other: func(e Env) any {
+		// rand.Text has 128 bits: twice that is the strength of the keys.
+		name := func() string { return rand.Text() + rand.Text() }
+		return stored.NewRotator(secretsmanager.NewFromConfig(e.AWS), e.SealSecret, e.Now, name).Handle
+	}},
+}
+
+// generator returns the worker of generations.
+func generator(e Env) *generate.Worker {
+	return &generate.Worker{DB: e.DB, Loaders: e.Loaders(), Providers: e.Models, Moderator: e.Moderator,
+		Objects: e.Files, Composer: e.Composer, Now: e.Now}
+}
+
+// Loaders returns the loaders of all generated resources, by the kind of their items.
+func (e Env) Loaders() map[string]generate.Loader {
+	sign := item.SignedBy(e.Media)
+	return map[string]generate.Loader{
+		item.ItemKind:   item.Loader{Sign: sign, Reader: e.Sources, Repeats: e.Repeats},
+		studio.ItemKind: studio.Loader{Sign: sign},
+	}
+}
+
+// Generating takes the steps of generations, and of the background work of plans, factories and sandboxes.
+func Generating(w *generate.Worker) Handlers {
+	handlers := w.Handlers()
+	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
+	maps.Copy(handlers, factories(w))
+	maps.Copy(handlers, (&sandbox.Resetter{DB: w.DB, Loaders: w.Loaders, Now: w.Now}).Handlers())
+	return handlers
+}
+
+// importing checks the files that callers bring in.
+func importing(e Env) Handlers {
+	w := &media.Importer{DB: e.DB, Objects: e.Files, URLs: e.Uploads, Now: e.Now}
+	if e.Uploads == nil {
+		w.URLs = media.NewClient(e.Loopback)
+	}
+	return Handlers{media.Kind: w, media.Photo: &product.PhotoWorker{Files: w}}
+}
+
+// diagnosing makes the diagnoses of factories, and suggests replies to comments.
+func diagnosing(e Env) Handlers {
+	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
+	return Handlers{
+		diagnosis.TaskKind:     &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
+		engagement.SuggestKind: &engagement.Suggester{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
+	}
+}
+
+// publishing does the background work at the social platforms: publications, their metrics and comments, and the tokens
+// of accounts.
+func publishing(e Env) Handlers {
+	vault, adapters := social.Vault{Envelope: e.Envelope}, e.Adapters
+	if adapters == nil {
+		c := social.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now}
+		if e.Apps != nil {
+			c.Apps = social.NewApps(e.Apps, e.Now).Get
+		}
+		adapters = social.NewPlatforms(c)
+	}
+	publications := &publication.Worker{DB: e.DB, Platforms: adapters, Vault: vault, Files: e.Files, Now: e.Now,
+		Budgets: e.Budgets}
+	accounts := &social.Worker{DB: e.DB, Now: e.Now, Vault: vault, Platforms: adapters,
+		Cleaners: []social.Cleaner{publication.AccountCleaner{DB: e.DB, Now: e.Now}}}
+	comments := &engagement.Worker{DB: e.DB, Platforms: adapters, Vault: vault, Now: e.Now, Budgets: publications}
+	handlers := publications.Handlers()
+	maps.Copy(handlers, accounts.Handlers())
+	maps.Copy(handlers, comments.Handlers())
+	return handlers
+}
+
+// delivering makes the attempts at deliveries.
+func delivering(e Env, slow bool) Handlers {
+	c := webhook.Config{DB: e.DB, Signer: e.Media, Client: e.Receivers, AWS: e.Accounts, Envelope: e.Envelope,
+		Slow: slow, Now: e.Now, Chance: backoff.Chance, Name: rand.Text}
+	if e.Receivers == nil {
+		c.Client = webhook.NewClient(e.Loopback)
+	}
+	return Handlers{webhook.DeliverKind: webhook.NewDeliverer(c), webhook.WakeKind: webhook.NewWaker(e.DB, e.Now)}
+}
+
+// counting also counts the deliveries that a batch has ended.
+func counting(handlers Handlers, steps Consumer) Consumer {
+	return handlers[webhook.DeliverKind].(*webhook.Deliverer).Counting(steps)
+}
+
+// gcPercent lets the heap grow to five times what is live before it is collected: a few megabytes of the function's
+// memory, at 0.04 MB a delivery. It saves a sixth of the CPU time.
+const gcPercent = 400
+
+// processors is how many threads run Go code at a time. The function's memory pays for a third of a core: sharing that
+// among the two cores of the machine costs a tenth of the CPU time, in threads that wake each other.
+const processors = 1
+
+// economize saves CPU time in a function that mostly waits.
+func economize() {
+	debug.SetGCPercent(gcPercent)
+	runtime.GOMAXPROCS(processors)
+}
