@@ -22,8 +22,11 @@ const (
 
 // Rehearsal is the part of a test key's request that does not depend on the outcomes of an area. The areas embed it.
 type Rehearsal struct {
-	FailureCode  provider.FailureCode `json:"failure_code,omitempty" maxLength:"64" doc:"Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent: generation_failed" example:"content_policy"`
-	DelaySeconds int                  `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
+	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
+	// generation_failed.
+	FailureCode provider.FailureCode `json:"failure_code,omitempty" maxLength:"64" example:"content_policy"`
+	// Seconds until the result.
+	DelaySeconds int `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0"`
 }
 
 // Check refuses a failure code that does not exist, or whose outcome is not a failure.

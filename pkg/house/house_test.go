@@ -377,6 +377,19 @@ func explained(s ast.Spec) string {
 // the text of a literal that cannot be broken, may be longer.
 const width = 120
 
+// TestMembersAreDescribedByComments wants the description of a member in the comment of its field, which the generator
+// of the document reads: struct tags cannot be wrapped.
+func TestMembersAreDescribedByComments(t *testing.T) {
+	for _, f := range files(t, packages(t)...) {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil && strings.Contains(field.Tag.Value, `doc:"`) {
+				t.Errorf("%s: the tag doc belongs into a comment", f.set.Position(field.Pos()))
+			}
+			return true
+		})
+	}
+}
+
 func TestLinesAreNarrow(t *testing.T) {
 	literal := regexp.MustCompile("`[^`]*`?|\"(?:[^\"\\\\]|\\\\.)*\"")
 	for _, f := range files(t, packages(t)...) {

@@ -16,7 +16,8 @@ import (
 
 // IfMatch holds the header of a conditional change. Embed it in the input of every PATCH and DELETE of a resource.
 type IfMatch struct {
-	IfMatch string `header:"If-Match" doc:"ETag of the version to change. The request fails with 412 if the resource has changed since"`
+	// ETag of the version to change. The request fails with 412 if the resource has changed since.
+	IfMatch string `header:"If-Match"`
 }
 
 // ETag returns the entity tag of a version.

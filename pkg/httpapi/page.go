@@ -16,14 +16,17 @@ import (
 
 // SliceInput holds the query parameters of a list in a fixed order. Embed it.
 type SliceInput struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"Maximum number of results"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page. The filters and the order must be the same"`
+	// Maximum number of results.
+	Limit int `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor string `query:"cursor"`
 }
 
 // PageInput holds the query parameters of a list by time. Embed it.
 type PageInput struct {
 	SliceInput
-	Order string `query:"order" enum:"asc,desc" default:"desc" doc:"Order of the results: desc is newest first, asc oldest first"`
+	// Order of the results: desc is newest first, asc oldest first.
+	Order string `query:"order" enum:"asc,desc" default:"desc"`
 }
 
 // Page is the result of a list operation.
@@ -148,8 +151,10 @@ func fingerprint(ctx context.Context, q store.Query) string {
 
 // Period holds the query parameters from and to. Embed it if a list is filtered by time.
 type Period struct {
-	From time.Time `query:"from" doc:"Only results created at this time or later (RFC 3339)"`
-	To   time.Time `query:"to" doc:"Only results created before this time (RFC 3339)"`
+	// Only results created at this time or later (RFC 3339).
+	From time.Time `query:"from"`
+	// Only results created before this time (RFC 3339).
+	To time.Time `query:"to"`
 }
 
 // Bounds returns the smallest and largest id in the period. A bound is empty if the period is open.

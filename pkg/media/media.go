@@ -56,17 +56,29 @@ type File struct {
 
 // View is a File as the API returns it.
 type View struct {
-	ID              string  `json:"id" doc:"Id of the file. It consists of the id of the resource, the attempt and a number, and does not change" example:"cnt_01h455vb4pex5vsknk084sn02q_1_1"`
-	Role            Role    `json:"role,omitempty" enum:"final,poster,slide,narration,clip,still,cover,track,captions" doc:"Purpose of the file in its content item. Absent in generations"`
-	Type            Type    `json:"type" enum:"image,video,audio,captions" doc:"Type of the file"`
-	MIMEType        string  `json:"mime_type" doc:"MIME type, detected from the content" example:"image/png"`
-	URL             string  `json:"url" format:"uri" doc:"Signed URL, valid for one hour. Read the resource again for a new one"`
-	Width           int     `json:"width,omitempty" doc:"In pixels; images and videos only" example:"1080"`
-	Height          int     `json:"height,omitempty" doc:"In pixels; images and videos only" example:"1350"`
-	DurationSeconds float64 `json:"duration_seconds,omitempty" doc:"Length in seconds; videos and audio only" example:"3"`
-	Bytes           int64   `json:"bytes" doc:"Size in bytes" example:"13691"`
-	SHA256          string  `json:"sha256" pattern:"^[0-9a-f]{64}$" doc:"SHA-256 of the file in hexadecimal"`
-	AltText         string  `json:"alt_text,omitempty" doc:"What is seen, for people who cannot see it, in the language of the item; generated pictures of content items only. Platforms that take an alternative text get it, unless options of the publication have another"`
+	// Id of the file. It consists of the id of the resource, the attempt and a number, and does not change.
+	ID string `json:"id" example:"cnt_01h455vb4pex5vsknk084sn02q_1_1"`
+	// Purpose of the file in its content item. Absent in generations.
+	Role Role `json:"role,omitempty" enum:"final,poster,slide,narration,clip,still,cover,track,captions"`
+	// Type of the file.
+	Type Type `json:"type" enum:"image,video,audio,captions"`
+	// MIME type, detected from the content.
+	MIMEType string `json:"mime_type" example:"image/png"`
+	// Signed URL, valid for one hour. Read the resource again for a new one.
+	URL string `json:"url" format:"uri"`
+	// In pixels; images and videos only.
+	Width int `json:"width,omitempty" example:"1080"`
+	// In pixels; images and videos only.
+	Height int `json:"height,omitempty" example:"1350"`
+	// Length in seconds; videos and audio only.
+	DurationSeconds float64 `json:"duration_seconds,omitempty" example:"3"`
+	// Size in bytes.
+	Bytes int64 `json:"bytes" example:"13691"`
+	// SHA-256 of the file in hexadecimal.
+	SHA256 string `json:"sha256" pattern:"^[0-9a-f]{64}$"`
+	// What is seen, for people who cannot see it, in the language of the item; generated pictures of content items
+	// only. Platforms that take an alternative text get it, unless options of the publication have another.
+	AltText string `json:"alt_text,omitempty"`
 }
 
 // Place is the location of the files of one attempt at one resource.

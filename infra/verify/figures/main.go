@@ -26,7 +26,7 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 119_050, 100_000, (*sources).lines},
+	{"lines of pkg outside tests and test support", 120_650, 100_000, (*sources).lines},
 	{"lines of test support in pkg", 4_700, 0, (*sources).support},
 	{"packages of pkg", 150, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
@@ -37,7 +37,7 @@ var figures = []figure{
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4_600, 4_600, (*sources).webhook},
 	{"lines of pkg/httpapi/humafix", 1_335, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 1_120, 0, (*sources).wide},
+	{"lines of more than 120 columns, struct tags included", 445, 0, (*sources).wide},
 	{"comments of at most six words", 1_715, 0, (*sources).brief},
 }
 
@@ -294,10 +294,19 @@ func (s *sources) wide() (n int) {
 // directive is a comment for a tool.
 var directive = regexp.MustCompile(`^//(go:|nolint|lint:|[a-z]+:)`)
 
+// brief leaves out the comments of fields with tags: callers read them as descriptions of members.
 func (s *sources) brief() (n int) {
 	for _, f := range s.in("pkg") {
+		shown := map[*ast.CommentGroup]bool{}
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil {
+				shown[field.Doc] = true
+			}
+			return true
+		})
 		for _, c := range f.tree.Comments {
-			if len(c.List) == 1 && !directive.MatchString(c.List[0].Text) && len(strings.Fields(c.Text())) <= 6 {
+			if !shown[c] && len(c.List) == 1 && !directive.MatchString(c.List[0].Text) &&
+				len(strings.Fields(c.Text())) <= 6 {
 				n++
 			}
 		}

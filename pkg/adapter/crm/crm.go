@@ -148,15 +148,20 @@ type Page[T any] struct {
 
 // Pipeline is a pipeline of deals.
 type Pipeline struct {
-	ID     string  `json:"id" doc:"Id in the CRM" example:"4021"`
-	Name   string  `json:"name" doc:"Name in the CRM" example:"Sales"`
-	Stages []Stage `json:"stages" nullable:"false" doc:"Its stages, in order"`
+	// Id in the CRM.
+	ID string `json:"id" example:"4021"`
+	// Name in the CRM.
+	Name string `json:"name" example:"Sales"`
+	// Its stages, in order.
+	Stages []Stage `json:"stages" nullable:"false"`
 }
 
 // Stage is a stage of a pipeline.
 type Stage struct {
-	ID   string `json:"id" doc:"Id in the CRM" example:"142"`
-	Name string `json:"name" doc:"Name in the CRM" example:"Won"`
+	// Id in the CRM.
+	ID string `json:"id" example:"142"`
+	// Name in the CRM.
+	Name string `json:"name" example:"Won"`
 }
 
 // Product is a product of a CRM. Its texts are data of others.

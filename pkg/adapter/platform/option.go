@@ -44,37 +44,45 @@ const (
 // Visible is the part of a shape with the option privacy. Its values are those of the platform's
 // Capabilities.Privacies.
 type Visible struct {
-	Privacy Privacy `json:"privacy,omitempty" doc:"Who can see the post. Absent: the platform's default"`
+	// Who can see the post. Absent: the platform's default.
+	Privacy Privacy `json:"privacy,omitempty"`
 }
 
 // Described is the part of a shape with the option alt_text.
 type Described struct {
-	AltText []string `json:"alt_text,omitempty" maxItems:"10" nullable:"false" doc:"Descriptions of the images for people who cannot see them, in the order of the images"`
+	// Descriptions of the images for people who cannot see them, in the order of the images.
+	AltText []string `json:"alt_text,omitempty" maxItems:"10" nullable:"false"`
 }
 
 // Framed is the part of a shape with the option cover_at.
 type Framed struct {
-	CoverAtSeconds float64 `json:"cover_at_seconds,omitempty" minimum:"0" maximum:"600" multipleOf:"0.001" doc:"Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice"`
+	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
+	CoverAtSeconds float64 `json:"cover_at_seconds,omitempty" minimum:"0" maximum:"600" multipleOf:"0.001"`
 }
 
 // Commented is the part of a shape with the option first_comment.
 type Commented struct {
-	FirstComment string `json:"first_comment,omitempty" minLength:"1" maxLength:"5000" doc:"Comment to write below the post"`
+	// Comment to write below the post.
+	FirstComment string `json:"first_comment,omitempty" minLength:"1" maxLength:"5000"`
 }
 
 // Declared is the part of a shape with the option is_aigc.
 type Declared struct {
-	Generated *bool `json:"is_aigc,omitempty" doc:"Declares that the content was made by AI. It is always declared where the platform asks: false is refused"`
+	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
+	Generated *bool `json:"is_aigc,omitempty"`
 }
 
 // Quiet is the part of a shape with the option silent.
 type Quiet struct {
-	Silent bool `json:"silent,omitempty" doc:"Notifies no followers"`
+	// Notifies no followers.
+	Silent bool `json:"silent,omitempty"`
 }
 
 // Threaded is the part of a shape with the option thread.
 type Threaded struct {
-	Thread bool `json:"thread,omitempty" doc:"Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption is refused"`
+	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
+	// caption is refused.
+	Thread bool `json:"thread,omitempty"`
 }
 
 // Wishes reads options in the platform's shape, and returns them with the descriptions of the

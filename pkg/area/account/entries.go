@@ -17,9 +17,12 @@ type entriesInput struct {
 	httpapi.PageInput
 	httpapi.Period
 	profile.Filter
-	Kind      []string `query:"kind" enum:"top_up,reserve,release,adjust" nullable:"false" doc:"Only entries of these kinds, separated by commas"`
-	FactoryID string   `query:"factory_id" doc:"Only entries of this factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Subject   string   `query:"subject" maxLength:"64" doc:"Only entries of this subject: the id of a resource or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// Only entries of these kinds, separated by commas.
+	Kind []string `query:"kind" enum:"top_up,reserve,release,adjust" nullable:"false"`
+	// Only entries of this factory.
+	FactoryID string `query:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Only entries of this subject: the id of a resource or of the account.
+	Subject string `query:"subject" maxLength:"64" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 }
 
 // registerEntries puts the operation into the router.

@@ -41,12 +41,16 @@ const skew = time.Minute
 type eventsInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	Type     eventPatterns `query:"type" doc:"Only events of these types or areas, such as content.*, separated by commas" example:"content.generated,content.failed"`
-	ObjectID string        `query:"object_id" doc:"Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the resource" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// Only events of these types or areas, such as content.*, separated by commas.
+	Type eventPatterns `query:"type" example:"content.generated,content.failed"`
+	// Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of
+	// the resource.
+	ObjectID string `query:"object_id" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 }
 
 type eventInput struct {
-	ID string `path:"event_id" doc:"Id of the event" example:"evt_01h455vb4pex5vsknk084sn02q"`
+	// Id of the event.
+	ID string `path:"event_id" example:"evt_01h455vb4pex5vsknk084sn02q"`
 }
 
 // Register puts the operations into the router.

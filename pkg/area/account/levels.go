@@ -18,9 +18,12 @@ import (
 
 // Targets are the promises of a plan.
 type ServiceLevelTargets struct {
-	Availability float64 `json:"availability_percent" doc:"Least part of the calls that the service answers without an error of its own, in percent" example:"99.9"`
-	ErrorRate    float64 `json:"error_rate_percent" doc:"Most of the calls that end with a status from 500, in percent" example:"0.1"`
-	LatencyP95   int64   `json:"latency_p95_ms" doc:"Most that 95 of 100 calls take, in milliseconds" example:"1000"`
+	// Least part of the calls that the service answers without an error of its own, in percent.
+	Availability float64 `json:"availability_percent" example:"99.9"`
+	// Most of the calls that end with a status from 500, in percent.
+	ErrorRate float64 `json:"error_rate_percent" example:"0.1"`
+	// Most that 95 of 100 calls take, in milliseconds.
+	LatencyP95 int64 `json:"latency_p95_ms" example:"1000"`
 }
 
 // targets are the promises by plan. Only plans that may use the API have any.
@@ -29,67 +32,108 @@ var targets = map[string]ServiceLevelTargets{auth.EnterprisePlan: {Availability:
 
 // ServiceLevelMeasured are the service levels of some calls.
 type ServiceLevelMeasured struct {
-	Calls        int64    `json:"calls" doc:"Calls that were answered, refused ones included"`
-	Failed       int64    `json:"failed" doc:"Calls that were answered with a status from 500"`
-	Availability *float64 `json:"availability_percent" doc:"Part of the calls that did not fail, in percent. Null without calls" example:"99.98"`
-	ErrorRate    *float64 `json:"error_rate_percent" doc:"Part of the calls that failed, in percent. Null without calls" example:"0.02"`
-	LatencyP50   *int64   `json:"latency_p50_ms" doc:"Most that 50 of 100 calls took, in milliseconds, rounded up to 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000 or 30000. Null without calls" example:"50"`
-	LatencyP95   *int64   `json:"latency_p95_ms" doc:"The same of 95 of 100 calls" example:"250"`
-	LatencyP99   *int64   `json:"latency_p99_ms" doc:"The same of 99 of 100 calls" example:"500"`
+	// Calls that were answered, refused ones included.
+	Calls int64 `json:"calls"`
+	// Calls that were answered with a status from 500.
+	Failed int64 `json:"failed"`
+	// Part of the calls that did not fail, in percent. Null without calls.
+	Availability *float64 `json:"availability_percent" example:"99.98"`
+	// Part of the calls that failed, in percent. Null without calls.
+	ErrorRate *float64 `json:"error_rate_percent" example:"0.02"`
+	// Most that 50 of 100 calls took, in milliseconds, rounded up to 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000
+	// or 30000. Null without calls.
+	LatencyP50 *int64 `json:"latency_p50_ms" example:"50"`
+	// The same of 95 of 100 calls.
+	LatencyP95 *int64 `json:"latency_p95_ms" example:"250"`
+	// The same of 99 of 100 calls.
+	LatencyP99 *int64 `json:"latency_p99_ms" example:"500"`
 }
 
 // OperationServiceLevels are the service levels of one operation.
 type OperationServiceLevels struct {
-	OperationID string `json:"operation_id" doc:"operationId" example:"createContentItem"`
+	// operationId.
+	OperationID string `json:"operation_id" example:"createContentItem"`
 	ServiceLevelMeasured
 }
 
 // GenerationServiceLevels are how often something was generated, and how long it took.
 type GenerationServiceLevels struct {
-	Resource string `json:"resource" enum:"content_item,generation" doc:"What was created: a content item or a generation" example:"content_item"`
-	Kind     string `json:"kind" doc:"Its kind" example:"post"`
-	Count    int64  `json:"count" doc:"Those that have ended, except canceled ones"`
-	Failed   int64  `json:"failed" doc:"Those that failed, for whatever reason"`
-	TimeP50  *int64 `json:"time_p50_ms" doc:"Most that 50 of 100 successful ones took from the call to their media, in milliseconds, rounded up as latencies, and beyond to 60000, 120000, 300000, 600000, 1800000, 3600000, 7200000, 21600000 or 86400000. Null where none succeeded" example:"30000"`
-	TimeP95  *int64 `json:"time_p95_ms" doc:"The same of 95 of 100" example:"60000"`
-	TimeP99  *int64 `json:"time_p99_ms" doc:"The same of 99 of 100" example:"120000"`
+	// What was created: a content item or a generation.
+	Resource string `json:"resource" enum:"content_item,generation" example:"content_item"`
+	// Its kind.
+	Kind string `json:"kind" example:"post"`
+	// Those that have ended, except canceled ones.
+	Count int64 `json:"count"`
+	// Those that failed, for whatever reason.
+	Failed int64 `json:"failed"`
+	// Most that 50 of 100 successful ones took from the call to their media, in milliseconds, rounded up as latencies,
+	// and beyond to 60000, 120000, 300000, 600000, 1800000, 3600000, 7200000, 21600000 or 86400000. Null where none
+	// succeeded.
+	TimeP50 *int64 `json:"time_p50_ms" example:"30000"`
+	// The same of 95 of 100.
+	TimeP95 *int64 `json:"time_p95_ms" example:"60000"`
+	// The same of 99 of 100.
+	TimeP99 *int64 `json:"time_p99_ms" example:"120000"`
 }
 
 // DeliveryServiceLevels are how many deliveries reached their receivers.
 type DeliveryServiceLevels struct {
-	Count   int64    `json:"count" doc:"Deliveries to the account's webhooks that have ended"`
-	Failed  int64    `json:"failed" doc:"Those that were given up after their last attempt, or because the webhook was deleted or disabled"`
-	Success *float64 `json:"success_percent" doc:"Part of the deliveries that succeeded, in percent. Null without deliveries" example:"99.95"`
+	// Deliveries to the account's webhooks that have ended.
+	Count int64 `json:"count"`
+	// Those that were given up after their last attempt, or because the webhook was deleted or disabled.
+	Failed int64 `json:"failed"`
+	// Part of the deliveries that succeeded, in percent. Null without deliveries.
+	Success *float64 `json:"success_percent" example:"99.95"`
 }
 
 // WaitingServiceLevels are how long work waits, of all accounts together.
 type WaitingServiceLevels struct {
-	Checks    int64          `json:"checks" doc:"Checks in the month. Every minute the service looks for work that should have begun"`
-	Late      int64          `json:"late" doc:"Checks that found work more than two minutes late"`
-	Oldest    *int64         `json:"oldest_ms" doc:"By how much the oldest work was late at the last check of the month, in milliseconds; 0 where none was late. Null without checks" example:"0"`
-	OldestP99 *int64         `json:"oldest_p99_ms" doc:"The same of 99 of 100 checks, rounded up as times of generations, and 0 where none was late. Null without checks" example:"0"`
-	CheckedAt *resource.Time `json:"checked_at" doc:"When the last check was. Null without checks" example:"2026-11-22T09:30:00Z"`
+	// Checks in the month. Every minute the service looks for work that should have begun.
+	Checks int64 `json:"checks"`
+	// Checks that found work more than two minutes late.
+	Late int64 `json:"late"`
+	// By how much the oldest work was late at the last check of the month, in milliseconds; 0 where none was late. Null
+	// without checks.
+	Oldest *int64 `json:"oldest_ms" example:"0"`
+	// The same of 99 of 100 checks, rounded up as times of generations, and 0 where none was late. Null without checks.
+	OldestP99 *int64 `json:"oldest_p99_ms" example:"0"`
+	// When the last check was. Null without checks.
+	CheckedAt *resource.Time `json:"checked_at" example:"2026-11-22T09:30:00Z"`
 }
 
 // ServiceLevelProbes are the results of the service's own probes.
 type ServiceLevelProbes struct {
-	Count        int64    `json:"count" doc:"Probes in the month. Every five minutes one creates a content item in a sandbox and waits for its media"`
-	Failed       int64    `json:"failed" doc:"Probes that did not get their media in time"`
-	Availability *float64 `json:"availability_percent" doc:"Part of the probes that succeeded, in percent. Null without probes" example:"100"`
-	LatencyP95   *int64   `json:"latency_p95_ms" doc:"Most that 95 of 100 probes took from the call to the media, in milliseconds. Null without probes" example:"10000"`
+	// Probes in the month. Every five minutes one creates a content item in a sandbox and waits for its media.
+	Count int64 `json:"count"`
+	// Probes that did not get their media in time.
+	Failed int64 `json:"failed"`
+	// Part of the probes that succeeded, in percent. Null without probes.
+	Availability *float64 `json:"availability_percent" example:"100"`
+	// Most that 95 of 100 probes took from the call to the media, in milliseconds. Null without probes.
+	LatencyP95 *int64 `json:"latency_p95_ms" example:"10000"`
 }
 
 // ServiceLevels are how well the service worked for an account in a month.
 type ServiceLevels struct {
-	Month       string                    `json:"month" doc:"Month, UTC" example:"2026-11"`
-	Targets     ServiceLevelTargets       `json:"targets" doc:"What the plan of the account promises"`
-	Met         *bool                     `json:"met" doc:"Whether the targets are met so far. Null without calls"`
-	All         ServiceLevelMeasured      `json:"all" doc:"All calls of the account in the mode of the key"`
-	Operations  []OperationServiceLevels  `json:"operations" nullable:"false" doc:"The calls by operation, in the order of their ids"`
-	Generations []GenerationServiceLevels `json:"generations" nullable:"false" doc:"What was generated for the account in the mode of the key, by kind"`
-	Deliveries  DeliveryServiceLevels     `json:"deliveries" doc:"Deliveries to webhooks of the account in the mode of the key"`
-	Waiting     WaitingServiceLevels      `json:"waiting" doc:"How long tasks and deliveries wait. It is measured of all accounts of the service together"`
-	Probes      ServiceLevelProbes        `json:"probes" doc:"Probes by the service itself, which count calls that never reach it, too. They are the same for all accounts of the service"`
+	// Month, UTC.
+	Month string `json:"month" example:"2026-11"`
+	// What the plan of the account promises.
+	Targets ServiceLevelTargets `json:"targets"`
+	// Whether the targets are met so far. Null without calls.
+	Met *bool `json:"met"`
+	// All calls of the account in the mode of the key.
+	All ServiceLevelMeasured `json:"all"`
+	// The calls by operation, in the order of their ids.
+	Operations []OperationServiceLevels `json:"operations" nullable:"false"`
+	// What was generated for the account in the mode of the key, by kind.
+	Generations []GenerationServiceLevels `json:"generations" nullable:"false"`
+	// Deliveries to webhooks of the account in the mode of the key.
+	Deliveries DeliveryServiceLevels `json:"deliveries"`
+	// How long tasks and deliveries wait. It is measured of all accounts of the service together.
+	Waiting WaitingServiceLevels `json:"waiting"`
+	// Probes by the service itself, which count calls that never reach it, too. They are the same for all accounts of
+	// the service.
+	Probes ServiceLevelProbes `json:"probes"`
 }
 
 // Levels serves the service levels.
@@ -105,7 +149,8 @@ func NewLevels(db *store.DB, now func() time.Time) *Levels { return &Levels{db, 
 const monthsKept = 13
 
 type levelsInput struct {
-	Month string `query:"month" pattern:"^[0-9]{4}-(0[1-9]|1[0-2])$" doc:"Month, such as 2026-11; the running one without it. The last 12 months and the running one can be read" example:"2026-11"`
+	// Month, such as 2026-11; the running one without it. The last 12 months and the running one can be read.
+	Month string `query:"month" pattern:"^[0-9]{4}-(0[1-9]|1[0-2])$" example:"2026-11"`
 }
 
 // Register puts the operation into the router.

@@ -22,9 +22,12 @@ import (
 // Me is an account as one of its keys sees it.
 type Me struct {
 	View
-	Key CallingKey `json:"key" doc:"The calling key. For a person: its id, name and scopes"`
+	// The calling key. For a person: its id, name and scopes.
+	Key CallingKey `json:"key"`
+	// The person who has signed in. Null if an API key calls.
+	//
 	// Person is nil for a key.
-	Person *person.Person `json:"person" doc:"The person who has signed in. Null if an API key calls"`
+	Person *person.Person `json:"person"`
 }
 
 // ETag follows from all that is shown: the balance changes without the account, and
@@ -41,12 +44,19 @@ func (m Me) ETag() (string, error) {
 // View is an account without the calling key, as in an event, which none sends.
 type View struct {
 	resource.Resource
-	Name        string    `json:"name" doc:"Name of the account" example:"Acme GmbH"`
-	Plan        string    `json:"plan" enum:"starter,growth,business,enterprise" doc:"Subscription plan"`
-	Mode        string    `json:"mode" enum:"live,test" doc:"Mode of the calling key: live data or the sandbox"`
-	Balance     MeBalance `json:"balance" doc:"Balance of the account"`
-	RateLimit   RateLimit `json:"rate_limit" doc:"Rate limit of each key of this mode"`
-	IPAllowList []string  `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the key has a list too, both must allow the address"`
+	// Name of the account.
+	Name string `json:"name" example:"Acme GmbH"`
+	// Subscription plan.
+	Plan string `json:"plan" enum:"starter,growth,business,enterprise"`
+	// Mode of the calling key: live data or the sandbox.
+	Mode string `json:"mode" enum:"live,test"`
+	// Balance of the account.
+	Balance MeBalance `json:"balance"`
+	// Rate limit of each key of this mode.
+	RateLimit RateLimit `json:"rate_limit"`
+	// Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If
+	// the key has a list too, both must allow the address.
+	IPAllowList []string `json:"ip_allow_list" nullable:"false"`
 }
 
 // rateWindow is the length of the window of rate limits, in seconds.
@@ -62,24 +72,35 @@ func (a *Account) view(mode tenant.Mode) View {
 
 // CallingKey is the calling key.
 type CallingKey struct {
-	ID         string           `json:"id" doc:"Id of the key"`
-	Name       string           `json:"name" doc:"Name of the key"`
-	Kind       string           `json:"kind" enum:"live,test" doc:"live: spends credits. test: uses the sandbox"`
-	Scopes     []auth.Scope     `json:"scopes" nullable:"false" doc:"Scopes of the key"`
-	ProfileIDs []tenant.Profile `json:"profile_ids" nullable:"false" doc:"Profiles that the key is bound to. Empty: the whole account"`
-	ExpiresAt  *resource.Time   `json:"expires_at" doc:"Time at which the key expires. Null: never"`
+	// Id of the key.
+	ID string `json:"id"`
+	// Name of the key.
+	Name string `json:"name"`
+	// live: spends credits. test: uses the sandbox.
+	Kind string `json:"kind" enum:"live,test"`
+	// Scopes of the key.
+	Scopes []auth.Scope `json:"scopes" nullable:"false"`
+	// Profiles that the key is bound to. Empty: the whole account.
+	ProfileIDs []tenant.Profile `json:"profile_ids" nullable:"false"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *resource.Time `json:"expires_at"`
 }
 
 // MeBalance is the account's balance.
 type MeBalance struct {
-	Credits      int64 `json:"credits" doc:"Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than their limits leave"`
-	LowThreshold int64 `json:"low_threshold" doc:"Threshold of the event balance.low, which is sent when the balance falls below it"`
+	// Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
+	// their limits leave.
+	Credits int64 `json:"credits"`
+	// Threshold of the event balance.low, which is sent when the balance falls below it.
+	LowThreshold int64 `json:"low_threshold"`
 }
 
 // RateLimit is the calling key's rate limit.
 type RateLimit struct {
-	Limit         int `json:"limit" doc:"Requests per window"`
-	WindowSeconds int `json:"window_seconds" doc:"Length of the window in seconds"`
+	// Requests per window.
+	Limit int `json:"limit"`
+	// Length of the window in seconds.
+	WindowSeconds int `json:"window_seconds"`
 }
 
 // Register puts the operations on the account and its balance into the router.

@@ -21,8 +21,10 @@ import (
 const MaxADay = 100
 
 type createBody struct {
-	Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
-	Sandbox  *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result of the diagnosis. For test keys only"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
+	// Simulated result of the diagnosis. For test keys only.
+	Sandbox *Rehearsal `json:"sandbox,omitempty"`
 }
 
 // Rules refuses bodies that the schema cannot rule out.

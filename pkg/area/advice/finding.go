@@ -57,12 +57,19 @@ const (
 
 // Finding is one finding of a diagnosis.
 type Finding struct {
-	Code     Code               `json:"code" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule" doc:"Machine-readable kind of the finding"`
-	Severity Severity           `json:"severity" enum:"info,warning,critical" doc:"Severity of the finding. info is no fault, and takes nothing off the score"`
-	Subject  *string            `json:"subject" doc:"What the finding is about, where its code has several: the failure code, kind of content, hour, topic, platform, or social account. Null otherwise"`
-	Message  string             `json:"message" doc:"Description of the finding"`
-	Test     *Test              `json:"test" enum:"wilson_interval,two_proportion_z,mann_whitney" doc:"Statistical test that it rests on. Null for what is counted"`
-	Evidence map[string]float64 `json:"evidence" doc:"Numbers that support the finding, by name"`
+	// Machine-readable kind of the finding.
+	Code Code `json:"code" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule"`
+	// Severity of the finding. info is no fault, and takes nothing off the score.
+	Severity Severity `json:"severity" enum:"info,warning,critical"`
+	// What the finding is about, where its code has several: the failure code, kind of content, hour, topic, platform,
+	// or social account. Null otherwise.
+	Subject *string `json:"subject"`
+	// Description of the finding.
+	Message string `json:"message"`
+	// Statistical test that it rests on. Null for what is counted.
+	Test *Test `json:"test" enum:"wilson_interval,two_proportion_z,mann_whitney"`
+	// Numbers that support the finding, by name.
+	Evidence map[string]float64 `json:"evidence"`
 }
 
 // The points that findings take off the score. Several findings of one code, such as

@@ -19,12 +19,14 @@ import (
 type listInput struct {
 	httpapi.PageInput
 	FactoryPath
-	State []ProposalState `query:"state" enum:"open,applied,dismissed,expired" nullable:"false" doc:"Only proposals in these states, separated by commas"`
+	// Only proposals in these states, separated by commas.
+	State []ProposalState `query:"state" enum:"open,applied,dismissed,expired" nullable:"false"`
 }
 
 type applyInput struct {
 	FactoryPath
-	ProposalID string `path:"proposal_id" doc:"Id of the proposal" example:"prp_01h455vb4pex5vsknk084sn02q"`
+	// Id of the proposal.
+	ProposalID string `path:"proposal_id" example:"prp_01h455vb4pex5vsknk084sn02q"`
 	httpapi.IfMatch
 }
 

@@ -32,16 +32,27 @@ const FromDiagnosis = "diagnosis"
 // Proposal is a change that the service proposes for a factory.
 type Proposal struct {
 	resource.Resource
-	FactoryID      string         `json:"factory_id" doc:"Factory to change"`
-	Source         string         `json:"source" enum:"diagnosis,architect" doc:"Origin of the proposal: a diagnosis of the factory, or a chat with the architect"`
-	Title          string         `json:"title" doc:"Summary of the change, in one line"`
-	Rationale      string         `json:"rationale" doc:"Reason for the change"`
-	Patch          map[string]any `json:"patch" doc:"The change, as a merge patch of the factory (RFC 7396)"`
-	ExpectedEffect string         `json:"expected_effect" doc:"Expected effect of the change"`
-	BaseVersion    int64          `json:"base_version" doc:"Version of the factory that the proposal was made for. It can be applied to a later one unless the values that it replaces have changed"`
-	State          ProposalState  `json:"state" enum:"open,applied,dismissed,expired" doc:"State of the proposal. open: it can be applied. expired: it was not applied in 30 days"`
-	ExpiresAt      resource.Time  `json:"expires_at" doc:"Time from which it can no longer be applied"`
-	AppliedVersion *int64         `json:"applied_version" doc:"Version that the factory got by applying it. Null until applied"`
+	// Factory to change.
+	FactoryID string `json:"factory_id"`
+	// Origin of the proposal: a diagnosis of the factory, or a chat with the architect.
+	Source string `json:"source" enum:"diagnosis,architect"`
+	// Summary of the change, in one line.
+	Title string `json:"title"`
+	// Reason for the change.
+	Rationale string `json:"rationale"`
+	// The change, as a merge patch of the factory (RFC 7396).
+	Patch map[string]any `json:"patch"`
+	// Expected effect of the change.
+	ExpectedEffect string `json:"expected_effect"`
+	// Version of the factory that the proposal was made for. It can be applied to a later one unless the values that it
+	// replaces have changed.
+	BaseVersion int64 `json:"base_version"`
+	// State of the proposal. open: it can be applied. expired: it was not applied in 30 days.
+	State ProposalState `json:"state" enum:"open,applied,dismissed,expired"`
+	// Time from which it can no longer be applied.
+	ExpiresAt resource.Time `json:"expires_at"`
+	// Version that the factory got by applying it. Null until applied.
+	AppliedVersion *int64 `json:"applied_version"`
 }
 
 // ProposalRecord is the stored document of a proposal.

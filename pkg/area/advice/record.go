@@ -32,21 +32,32 @@ const (
 
 // Failure is the reason why something is missing.
 type Failure struct {
-	Code      provider.FailureCode `json:"code" doc:"Machine-readable reason" example:"provider_unavailable"`
-	Message   string               `json:"message" doc:"What happened and what to do about it"`
-	Retryable bool                 `json:"retryable" doc:"Whether another diagnosis may succeed"`
+	// Machine-readable reason.
+	Code provider.FailureCode `json:"code" example:"provider_unavailable"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// Whether another diagnosis may succeed.
+	Retryable bool `json:"retryable"`
 }
 
 // Diagnosis is a review of a factory, as callers see it.
 type Diagnosis struct {
 	resource.Resource
-	FactoryID       string         `json:"factory_id" doc:"Factory under review"`
-	State           DiagnosisState `json:"state" enum:"queued,running,completed,failed" doc:"State of the diagnosis. completed and failed are final"`
-	Score           *int           `json:"score" minimum:"0" maximum:"100" doc:"Overall score of the factory: 100 less 25 for each critical finding and 10 for each warning, of findings with the same code at most 25 together. Null until completed"`
-	Findings        []Finding      `json:"findings" nullable:"false" doc:"Findings, the most severe first. Empty until completed"`
-	ProposalIDs     []string       `json:"proposal_ids" nullable:"false" doc:"Ids of the proposals based on the findings"`
-	ProposalFailure *Failure       `json:"proposal_failure" doc:"Reason why a completed diagnosis has no proposals although it has findings. Null otherwise"`
-	Failure         *Failure       `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	// Factory under review.
+	FactoryID string `json:"factory_id"`
+	// State of the diagnosis. completed and failed are final.
+	State DiagnosisState `json:"state" enum:"queued,running,completed,failed"`
+	// Overall score of the factory: 100 less 25 for each critical finding and 10 for each warning, of findings with the
+	// same code at most 25 together. Null until completed.
+	Score *int `json:"score" minimum:"0" maximum:"100"`
+	// Findings, the most severe first. Empty until completed.
+	Findings []Finding `json:"findings" nullable:"false"`
+	// Ids of the proposals based on the findings.
+	ProposalIDs []string `json:"proposal_ids" nullable:"false"`
+	// Reason why a completed diagnosis has no proposals although it has findings. Null otherwise.
+	ProposalFailure *Failure `json:"proposal_failure"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *Failure `json:"failure"`
 
 	// Usual is the usual duration of a diagnosis that was just accepted.
 	Usual time.Duration `json:"-"`
@@ -66,9 +77,14 @@ const (
 
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
-	Outcome string `json:"outcome,omitempty" enum:"completed,no_proposals,failed,rate_limited" default:"completed" doc:"Result of the diagnosis. no_proposals: it completes, but the text model fails. rate_limited refuses the call with that error, as with a live key"`
+	// Result of the diagnosis. no_proposals: it completes, but the text model fails. rate_limited refuses the call with
+	// that error, as with a live key.
+	Outcome string `json:"outcome,omitempty" enum:"completed,no_proposals,failed,rate_limited" default:"completed"`
+	// Codes of the findings that the diagnosis has, with the numbers of a sample factory. Absent: the findings of this
+	// factory. Not with outcome failed.
+	//
 	// Findings replace those of the factory.
-	Findings []Code `json:"findings,omitempty" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule" minItems:"1" maxItems:"22" uniqueItems:"true" nullable:"false" doc:"Codes of the findings that the diagnosis has, with the numbers of a sample factory. Absent: the findings of this factory. Not with outcome failed" example:"[\"publication_failures\",\"no_audience\"]"`
+	Findings []Code `json:"findings,omitempty" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule" minItems:"1" maxItems:"22" uniqueItems:"true" nullable:"false" example:"[\"publication_failures\",\"no_audience\"]"`
 	generate.Rehearsal
 }
 

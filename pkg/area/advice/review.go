@@ -25,7 +25,8 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) 
 
 // FactoryPath is the part of the path that names a factory.
 type FactoryPath struct {
-	FactoryID string `path:"factory_id" doc:"Id of the factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Id of the factory.
+	FactoryID string `path:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 }
 
 // Register puts the operations of the area into the router.

@@ -16,22 +16,33 @@ import (
 
 // AccountDay has the figures of a social account on a day.
 type AccountDay struct {
-	Day             string `json:"day" format:"date" doc:"Day, in UTC"`
-	SocialAccountID string `json:"social_account_id" doc:"Social account"`
-	Platform        string `json:"platform" doc:"Platform of the account"`
-	Followers       *int64 `json:"followers" doc:"Number of followers at the end of the day, or when they were read. Null: the platform does not have it"`
-	Gained          *int64 `json:"followers_gained" doc:"Followers who came on the day. Null: the platform does not have it"`
-	Lost            *int64 `json:"followers_lost" doc:"Followers who went on the day. Null: the platform does not have it"`
-	Posts           *int64 `json:"posts" doc:"Number of posts of the account. Null: the platform does not have it"`
-	Visitors        *int64 `json:"visitors" doc:"People who visited the page of the account on the day. Null: the platform does not have it"`
+	// Day, in UTC.
+	Day string `json:"day" format:"date"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform string `json:"platform"`
+	// Number of followers at the end of the day, or when they were read. Null: the platform does not have it.
+	Followers *int64 `json:"followers"`
+	// Followers who came on the day. Null: the platform does not have it.
+	Gained *int64 `json:"followers_gained"`
+	// Followers who went on the day. Null: the platform does not have it.
+	Lost *int64 `json:"followers_lost"`
+	// Number of posts of the account. Null: the platform does not have it.
+	Posts *int64 `json:"posts"`
+	// People who visited the page of the account on the day. Null: the platform does not have it.
+	Visitors *int64 `json:"visitors"`
 	item.Counts
 }
 
 type accountsInput struct {
 	httpapi.SliceInput
-	AccountID string `query:"social_account_id" required:"true" doc:"Social account" example:"soc_01h455vb4pex5vsknk084sn02q"`
-	From      string `query:"from" doc:"First day, as 2026-11-01. Absent: 29 days before the last"`
-	To        string `query:"to" doc:"Last day, included, as 2026-11-30. Absent: today, in UTC"`
+	// Social account.
+	AccountID string `query:"social_account_id" required:"true" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	// First day, as 2026-11-01. Absent: 29 days before the last.
+	From string `query:"from"`
+	// Last day, included, as 2026-11-30. Absent: today, in UTC.
+	To string `query:"to"`
 }
 
 // accountDays lists the figures of an account by day.

@@ -35,20 +35,35 @@ const (
 
 // Amounts are sums of all metrics.
 type Amounts struct {
-	Made         int64 `json:"made" doc:"Successful attempts at content items. An item that was generated again counts again"`
-	Failed       int64 `json:"failed" doc:"Failed attempts at content items"`
-	Published    int64 `json:"published" doc:"Publications. An item on two platforms counts twice"`
-	SpendCredits int64 `json:"spend_credits" doc:"Credits charged for content items and trainings. Always 0 in the sandbox"`
-	Views        int64 `json:"views" doc:"Views of the publications"`
-	Likes        int64 `json:"likes" doc:"Likes of the publications"`
-	Comments     int64 `json:"comments" doc:"Comments on the publications"`
-	Shares       int64 `json:"shares" doc:"Shares of the publications"`
-	Saves        int64 `json:"saves" doc:"Saves of the publications"`
+	// Successful attempts at content items. An item that was generated again counts again.
+	Made int64 `json:"made"`
+	// Failed attempts at content items.
+	Failed int64 `json:"failed"`
+	// Publications. An item on two platforms counts twice.
+	Published int64 `json:"published"`
+	// Credits charged for content items and trainings. Always 0 in the sandbox.
+	SpendCredits int64 `json:"spend_credits"`
+	// Views of the publications.
+	Views int64 `json:"views"`
+	// Likes of the publications.
+	Likes int64 `json:"likes"`
+	// Comments on the publications.
+	Comments int64 `json:"comments"`
+	// Shares of the publications.
+	Shares int64 `json:"shares"`
+	// Saves of the publications.
+	Saves int64 `json:"saves"`
+	// Impressions of the publications. Null: none of their platforms has it.
+	//
 	// The others are nil if no platform has them.
-	Impressions *int64 `json:"impressions" doc:"Impressions of the publications. Null: none of their platforms has it"`
-	Reach       *int64 `json:"reach" doc:"Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms has it"`
-	WatchTime   *int64 `json:"watch_time_seconds" doc:"Seconds for which the publications were watched. Null: none of their platforms has it"`
-	Clicks      *int64 `json:"clicks" doc:"Clicks on the publications. Null: none of their platforms has it"`
+	Impressions *int64 `json:"impressions"`
+	// Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+	// has it.
+	Reach *int64 `json:"reach"`
+	// Seconds for which the publications were watched. Null: none of their platforms has it.
+	WatchTime *int64 `json:"watch_time_seconds"`
+	// Clicks on the publications. Null: none of their platforms has it.
+	Clicks *int64 `json:"clicks"`
 }
 
 // sum is the sums of a group, with the platforms of its publications.
@@ -96,23 +111,36 @@ func amounts(s sum) Amounts {
 
 // Row has the sums of one group.
 type Row struct {
-	Day      *string `json:"day" format:"date" doc:"Day, in the time zone. Null where the series is not by day"`
-	Kind     *string `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content. Null where the series is not by kind, and for what is of none, such as a training"`
-	Platform *string `json:"platform" doc:"Platform. Null where the series is not by platform, and for what happens on none, such as generation"`
+	// Day, in the time zone. Null where the series is not by day.
+	Day *string `json:"day" format:"date"`
+	// Kind of content. Null where the series is not by kind, and for what is of none, such as a training.
+	Kind *string `json:"kind" enum:"post,video,carousel,story,music_clip"`
+	// Platform. Null where the series is not by platform, and for what happens on none, such as generation.
+	Platform *string `json:"platform"`
 	Amounts
 }
 
 // Analytics are the sums of a period.
 type Analytics struct {
-	FactoryID string   `json:"factory_id" doc:"Id of the factory"`
-	From      string   `json:"from" format:"date" doc:"First day"`
-	To        string   `json:"to" format:"date" doc:"Last day"`
-	Timezone  string   `json:"timezone" doc:"Time zone of the days (IANA)" example:"Europe/Berlin"`
-	GroupBy   []string `json:"group_by" nullable:"false" enum:"day,kind,platform" doc:"What the series is by"`
-	Totals    Amounts  `json:"totals" doc:"Sums of the whole period"`
+	// Id of the factory.
+	FactoryID string `json:"factory_id"`
+	// First day.
+	From string `json:"from" format:"date"`
+	// Last day.
+	To string `json:"to" format:"date"`
+	// Time zone of the days (IANA).
+	Timezone string `json:"timezone" example:"Europe/Berlin"`
+	// What the series is by.
+	GroupBy []string `json:"group_by" nullable:"false" enum:"day,kind,platform"`
+	// Sums of the whole period.
+	Totals Amounts `json:"totals"`
+	// Comparison of two sets of publications. Null without compare.
+	//
 	// Comparison is nil unless the caller asks for one.
-	Comparison *Comparison `json:"comparison" doc:"Comparison of two sets of publications. Null without compare"`
-	Series     []Row       `json:"series" nullable:"false" doc:"Sums by group, ordered by day, kind and platform. By day it has all days of the period, for each kind and platform that has something in the period"`
+	Comparison *Comparison `json:"comparison"`
+	// Sums by group, ordered by day, kind and platform. By day it has all days of the period, for each kind and
+	// platform that has something in the period.
+	Series []Row `json:"series" nullable:"false"`
 }
 
 // Service reads analytics.

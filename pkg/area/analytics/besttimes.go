@@ -29,37 +29,68 @@ const (
 
 // BestTimes are the hours of the week with the effect of publishing in them.
 type BestTimes struct {
-	FactoryID       *string    `json:"factory_id" doc:"Factory. Null if a social account was named"`
-	SocialAccountID *string    `json:"social_account_id" doc:"Social account. Null if a factory was named"`
-	Timezone        string     `json:"timezone" doc:"Time zone of the hours (IANA)" example:"Europe/Berlin"`
-	Metric          string     `json:"metric" doc:"Metric that is compared"`
-	From            string     `json:"from" format:"date" doc:"First day of the period"`
-	To              string     `json:"to" format:"date" doc:"Last day of the period"`
-	Posts           int        `json:"posts" doc:"Number of publications whose metric is known"`
-	Needed          int        `json:"needed" doc:"Number of publications that are needed"`
-	Enough          bool       `json:"enough" doc:"Whether there are enough publications. If not, there are no hours"`
-	Complete        bool       `json:"complete" doc:"Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest ones are compared"`
-	Simulated       int        `json:"simulated" doc:"Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key"`
-	Hours           []BestHour `json:"hours" nullable:"false" doc:"Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the safest choice"`
+	// Factory. Null if a social account was named.
+	FactoryID *string `json:"factory_id"`
+	// Social account. Null if a factory was named.
+	SocialAccountID *string `json:"social_account_id"`
+	// Time zone of the hours (IANA).
+	Timezone string `json:"timezone" example:"Europe/Berlin"`
+	// Metric that is compared.
+	Metric string `json:"metric"`
+	// First day of the period.
+	From string `json:"from" format:"date"`
+	// Last day of the period.
+	To string `json:"to" format:"date"`
+	// Number of publications whose metric is known.
+	Posts int `json:"posts"`
+	// Number of publications that are needed.
+	Needed int `json:"needed"`
+	// Whether there are enough publications. If not, there are no hours.
+	Enough bool `json:"enough"`
+	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the
+	// latest ones are compared.
+	Complete bool `json:"complete"`
+	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live
+	// key.
+	Simulated int `json:"simulated"`
+	// Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
+	// safest choice.
+	Hours []BestHour `json:"hours" nullable:"false"`
 }
 
 // BestHour is an hour of the week.
 type BestHour struct {
-	Weekday     string   `json:"weekday" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday" doc:"Day of the week"`
-	Hour        int      `json:"hour" minimum:"0" maximum:"23" doc:"Hour: 18 is from 18:00 to 18:59"`
-	Posts       int      `json:"posts" doc:"Number of publications of the hour"`
-	MeanEffect  float64  `json:"mean_effect" doc:"How much better than the mean of all publications those of the hour are: 0.25 is 25% better. Each publication is compared with those of its platform" example:"0.25"`
-	Low         float64  `json:"low" doc:"Lower end of the interval of 95% of the effect"`
-	High        float64  `json:"high" doc:"Upper end of the interval"`
-	P           *float64 `json:"p" doc:"Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than 10 publications of the hour or of the others"`
-	Significant bool     `json:"significant" doc:"Whether p is below 0.05, divided by the number of hours that are tested"`
+	// Day of the week.
+	Weekday string `json:"weekday" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday"`
+	// Hour: 18 is from 18:00 to 18:59.
+	Hour int `json:"hour" minimum:"0" maximum:"23"`
+	// Number of publications of the hour.
+	Posts int `json:"posts"`
+	// How much better than the mean of all publications those of the hour are: 0.25 is 25% better. Each publication is
+	// compared with those of its platform.
+	MeanEffect float64 `json:"mean_effect" example:"0.25"`
+	// Lower end of the interval of 95% of the effect.
+	Low float64 `json:"low"`
+	// Upper end of the interval.
+	High float64 `json:"high"`
+	// Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer
+	// than 10 publications of the hour or of the others.
+	P *float64 `json:"p"`
+	// Whether p is below 0.05, divided by the number of hours that are tested.
+	Significant bool `json:"significant"`
 }
 
 type bestInput struct {
-	FactoryID string `query:"factory_id" doc:"Factory whose publications are compared. Either it or social_account_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	AccountID string `query:"social_account_id" doc:"Social account whose publications are compared" example:"soc_01h455vb4pex5vsknk084sn02q"`
-	Metric    string `query:"metric" enum:"engagement,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"engagement" doc:"What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100 views"`
-	Timezone  string `query:"timezone" doc:"Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first factory of the social account, or else UTC"`
+	// Factory whose publications are compared. Either it or social_account_id.
+	FactoryID string `query:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Social account whose publications are compared.
+	AccountID string `query:"social_account_id" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	// What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
+	// views.
+	Metric string `query:"metric" enum:"engagement,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"engagement"`
+	// Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first
+	// factory of the social account, or else UTC.
+	Timezone string `query:"timezone"`
 }
 
 // bestTimes compares the hours of the week.

@@ -35,34 +35,62 @@ const mostNamed = 200
 
 // Asked is a comparison that a caller asks for.
 type Asked struct {
-	Compare string `query:"compare" enum:"kind,platform,hour,period,publications" doc:"Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison"`
-	A       string `query:"compare_a" maxLength:"8000" doc:"First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a period, as 2026-11-01..2026-11-15" example:"video"`
-	B       string `query:"compare_b" maxLength:"8000" doc:"Second set, which has no member of the first" example:"carousel"`
-	Metric  string `query:"metric" enum:"engagement,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"engagement" doc:"What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100 views"`
+	// Compares two sets of publications, compare_a and compare_b, by this. Absent: no comparison.
+	Compare string `query:"compare" enum:"kind,platform,hour,period,publications"`
+	// First set. Kinds, platforms, hours (0 to 23, in the time zone) or ids of publications, separated by commas; or a
+	// period, as 2026-11-01..2026-11-15.
+	A string `query:"compare_a" maxLength:"8000" example:"video"`
+	// Second set, which has no member of the first.
+	B string `query:"compare_b" maxLength:"8000" example:"carousel"`
+	// What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
+	// views.
+	Metric string `query:"metric" enum:"engagement,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"engagement"`
 }
 
 // Comparison is the result of a comparison.
 type Comparison struct {
-	By          string   `json:"by" enum:"kind,platform,hour,period,publications" doc:"What the sets differ in"`
-	Metric      string   `json:"metric" doc:"Metric that is compared"`
-	A           Compared `json:"a" doc:"First set"`
-	B           Compared `json:"b" doc:"Second set"`
-	Needed      int      `json:"needed" doc:"Number of publications that each set needs"`
-	Difference  *float64 `json:"difference" doc:"How much greater the metric is in the first set (Hodges-Lehmann estimate), in medians of both sets together: 0.25 is a fourth of the median. Each publication is compared with those of its platform, unless platforms are compared. Null if there are too few publications" example:"0.25"`
-	Low         *float64 `json:"low" doc:"Lower end of the interval of 95% of the difference. Null if there are too few publications"`
-	High        *float64 `json:"high" doc:"Upper end of the interval. Null if there are too few publications"`
-	Superiority *float64 `json:"superiority" doc:"Probability that a publication of the first set beats one of the second. Null if there are too few publications"`
-	P           *float64 `json:"p" doc:"Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few publications"`
-	Decision    string   `json:"decision" enum:"a,b,no_difference,no_decision" doc:"The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications"`
-	Complete    bool     `json:"complete" doc:"Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest ones are compared"`
-	Simulated   int      `json:"simulated" doc:"Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period. 0 with a live key"`
+	// What the sets differ in.
+	By string `json:"by" enum:"kind,platform,hour,period,publications"`
+	// Metric that is compared.
+	Metric string `json:"metric"`
+	// First set.
+	A Compared `json:"a"`
+	// Second set.
+	B Compared `json:"b"`
+	// Number of publications that each set needs.
+	Needed int `json:"needed"`
+	// How much greater the metric is in the first set (Hodges-Lehmann estimate), in medians of both sets together: 0.25
+	// is a fourth of the median. Each publication is compared with those of its platform, unless platforms are
+	// compared. Null if there are too few publications.
+	Difference *float64 `json:"difference" example:"0.25"`
+	// Lower end of the interval of 95% of the difference. Null if there are too few publications.
+	Low *float64 `json:"low"`
+	// Upper end of the interval. Null if there are too few publications.
+	High *float64 `json:"high"`
+	// Probability that a publication of the first set beats one of the second. Null if there are too few publications.
+	Superiority *float64 `json:"superiority"`
+	// Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few
+	// publications.
+	P *float64 `json:"p"`
+	// The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few
+	// publications.
+	Decision string `json:"decision" enum:"a,b,no_difference,no_decision"`
+	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the
+	// latest ones are compared.
+	Complete bool `json:"complete"`
+	// Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period.
+	// 0 with a live key.
+	Simulated int `json:"simulated"`
 }
 
 // Compared is a set of publications.
 type Compared struct {
-	Value  string   `json:"value" doc:"What the set has, as it was asked for"`
-	Posts  int      `json:"posts" doc:"Number of its publications whose metric is known"`
-	Median *float64 `json:"median" doc:"Median of the metric. Null without publications"`
+	// What the set has, as it was asked for.
+	Value string `json:"value"`
+	// Number of its publications whose metric is known.
+	Posts int `json:"posts"`
+	// Median of the metric. Null without publications.
+	Median *float64 `json:"median"`
 }
 
 // check refuses a comparison that lacks a set, and sets without a comparison.

@@ -13,10 +13,14 @@ import (
 
 type input struct {
 	factory.FactoryPath
-	From     string   `query:"from" doc:"First day, as 2026-11-01. Absent: 29 days before the last"`
-	To       string   `query:"to" doc:"Last day, included, as 2026-11-30. Absent: today"`
-	GroupBy  []string `query:"group_by" enum:"day,kind,platform" uniqueItems:"true" default:"day" nullable:"false" doc:"What the series is by, separated by commas"`
-	Timezone string   `query:"timezone" doc:"Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC"`
+	// First day, as 2026-11-01. Absent: 29 days before the last.
+	From string `query:"from"`
+	// Last day, included, as 2026-11-30. Absent: today.
+	To string `query:"to"`
+	// What the series is by, separated by commas.
+	GroupBy []string `query:"group_by" enum:"day,kind,platform" uniqueItems:"true" default:"day" nullable:"false"`
+	// Time zone of the days (IANA), as Europe/Berlin. Absent: that of the factory's schedule, or else UTC.
+	Timezone string `query:"timezone"`
 	Asked
 }
 

@@ -43,8 +43,10 @@ type Key = keyrecord.Key
 // NewKey is a key together with its secret.
 type NewKey struct {
 	Key
-	Secret        string         `json:"secret" nullable:"true" doc:"The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes"`
-	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
+	// The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes.
+	Secret string `json:"secret" nullable:"true"`
+	// Time at which the secret was made and shown. Only in a repeat that leaves it out.
+	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty"`
 }
 
 // Concealed returns the key without its secret.
@@ -62,15 +64,20 @@ func (k NewKey) Grants() []auth.Scope { return k.Scopes }
 // Ended is a key that was revoked.
 type Ended struct {
 	Key
-	RevokedKeys *int `json:"revoked_keys" doc:"Number of keys that it created, directly or through others: all of them are revoked now. Null without include_created"`
+	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
+	// include_created.
+	RevokedKeys *int `json:"revoked_keys"`
 }
 
 // Details are a key with the members that a list leaves out.
 type Details struct {
 	Key
-	Usage Usage            `json:"usage" doc:"How often the key was used. Counted by whole hours and days (UTC)"`
-	Days  []credential.Day `json:"usage_by_day" doc:"The calls of each of the last 30 days (UTC), the earliest first"`
-	Spent int64            `json:"spent_credits_this_month" doc:"Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC)"`
+	// How often the key was used. Counted by whole hours and days (UTC).
+	Usage Usage `json:"usage"`
+	// The calls of each of the last 30 days (UTC), the earliest first.
+	Days []credential.Day `json:"usage_by_day"`
+	// Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC).
+	Spent int64 `json:"spent_credits_this_month"`
 }
 
 // Usage counts the uses of a key.

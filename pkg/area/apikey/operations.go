@@ -20,14 +20,25 @@ import (
 )
 
 type createBody struct {
-	Name        string            `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the key" example:"CRM integration"`
-	Kind        tenant.Mode       `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only" example:"test"`
-	Scopes      []auth.Scope      `json:"scopes" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key. The calling key must have all of them"`
-	IPAllowList []string          `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all. If the calling key has a list, each range must lie within one of its ranges" example:"[\"203.0.113.0/24\"]"`
-	ExpiresAt   *resource.Time    `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires (RFC 3339). Absent or null: never. Not later than that of the calling key"`
-	SpendLimit  *int64            `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Absent or null: no limit of its own" example:"5000"`
-	ProfileIDs  []tenant.Profile  `json:"profile_ids,omitempty" maxItems:"20" uniqueItems:"true" nullable:"false" doc:"Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed. Absent or empty: the whole account" example:"[]"`
-	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Name of the key.
+	Name string `json:"name" format:"line" minLength:"1" maxLength:"100" example:"CRM integration"`
+	// live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only.
+	Kind tenant.Mode `json:"kind" enum:"live,test" example:"test"`
+	// Scopes of the key. The calling key must have all of them.
+	Scopes []auth.Scope `json:"scopes" minItems:"1" maxItems:"13" nullable:"false"`
+	// Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all. If the calling key has a list, each range
+	// must lie within one of its ranges.
+	IPAllowList []string `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"false" example:"[\"203.0.113.0/24\"]"`
+	// Time at which the key expires (RFC 3339). Absent or null: never. Not later than that of the calling key.
+	ExpiresAt *resource.Time `json:"expires_at,omitempty" nullable:"true"`
+	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
+	// spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
+	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"5000"`
+	// Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
+	// Absent or empty: the whole account.
+	ProfileIDs []tenant.Profile `json:"profile_ids,omitempty" maxItems:"20" uniqueItems:"true" nullable:"false" example:"[]"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 // Rules refuses bodies that the schema cannot rule out.
@@ -39,25 +50,34 @@ func rules(scopes []auth.Scope, ips []string) error {
 }
 
 type patchBody struct {
-	Name        string                 `json:"name,omitempty" format:"line" minLength:"1" maxLength:"100" doc:"Name of the key" example:"CRM integration"`
-	Scopes      []auth.Scope           `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false" doc:"Scopes of the key"`
-	IPAllowList []string               `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true" doc:"Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all"`
-	ExpiresAt   *resource.Time         `json:"expires_at,omitempty" nullable:"true" doc:"Time at which the key expires. Null: never"`
-	SpendLimit  *int64                 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402 spend_limit_reached. Test keys spend none. Null: no limit of its own"`
-	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// Name of the key.
+	Name string `json:"name,omitempty" format:"line" minLength:"1" maxLength:"100" example:"CRM integration"`
+	// Scopes of the key.
+	Scopes []auth.Scope `json:"scopes,omitempty" minItems:"1" maxItems:"13" nullable:"false"`
+	// Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all.
+	IPAllowList []string `json:"ip_allow_list,omitempty" maxItems:"50" nullable:"true"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *resource.Time `json:"expires_at,omitempty" nullable:"true"`
+	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
+	// spend_limit_reached. Test keys spend none. Null: no limit of its own.
+	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 // Rules refuses bodies that the schema cannot rule out.
 func (b patchBody) Rules() error { return rules(b.Scopes, b.IPAllowList) }
 
 type rotateBody struct {
-	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" doc:"Time for which the old secret stays valid, in seconds. 0: all earlier secrets end at once" example:"3600"`
+	// Time for which the old secret stays valid, in seconds. 0: all earlier secrets end at once.
+	OverlapSeconds int `json:"overlap_seconds,omitempty" minimum:"0" maximum:"604800" default:"0" example:"3600"`
 }
 
 // KeyPath is the part of the path that names a key. It is exported because huma
 // reads exported fields only, embedded ones too.
 type KeyPath struct {
-	ID string `path:"api_key_id" doc:"Id of the key" example:"key_01h455vb4pex5vsknk084sn02q"`
+	// Id of the key.
+	ID string `path:"api_key_id" example:"key_01h455vb4pex5vsknk084sn02q"`
 }
 
 type createInput struct {
@@ -73,7 +93,8 @@ type patchInput struct {
 type deleteInput struct {
 	KeyPath
 	httpapi.IfMatch
-	IncludeCreated bool `query:"include_created" doc:"true: also revokes the keys that this key created, directly or through others"`
+	// true: also revokes the keys that this key created, directly or through others.
+	IncludeCreated bool `query:"include_created"`
 }
 
 type rotateInput struct {

@@ -37,24 +37,39 @@ const (
 
 // Message is one message of a chat.
 type Message struct {
-	ID       string   `json:"id" doc:"Unique id (TypeID) of the message" example:"msg_01h455vb4pex5vsknk084sn02q"`
-	Role     Role     `json:"role" enum:"user,assistant" doc:"Who wrote the message"`
-	Text     string   `json:"text" doc:"Text of the message. That of the assistant is written by a language model: treat it as untrusted input" example:"I have drafted a seller factory for running shoes."`
-	DraftIDs []string `json:"draft_ids" nullable:"false" doc:"Ids of the drafts that were made with the message"`
-	Sources  []string `json:"sources" nullable:"false" doc:"Ids of the resources and models that were read for the message"`
+	// Unique id (TypeID) of the message.
+	ID string `json:"id" example:"msg_01h455vb4pex5vsknk084sn02q"`
+	// Who wrote the message.
+	Role Role `json:"role" enum:"user,assistant"`
+	// Text of the message. That of the assistant is written by a language model: treat it as untrusted input.
+	Text string `json:"text" example:"I have drafted a seller factory for running shoes."`
+	// Ids of the drafts that were made with the message.
+	DraftIDs []string `json:"draft_ids" nullable:"false"`
+	// Ids of the resources and models that were read for the message.
+	Sources []string `json:"sources" nullable:"false"`
+	// Scopes that your key lacks to read the message: its text and ids are left out. Empty for messages that you may
+	// read.
+	//
 	// LackingScopes depends on who reads the message.
-	LackingScopes []auth.Scope  `json:"lacking_scopes" nullable:"false" doc:"Scopes that your key lacks to read the message: its text and ids are left out. Empty for messages that you may read"`
-	CostCredits   int64         `json:"cost_credits" doc:"Credits charged for the message. 0 for messages of the user, and always in the sandbox"`
-	CreatedAt     resource.Time `json:"created_at" doc:"Time of creation, UTC"`
+	LackingScopes []auth.Scope `json:"lacking_scopes" nullable:"false"`
+	// Credits charged for the message. 0 for messages of the user, and always in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Time of creation, UTC.
+	CreatedAt resource.Time `json:"created_at"`
 }
 
 // Chat is a chat as callers see it.
 type Chat struct {
 	resource.Resource
-	ProfileID *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
-	FactoryID *string         `json:"factory_id" doc:"Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets it"`
-	Title     string          `json:"title" doc:"Title, in one line. Empty until the first message, whose beginning it is where none was given"`
-	Messages  []Message       `json:"messages" nullable:"false" doc:"All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets
+	// it.
+	FactoryID *string `json:"factory_id"`
+	// Title, in one line. Empty until the first message, whose beginning it is where none was given.
+	Title string `json:"title"`
+	// All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered.
+	Messages []Message `json:"messages" nullable:"false"`
 }
 
 // Record is the stored document of a chat.

@@ -42,13 +42,21 @@ const (
 // Draft is a resource, or a change of one, that the architect has prepared for the user to apply.
 type Draft struct {
 	resource.Resource
-	ChatID        string         `json:"chat_id" doc:"Chat in which it was made"`
-	Kind          Subject        `json:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" doc:"What applying it creates or changes"`
-	FactoryID     *string        `json:"factory_id" doc:"Factory that it changes, or that the content plan or content item is for. Null for a new factory"`
-	ContentItemID *string        `json:"content_item_id" doc:"Content item that it changes. Null for other kinds"`
-	Body          map[string]any `json:"body" doc:"Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a change, the merge patch of updateFactory or updateContentItem"`
-	State         State          `json:"state" enum:"open,applied,discarded" doc:"State of the draft. open: it can be changed and applied"`
-	ResultID      *string        `json:"result_id" doc:"Id of what applying it has created or changed. Null until applied"`
+	// Chat in which it was made.
+	ChatID string `json:"chat_id"`
+	// What applying it creates or changes.
+	Kind Subject `json:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change"`
+	// Factory that it changes, or that the content plan or content item is for. Null for a new factory.
+	FactoryID *string `json:"factory_id"`
+	// Content item that it changes. Null for other kinds.
+	ContentItemID *string `json:"content_item_id"`
+	// Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a
+	// change, the merge patch of updateFactory or updateContentItem.
+	Body map[string]any `json:"body"`
+	// State of the draft. open: it can be changed and applied.
+	State State `json:"state" enum:"open,applied,discarded"`
+	// Id of what applying it has created or changed. Null until applied.
+	ResultID *string `json:"result_id"`
 }
 
 // The filters of drafts.

@@ -11,9 +11,12 @@ import (
 )
 
 type updateBody struct {
-	Body     map[string]any         `json:"body,omitempty" doc:"Merge patch (RFC 7396) of the body. The result must be a body that its operation accepts"`
-	State    State                  `json:"state,omitempty" enum:"discarded" doc:"discarded: the draft can no longer be applied"`
-	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// Merge patch (RFC 7396) of the body. The result must be a body that its operation accepts.
+	Body map[string]any `json:"body,omitempty"`
+	// discarded: the draft can no longer be applied.
+	State State `json:"state,omitempty" enum:"discarded"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 type updateInput struct {

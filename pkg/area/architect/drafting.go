@@ -16,8 +16,10 @@ const maxDrafts = 10
 
 // drafted is the input of the tools that make drafts.
 type drafted struct {
-	FactoryID     string         `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
-	ContentItemID string         `json:"content_item_id,omitempty" doc:"Id of the content item"`
+	// Id of the factory. Absent: that of the chat.
+	FactoryID string `json:"factory_id,omitempty"`
+	// Id of the content item.
+	ContentItemID string         `json:"content_item_id,omitempty"`
 	Body          map[string]any `json:"body"`
 }
 

@@ -18,28 +18,36 @@ import (
 
 // ChatPath is the part of the path that names a chat.
 type ChatPath struct {
-	ID string `path:"chat_id" doc:"Id of the chat" example:"cht_01h455vb4pex5vsknk084sn02q"`
+	// Id of the chat.
+	ID string `path:"chat_id" example:"cht_01h455vb4pex5vsknk084sn02q"`
 }
 
 // DraftPath is the part of the path that names a draft.
 type DraftPath struct {
-	ID string `path:"draft_id" doc:"Id of the draft" example:"drf_01h455vb4pex5vsknk084sn02q"`
+	// Id of the draft.
+	ID string `path:"draft_id" example:"drf_01h455vb4pex5vsknk084sn02q"`
 }
 
 type createBody struct {
 	profile.Given
-	FactoryID string            `json:"factory_id,omitempty" doc:"Factory that the chat is about. Absent: none yet" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Title     string            `json:"title,omitempty" format:"line-not-blank" maxLength:"100" doc:"Title. Absent: the beginning of the first message" example:"Our autumn campaign"`
-	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Factory that the chat is about. Absent: none yet.
+	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Title. Absent: the beginning of the first message.
+	Title string `json:"title,omitempty" format:"line-not-blank" maxLength:"100" example:"Our autumn campaign"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 type createInput struct{ Body *createBody }
 
 type listInput struct {
 	httpapi.PageInput
-	ChatID string    `query:"chat_id" doc:"Only drafts of this chat"`
-	Kind   []Subject `query:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" nullable:"false" doc:"Only drafts of these kinds, separated by commas"`
-	State  []State   `query:"state" enum:"open,applied,discarded" nullable:"false" doc:"Only drafts in these states, separated by commas"`
+	// Only drafts of this chat.
+	ChatID string `query:"chat_id"`
+	// Only drafts of these kinds, separated by commas.
+	Kind []Subject `query:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" nullable:"false"`
+	// Only drafts in these states, separated by commas.
+	State []State `query:"state" enum:"open,applied,discarded" nullable:"false"`
 }
 
 func op(id, method, path, summary, description string) httpapi.Op {

@@ -35,12 +35,15 @@ const (
 
 // rehearsal is the result that a test key requests.
 type rehearsal struct {
-	Outcome string `json:"outcome,omitempty" enum:"replied,timeout,provider_unavailable,insufficient_balance,spend_limit_reached,rate_limited" default:"replied" doc:"Result of the message. All but replied refuse the call with that error, as with a live key"`
+	// Result of the message. All but replied refuse the call with that error, as with a live key.
+	Outcome string `json:"outcome,omitempty" enum:"replied,timeout,provider_unavailable,insufficient_balance,spend_limit_reached,rate_limited" default:"replied"`
 }
 
 type messageBody struct {
-	Text    string     `json:"text" minLength:"1" maxLength:"4000" doc:"What you ask or want, in any language" example:"A seller factory for running shoes in German, two posts a day"`
-	Sandbox *rehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	// What you ask or want, in any language.
+	Text string `json:"text" minLength:"1" maxLength:"4000" example:"A seller factory for running shoes in German, two posts a day"`
+	// Simulated result. For test keys only.
+	Sandbox *rehearsal `json:"sandbox,omitempty"`
 }
 
 func (b messageBody) check(mode tenant.Mode) error {

@@ -144,7 +144,8 @@ func decode[I any](input json.RawMessage) (in I, err error) {
 type nothing struct{}
 
 type ofFactory struct {
-	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory. Absent: that of the chat"`
+	// Id of the factory. Absent: that of the chat.
+	FactoryID string `json:"factory_id,omitempty"`
 }
 
 // factory returns the id of the factory of a tool's input.
@@ -333,7 +334,8 @@ func (d *session) listProposals(ctx context.Context, in ofFactory) (any, error) 
 }
 
 type ofKind struct {
-	Kind provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"Kind of media"`
+	// Kind of media.
+	Kind provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar"`
 }
 
 func (d *session) listModels(_ context.Context, in ofKind) (any, error) {

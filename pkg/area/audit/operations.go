@@ -15,10 +15,14 @@ import (
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	KeyID       string `query:"key_id" doc:"Only requests of this API key"`
-	OperationID string `query:"operation_id" doc:"Only requests for this operation" example:"createFactory"`
-	Status      string `query:"status" pattern:"^[1-5][0-9]{2}$" doc:"Only requests with this HTTP status" example:"429"`
-	RequestID   string `query:"request_id" maxLength:"128" doc:"Only the request with this id"`
+	// Only requests of this API key.
+	KeyID string `query:"key_id"`
+	// Only requests for this operation.
+	OperationID string `query:"operation_id" example:"createFactory"`
+	// Only requests with this HTTP status.
+	Status string `query:"status" pattern:"^[1-5][0-9]{2}$" example:"429"`
+	// Only the request with this id.
+	RequestID string `query:"request_id" maxLength:"128"`
 }
 
 // Register puts the operation of the area into the router.

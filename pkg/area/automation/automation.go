@@ -51,54 +51,85 @@ const (
 
 // Trigger is what makes an automation run.
 type Trigger struct {
-	Kind string `json:"kind" enum:"feed,product,time" doc:"feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of cron" example:"feed"`
-	URL  string `json:"url,omitempty" maxLength:"2048" doc:"For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing" example:"https://www.example.com/feed.xml"`
-	Cron string `json:"cron,omitempty" maxLength:"100" doc:"For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the clock skips is left out, and one that it repeats counts once" example:"30 9 * * 1-5"`
+	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
+	// cron.
+	Kind string `json:"kind" enum:"feed,product,time" example:"feed"`
+	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
+	// nothing.
+	URL string `json:"url,omitempty" maxLength:"2048" example:"https://www.example.com/feed.xml"`
+	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that
+	// the clock skips is left out, and one that it repeats counts once.
+	Cron string `json:"cron,omitempty" maxLength:"100" example:"30 9 * * 1-5"`
 }
 
 // Failure is why an automation could not make an item.
 type Failure struct {
-	Code    string        `json:"code" doc:"Code of the error, as a call would get it, feed_unreadable or authority_ended" example:"insufficient_balance"`
-	Message string        `json:"message" doc:"What happened and what to do about it"`
-	At      resource.Time `json:"at" doc:"Time of the failure"`
+	// Code of the error, as a call would get it, feed_unreadable or authority_ended.
+	Code string `json:"code" example:"insufficient_balance"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// Time of the failure.
+	At resource.Time `json:"at"`
 }
 
 // Run is one run of an automation.
 type Run struct {
-	At            resource.Time `json:"at" doc:"Time of the run"`
-	Entry         string        `json:"entry" doc:"What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone"`
-	ContentItemID *string       `json:"content_item_id" doc:"Content item that it has made. Null: none"`
-	Failure       *Failure      `json:"failure" doc:"Why it has made none. Null if it has"`
+	// Time of the run.
+	At resource.Time `json:"at"`
+	// What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone.
+	Entry string `json:"entry"`
+	// Content item that it has made. Null: none.
+	ContentItemID *string `json:"content_item_id"`
+	// Why it has made none. Null if it has.
+	Failure *Failure `json:"failure"`
 }
 
 // UTM are the parameters by which a shop or a site counts the visits that come by an item.
 type UTM struct {
-	Source   string `json:"source,omitempty" maxLength:"100" doc:"Value of utm_source" example:"social"`
-	Medium   string `json:"medium,omitempty" maxLength:"100" doc:"Value of utm_medium" example:"post"`
-	Campaign string `json:"campaign,omitempty" maxLength:"100" doc:"Value of utm_campaign" example:"blog"`
-	Term     string `json:"term,omitempty" maxLength:"100" doc:"Value of utm_term"`
-	Content  string `json:"content,omitempty" maxLength:"100" doc:"Value of utm_content"`
+	// Value of utm_source.
+	Source string `json:"source,omitempty" maxLength:"100" example:"social"`
+	// Value of utm_medium.
+	Medium string `json:"medium,omitempty" maxLength:"100" example:"post"`
+	// Value of utm_campaign.
+	Campaign string `json:"campaign,omitempty" maxLength:"100" example:"blog"`
+	// Value of utm_term.
+	Term string `json:"term,omitempty" maxLength:"100"`
+	// Value of utm_content.
+	Content string `json:"content,omitempty" maxLength:"100"`
 }
 
 // Automation is an automation as callers see it in lists.
 type Automation struct {
 	resource.Resource
-	ProfileID *tenant.Profile `json:"profile_id" doc:"Profile of its factory. Null: the account as a whole"`
-	FactoryID string          `json:"factory_id" doc:"Factory that makes the items" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Trigger   Trigger         `json:"trigger" doc:"What makes it run"`
-	Template  map[string]any  `json:"template" doc:"Body of createContentItem without factory_id" example:"{\"kind\":\"post\",\"prompt\":\"{{title}} {{url}}\"}"`
-	MaxPerDay int             `json:"max_per_day" doc:"Most items that it makes in a day of the factory's time zone"`
-	UTM       *UTM            `json:"utm" doc:"Parameters that are added to {{url}}. Null: none"`
-	CreatedBy string          `json:"created_by" doc:"Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last changed its trigger, template, utm or max_per_day, or set it to active" example:"key_01h455vb4pex5vsknk084sn02q"`
-	State     State           `json:"state" enum:"active,paused,failed" doc:"paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access any more, which the failure says; set the state to active to go on, on your own behalf"`
-	Failure   *Failure        `json:"failure" doc:"The last failure since the last success. Null: none"`
-	LastRun   *Run            `json:"last_run" doc:"The last run. Null: none yet"`
+	// Profile of its factory. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Factory that makes the items.
+	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// What makes it run.
+	Trigger Trigger `json:"trigger"`
+	// Body of createContentItem without factory_id.
+	Template map[string]any `json:"template" example:"{\"kind\":\"post\",\"prompt\":\"{{title}} {{url}}\"}"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay int `json:"max_per_day"`
+	// Parameters that are added to {{url}}. Null: none.
+	UTM *UTM `json:"utm"`
+	// Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+	// changed its trigger, template, utm or max_per_day, or set it to active.
+	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
+	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no
+	// access any more, which the failure says; set the state to active to go on, on your own behalf.
+	State State `json:"state" enum:"active,paused,failed"`
+	// The last failure since the last success. Null: none.
+	Failure *Failure `json:"failure"`
+	// The last run. Null: none yet.
+	LastRun *Run `json:"last_run"`
 }
 
 // Details are an automation with its last runs, which a list leaves out.
 type Details struct {
 	Automation
-	Runs []Run `json:"runs" nullable:"false" doc:"The last 10 runs, newest first"`
+	// The last 10 runs, newest first.
+	Runs []Run `json:"runs" nullable:"false"`
 }
 
 // Record is the stored document of an automation.

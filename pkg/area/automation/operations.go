@@ -23,21 +23,35 @@ import (
 )
 
 type createBody struct {
-	FactoryID string            `json:"factory_id" doc:"Factory that makes the items. It cannot be changed" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Trigger   Trigger           `json:"trigger" doc:"What makes it run"`
-	Template  map[string]any    `json:"template" doc:"Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of an entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time" example:"{\"kind\":\"post\",\"prompt\":\"Tell what is new: {{title}}. {{summary}}\"}"`
-	MaxPerDay int               `json:"max_per_day,omitempty" minimum:"1" maximum:"100" default:"5" doc:"Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is left over is skipped"`
-	UTM       *UTM              `json:"utm,omitempty" doc:"Parameters that are added to {{url}}, unless the address has them"`
-	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Factory that makes the items. It cannot be changed.
+	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// What makes it run.
+	Trigger Trigger `json:"trigger"`
+	// Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of
+	// an entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
+	Template map[string]any `json:"template" example:"{\"kind\":\"post\",\"prompt\":\"Tell what is new: {{title}}. {{summary}}\"}"`
+	// Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that
+	// is left over is skipped.
+	MaxPerDay int `json:"max_per_day,omitempty" minimum:"1" maximum:"100" default:"5"`
+	// Parameters that are added to {{url}}, unless the address has them.
+	UTM *UTM `json:"utm,omitempty"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 type patchBody struct {
-	Trigger   *Trigger               `json:"trigger,omitempty" doc:"What makes it run. It replaces the former one as a whole, and the automation begins afresh"`
-	Template  map[string]any         `json:"template,omitempty" doc:"Members of the template to set. A null value removes one" example:"{\"prompt\":\"{{title}}\"}"`
-	MaxPerDay int                    `json:"max_per_day,omitempty" minimum:"1" maximum:"100" doc:"Most items that it makes in a day of the factory's time zone"`
-	UTM       *utmPatch              `json:"utm,omitempty" doc:"Parameters to set. Null removes all"`
-	State     State                  `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing. active: it goes on with what is new from now on"`
-	Metadata  resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// What makes it run. It replaces the former one as a whole, and the automation begins afresh.
+	Trigger *Trigger `json:"trigger,omitempty"`
+	// Members of the template to set. A null value removes one.
+	Template map[string]any `json:"template,omitempty" example:"{\"prompt\":\"{{title}}\"}"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay int `json:"max_per_day,omitempty" minimum:"1" maximum:"100"`
+	// Parameters to set. Null removes all.
+	UTM *utmPatch `json:"utm,omitempty"`
+	// paused: it makes nothing. active: it goes on with what is new from now on.
+	State State `json:"state,omitempty" enum:"active,paused"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 // utmPatch is UTM in a merge patch.
@@ -55,7 +69,8 @@ type createInput struct{ Body createBody }
 
 // Path names the automation of a call.
 type Path struct {
-	ID string `path:"automation_id" doc:"Id of the automation" example:"aut_01h455vb4pex5vsknk084sn02q"`
+	// Id of the automation.
+	ID string `path:"automation_id" example:"aut_01h455vb4pex5vsknk084sn02q"`
 }
 
 type patchInput struct {
@@ -72,8 +87,10 @@ type deleteInput struct {
 type listInput struct {
 	httpapi.PageInput
 	profile.Filter
-	FactoryID string   `query:"factory_id" doc:"Only automations of this factory"`
-	State     []string `query:"state" enum:"active,paused,failed" nullable:"false" doc:"Only automations in these states, separated by commas"`
+	// Only automations of this factory.
+	FactoryID string `query:"factory_id"`
+	// Only automations in these states, separated by commas.
+	State []string `query:"state" enum:"active,paused,failed" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.

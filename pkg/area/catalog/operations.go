@@ -31,19 +31,24 @@ func (providerName) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(pro
 
 type modelsInput struct {
 	httpapi.SliceInput
-	Kind     provider.Kind `query:"kind" enum:"text,image,video,music,voice,avatar" doc:"Only models of this kind"`
-	Provider providerName  `query:"provider" doc:"Only models of this provider"`
+	// Only models of this kind.
+	Kind provider.Kind `query:"kind" enum:"text,image,video,music,voice,avatar"`
+	// Only models of this provider.
+	Provider providerName `query:"provider"`
 }
 
 type voicesInput struct {
 	httpapi.SliceInput
-	Model    string `query:"model" maxLength:"100" doc:"Only voices of this model"`
-	Language string `query:"language" maxLength:"35" doc:"Only voices of this language (BCP 47). en matches en-GB, and en-GB matches voices of any English" example:"en-GB"`
+	// Only voices of this model.
+	Model string `query:"model" maxLength:"100"`
+	// Only voices of this language (BCP 47). en matches en-GB, and en-GB matches voices of any English.
+	Language string `query:"language" maxLength:"35" example:"en-GB"`
 }
 
 type avatarsInput struct {
 	httpapi.SliceInput
-	Model string `query:"model" maxLength:"100" doc:"Only avatars of this model"`
+	// Only avatars of this model.
+	Model string `query:"model" maxLength:"100"`
 }
 
 // Mount registers the operations of the area.

@@ -16,33 +16,87 @@ import (
 
 type createBody struct {
 	Texts
-	FactoryID       string            `json:"factory_id" doc:"Factory that makes the item. It sets the voice" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Kind            item.Kind         `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
-	Format          string            `json:"format,omitempty" enum:"short,long" doc:"Format of a video: short (9:16, the default) or long (16:9). For kind video only"`
-	Source          string            `json:"source,omitempty" enum:"generated,provided" default:"generated" doc:"Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is generated at once, at no cost"`
-	Prompt          string            `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the default then" example:"Our new trail running shoe, made of recycled nets"`
-	From            string            `json:"from_content_item_id,omitempty" maxLength:"64" doc:"Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and language are the defaults" example:"cnt_01h455vb4pex5vsknk084sn02q"`
-	Parts           []fromPart        `json:"from_parts,omitempty" minItems:"1" maxItems:"40" uniqueItems:"true" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a short video, or a story that is a clip, of a longer video, the service chooses the scenes"`
-	Reuse           bool              `json:"reuse,omitempty" doc:"Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same language, the words of its scenes stay as they are"`
-	Language        string            `json:"language,omitempty" maxLength:"35" doc:"Language of its texts (BCP 47). Absent: the factory's"`
-	Model           string            `json:"model,omitempty" maxLength:"100" doc:"Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"`
-	Quality         string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most a tenth of the other parts, often by a better model, and for videos with a second look that may have them written again. best: the best model, always with a second look. The price includes the second look. A text model of the factory writes in each quality. Absent: the factory's"`
-	DurationSeconds *int              `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds. A script of your own determines it. With reuse, of a video: less than that of from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds" example:"20"`
-	Visuals         string            `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only"`
-	Music           string            `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" doc:"What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only" example:"generated"`
-	Cover           string            `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" doc:"Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only" example:"generated"`
-	ProductID       string            `json:"product_id,omitempty" maxLength:"64" doc:"Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures" example:"prd_01h455vb4pex5vsknk084sn02q"`
-	PromotionID     string            `json:"promotion_id,omitempty" maxLength:"64" doc:"Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
-	Media           []string          `json:"media,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false" doc:"Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text alone"`
-	Fit             string            `json:"fit,omitempty" enum:"none,pad,crop" default:"none" doc:"How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel"`
-	AIGenerated     bool              `json:"ai_generated,omitempty" doc:"Whether your media were made by AI, with source provided: it is declared where a platform asks"`
-	Variants        variants          `json:"variants,omitempty" nullable:"false" doc:"What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before that of its platform"`
-	Adapt           bool              `json:"adapt,omitempty" doc:"Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its factory. It makes variants, in one call that is part of the price. Captions of your own variants stay"`
-	PublishAt       *publishTime      `json:"publish_at,omitempty" doc:"Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish" example:"2027-01-15T09:30:00Z"`
-	Accounts        []string          `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot publish it"`
-	Options         platformOptions   `json:"options,omitempty" doc:"Options of the post, by platform. Needs publish_at"`
-	Sandbox         *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
-	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Factory that makes the item. It sets the voice.
+	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Kind of content.
+	Kind item.Kind `json:"kind" enum:"post,video,carousel,story,music_clip" example:"post"`
+	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
+	Format string `json:"format,omitempty" enum:"short,long"`
+	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+	// generated at once, at no cost.
+	Source string `json:"source,omitempty" enum:"generated,provided" default:"generated"`
+	// What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is
+	// the default then.
+	Prompt string `json:"prompt,omitempty" minLength:"1" maxLength:"4000" example:"Our new trail running shoe, made of recycled nets"`
+	// Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
+	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
+	// language are the defaults.
+	From string `json:"from_content_item_id,omitempty" maxLength:"64" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
+	// short video, or a story that is a clip, of a longer video, the service chooses the scenes.
+	Parts []fromPart `json:"from_parts,omitempty" minItems:"1" maxItems:"40" uniqueItems:"true" nullable:"false"`
+	// Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
+	// the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the
+	// same language, the words of its scenes stay as they are.
+	Reuse bool `json:"reuse,omitempty"`
+	// Language of its texts (BCP 47). Absent: the factory's.
+	Language string `json:"language,omitempty" maxLength:"35"`
+	// Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With
+	// a video model, a story is a clip; with visuals stills, a video needs an image model.
+	Model string `json:"model,omitempty" maxLength:"100"`
+	// Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
+	// most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
+	// written again. best: the best model, always with a second look. The price includes the second look. A text model
+	// of the factory writes in each quality. Absent: the factory's.
+	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
+	// Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+	// from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long
+	// ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+	DurationSeconds *int `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" example:"20"`
+	// What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
+	// clips. For kind video only.
+	Visuals string `json:"visuals,omitempty" enum:"clips,stills"`
+	// What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up
+	// to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
+	Music string `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" example:"generated"`
+	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
+	// only.
+	Cover string `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" example:"generated"`
+	// Id of an active product of the factory that the item presents: its name, price and running promotion are in the
+	// texts, and its photos in the pictures.
+	ProductID string `json:"product_id,omitempty" maxLength:"64" example:"prd_01h455vb4pex5vsknk084sn02q"`
+	// Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is
+	// one. Needs product_id.
+	PromotionID string `json:"promotion_id,omitempty" maxLength:"64" example:"prm_01h455vb4pex5vsknk084sn02q"`
+	// Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
+	// carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of
+	// text alone.
+	Media []string `json:"media,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false"`
+	// How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as
+	// they are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length
+	// and sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel.
+	Fit string `json:"fit,omitempty" enum:"none,pad,crop" default:"none"`
+	// Whether your media were made by AI, with source provided: it is declared where a platform asks.
+	AIGenerated bool `json:"ai_generated,omitempty"`
+	// What differs on a platform or on a social account of the factory, by its id. The variant of an account goes
+	// before that of its platform.
+	Variants variants `json:"variants,omitempty" nullable:"false"`
+	// Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+	// factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+	Adapt bool `json:"adapt,omitempty"`
+	// Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
+	// is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
+	// the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
+	PublishAt *publishTime `json:"publish_at,omitempty" example:"2027-01-15T09:30:00Z"`
+	// Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that
+	// cannot publish it.
+	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
+	// Options of the post, by platform. Needs publish_at.
+	Options platformOptions `json:"options,omitempty"`
+	// Simulated result. For test keys only.
+	Sandbox *item.Rehearsal `json:"sandbox,omitempty"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 
 	slot *prompt.Plan // of a plan's item
 }
@@ -65,9 +119,12 @@ func (b *createBody) choices() item.Options {
 }
 
 type sceneBody struct {
-	Text     string `json:"text" format:"not-blank" minLength:"1" maxLength:"1000" doc:"What is said" example:"We pulled these nets out of the sea."`
-	Visual   string `json:"visual,omitempty" format:"not-blank" maxLength:"300" doc:"What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen" example:"Fishermen haul a torn net on board at dawn"`
-	OnScreen string `json:"on_screen,omitempty" format:"not-blank" maxLength:"80" doc:"Short text that is drawn at the top of the scene. Absent: none"`
+	// What is said.
+	Text string `json:"text" format:"not-blank" minLength:"1" maxLength:"1000" example:"We pulled these nets out of the sea."`
+	// What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen.
+	Visual string `json:"visual,omitempty" format:"not-blank" maxLength:"300" example:"Fishermen haul a torn net on board at dawn"`
+	// Short text that is drawn at the top of the scene. Absent: none.
+	OnScreen string `json:"on_screen,omitempty" format:"not-blank" maxLength:"80"`
 }
 
 func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
@@ -78,8 +135,11 @@ func scenesOf(bodies []sceneBody) (scenes []item.Scene) {
 }
 
 type slideBody struct {
-	Text string  `json:"text,omitempty" format:"line-not-blank" maxLength:"200" doc:"Heading of the slide. Absent: generated"`
-	Body *string `json:"body,omitempty" format:"line" maxLength:"200" doc:"Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of your own"`
+	// Heading of the slide. Absent: generated.
+	Text string `json:"text,omitempty" format:"line-not-blank" maxLength:"200"`
+	// Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading
+	// of your own.
+	Body *string `json:"body,omitempty" format:"line" maxLength:"200"`
 }
 
 // body returns the text below the heading.

@@ -24,8 +24,11 @@ import (
 
 type patchBody struct {
 	Texts
-	Variants variantsPatch          `json:"variants,omitempty" nullable:"true" doc:"What differs on a platform or on a social account, by its id. A null value removes that variant; null removes all"`
-	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// What differs on a platform or on a social account, by its id. A null value removes that variant; null removes
+	// all.
+	Variants variantsPatch `json:"variants,omitempty" nullable:"true"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 type patchInput struct {

@@ -37,7 +37,8 @@ const defaultSlides = 5
 const maxWrites = 94
 
 type batchBody struct {
-	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false" doc:"Items to create: all or none"`
+	// Items to create: all or none.
+	Items []createBody `json:"items" minItems:"1" maxItems:"50" nullable:"false"`
 }
 
 type batchInput struct {

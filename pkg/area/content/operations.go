@@ -21,21 +21,30 @@ import (
 // ItemPath is the part of the path that names a content item. It is exported because
 // huma reads exported fields only, embedded ones too.
 type ItemPath struct {
-	ID string `path:"content_item_id" doc:"Id of the content item" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// Id of the content item.
+	ID string `path:"content_item_id" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 }
 
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
 	profile.Filter
-	FactoryID     string            `query:"factory_id" doc:"Only items of this factory"`
-	Kind          []string          `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false" doc:"Only items of these kinds, separated by commas"`
-	State         []string          `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" nullable:"false" doc:"Only items in these states, separated by commas"`
-	Approval      []string          `query:"approval" enum:"none,pending,approved,changes_requested" nullable:"false" doc:"Only items whose approval is in these states, separated by commas"`
-	ContentPlanID string            `query:"content_plan_id" doc:"Only items of this content plan"`
-	PublishFrom   time.Time         `query:"publish_from" doc:"Only items whose publish_at is this time or later (RFC 3339)"`
-	PublishTo     time.Time         `query:"publish_to" doc:"Only items whose publish_at is before this time (RFC 3339)"`
-	Metadata      resource.Metadata `query:"metadata,deepObject" doc:"Only items with this pair in their metadata, such as metadata[order]=4711. Of several pairs, items have all"`
+	// Only items of this factory.
+	FactoryID string `query:"factory_id"`
+	// Only items of these kinds, separated by commas.
+	Kind []string `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false"`
+	// Only items in these states, separated by commas.
+	State []string `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" nullable:"false"`
+	// Only items whose approval is in these states, separated by commas.
+	Approval []string `query:"approval" enum:"none,pending,approved,changes_requested" nullable:"false"`
+	// Only items of this content plan.
+	ContentPlanID string `query:"content_plan_id"`
+	// Only items whose publish_at is this time or later (RFC 3339).
+	PublishFrom time.Time `query:"publish_from"`
+	// Only items whose publish_at is before this time (RFC 3339).
+	PublishTo time.Time `query:"publish_to"`
+	// Only items with this pair in their metadata, such as metadata[order]=4711. Of several pairs, items have all.
+	Metadata resource.Metadata `query:"metadata,deepObject"`
 }
 
 func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {

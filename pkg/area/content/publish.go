@@ -22,10 +22,17 @@ import (
 const usualPublication = 10 * time.Second
 
 type scheduleBody struct {
-	PublishAt *publishTime           `json:"publish_at,omitempty" nullable:"true" doc:"Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no longer scheduled" example:"2027-01-15T09:30:00Z"`
-	Accounts  []string               `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory, without those that cannot publish it"`
-	Options   platformOptions        `json:"options,omitempty" doc:"Options of the post, by platform. Absent: those of the earlier schedule"`
-	Sandbox   *item.PublishRehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	// Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
+	// factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is
+	// no longer scheduled.
+	PublishAt *publishTime `json:"publish_at,omitempty" nullable:"true" example:"2027-01-15T09:30:00Z"`
+	// Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory,
+	// without those that cannot publish it.
+	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
+	// Options of the post, by platform. Absent: those of the earlier schedule.
+	Options platformOptions `json:"options,omitempty"`
+	// Simulated result. For test keys only.
+	Sandbox *item.PublishRehearsal `json:"sandbox,omitempty"`
 }
 
 type scheduleInput struct {
@@ -35,9 +42,13 @@ type scheduleInput struct {
 }
 
 type publishBody struct {
-	Accounts []string               `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else those of its factory, without those that cannot publish it"`
-	Options  platformOptions        `json:"options,omitempty" doc:"Options of the post, by platform. Absent: those of the earlier schedule or attempt"`
-	Sandbox  *item.PublishRehearsal `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
+	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+	// those of its factory, without those that cannot publish it.
+	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
+	Options platformOptions `json:"options,omitempty"`
+	// Simulated result. For test keys only.
+	Sandbox *item.PublishRehearsal `json:"sandbox,omitempty"`
 }
 
 type publishInput struct {

@@ -22,15 +22,26 @@ import (
 
 type regenerateBody struct {
 	Texts
-	Prompt          *string         `json:"prompt,omitempty" minLength:"1" maxLength:"4000" doc:"Absent: unchanged"`
-	Model           string          `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's"`
-	Quality         string          `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts, as of a new item. Absent: unchanged"`
-	DurationSeconds *int            `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" doc:"Length in seconds, as of a new item. Absent: unchanged" example:"30"`
-	Visuals         string          `json:"visuals,omitempty" enum:"clips,stills" doc:"What is seen in a video. Absent: unchanged"`
-	Music           string          `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" doc:"What is heard under the voice of a video; generated makes new music. Absent: unchanged" example:"none"`
-	Cover           string          `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media" doc:"Cover of a music clip; generated makes a new one. Absent: unchanged" example:"generated"`
-	Reuse           bool            `json:"reuse,omitempty" default:"false" doc:"Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an attempt"`
-	Sandbox         *item.Rehearsal `json:"sandbox,omitempty" doc:"Simulated result of the attempt. For test keys only"`
+	// Absent: unchanged.
+	Prompt *string `json:"prompt,omitempty" minLength:"1" maxLength:"4000"`
+	// Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's.
+	Model string `json:"model,omitempty" maxLength:"100"`
+	// Quality of the texts, as of a new item. Absent: unchanged.
+	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
+	// Length in seconds, as of a new item. Absent: unchanged.
+	DurationSeconds *int `json:"duration_seconds,omitempty" minimum:"5" maximum:"180" example:"30"`
+	// What is seen in a video. Absent: unchanged.
+	Visuals string `json:"visuals,omitempty" enum:"clips,stills"`
+	// What is heard under the voice of a video; generated makes new music. Absent: unchanged.
+	Music string `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" example:"none"`
+	// Cover of a music clip; generated makes a new one. Absent: unchanged.
+	Cover string `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media" example:"generated"`
+	// Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what
+	// is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
+	// attempt.
+	Reuse bool `json:"reuse,omitempty" default:"false"`
+	// Simulated result of the attempt. For test keys only.
+	Sandbox *item.Rehearsal `json:"sandbox,omitempty"`
 }
 
 // media returns the members that name media.

@@ -34,26 +34,41 @@ type Proposed struct {
 
 // Problem is a reason for which a publication would be refused, or fail.
 type Problem struct {
-	Code    string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,body" doc:"Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account: the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its state does not permit publishing; body: createContentItem would refuse it"`
-	Param   string `json:"param" doc:"Pointer of the member at fault, empty if there is none"`
-	Message string `json:"message" doc:"What is wrong, and what to do about it"`
+	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
+	// account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
+	// are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
+	// that; state: its state does not permit publishing; body: createContentItem would refuse it.
+	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,body"`
+	// Pointer of the member at fault, empty if there is none.
+	Param string `json:"param"`
+	// What is wrong, and what to do about it.
+	Message string `json:"message"`
 }
 
 // Checked is the result for one account.
 type Checked struct {
-	SocialAccountID string        `json:"social_account_id" doc:"Social account"`
-	Platform        *string       `json:"platform" doc:"Its platform. Null if there is no such account"`
-	OK              bool          `json:"ok" doc:"Whether it has no problem"`
-	Problems        []Problem     `json:"problems" nullable:"false" doc:"All problems on the account"`
-	QuotaLeft       *int64        `json:"quota_left" doc:"Posts that the platform still takes on the day (UTC). Null: no known limit"`
-	Preview         *item.Preview `json:"preview" doc:"What would be published. Null if there is no such account"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Its platform. Null if there is no such account.
+	Platform *string `json:"platform"`
+	// Whether it has no problem.
+	OK bool `json:"ok"`
+	// All problems on the account.
+	Problems []Problem `json:"problems" nullable:"false"`
+	// Posts that the platform still takes on the day (UTC). Null: no known limit.
+	QuotaLeft *int64 `json:"quota_left"`
+	// What would be published. Null if there is no such account.
+	Preview *item.Preview `json:"preview"`
 }
 
 // Validation is the result of a check.
 type Validation struct {
-	OK       bool      `json:"ok" doc:"Whether there is no problem at all"`
-	Problems []Problem `json:"problems" nullable:"false" doc:"Problems of the item itself"`
-	Accounts []Checked `json:"accounts" nullable:"false" doc:"Each account to which it would be published"`
+	// Whether there is no problem at all.
+	OK bool `json:"ok"`
+	// Problems of the item itself.
+	Problems []Problem `json:"problems" nullable:"false"`
+	// Each account to which it would be published.
+	Accounts []Checked `json:"accounts" nullable:"false"`
 }
 
 // problems returns the problems that an error has. It returns err if it is no answer to the caller.

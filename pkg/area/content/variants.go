@@ -28,7 +28,8 @@ import (
 // variantBody is what differs on a platform or an account.
 type variantBody struct {
 	Texts
-	Media []string `json:"media,omitempty" minItems:"1" maxItems:"10" uniqueItems:"true" nullable:"true" doc:"Ids of your media that are published there, in order. Null: the item's"`
+	// Ids of your media that are published there, in order. Null: the item's.
+	Media []string `json:"media,omitempty" minItems:"1" maxItems:"10" uniqueItems:"true" nullable:"true"`
 }
 
 // variants are the variants of a body, by the ids of platforms and social accounts.

@@ -14,25 +14,39 @@ import (
 
 type connectBody struct {
 	profile.Given
-	Kind             kindID            `json:"kind,omitempty" doc:"CRM. Send this or integration_id" example:"bitrix24"`
-	IntegrationID    string            `json:"integration_id,omitempty" maxLength:"64" doc:"Id of an integration to connect again. Send this or kind" example:"int_01h455vb4pex5vsknk084sn02q"`
-	FactoryID        string            `json:"factory_id,omitempty" maxLength:"64" doc:"Factory that gets the products and makes the content" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Portal           string            `json:"portal,omitempty" maxLength:"253" doc:"bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com" example:"acme.bitrix24.ru"`
-	WebhookURL       string            `json:"webhook_url,omitempty" maxLength:"500" doc:"bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret" example:"https://acme.bitrix24.ru/rest/1/xxxxxxxxxxxxxxxx/"`
-	ApplicationToken string            `json:"application_token,omitempty" maxLength:"100" pattern:"^[0-9A-Za-z]+$" patternDescription:"a token of letters and digits" doc:"bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url"`
-	Mapping          *mappingBody      `json:"mapping,omitempty" doc:"What the integration does with products and stages. Absent: nothing, until it is changed"`
-	Metadata         resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// CRM. Send this or integration_id.
+	Kind kindID `json:"kind,omitempty" example:"bitrix24"`
+	// Id of an integration to connect again. Send this or kind.
+	IntegrationID string `json:"integration_id,omitempty" maxLength:"64" example:"int_01h455vb4pex5vsknk084sn02q"`
+	// Factory that gets the products and makes the content.
+	FactoryID string `json:"factory_id,omitempty" maxLength:"64" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
+	// kommo.com.
+	Portal string `json:"portal,omitempty" maxLength:"253" example:"acme.bitrix24.ru"`
+	// bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret.
+	WebhookURL string `json:"webhook_url,omitempty" maxLength:"500" example:"https://acme.bitrix24.ru/rest/1/xxxxxxxxxxxxxxxx/"`
+	// bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url.
+	ApplicationToken string `json:"application_token,omitempty" maxLength:"100" pattern:"^[0-9A-Za-z]+$" patternDescription:"a token of letters and digits"`
+	// What the integration does with products and stages. Absent: nothing, until it is changed.
+	Mapping *mappingBody `json:"mapping,omitempty"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 type patchBody struct {
-	FactoryID *string                `json:"factory_id,omitempty" maxLength:"64" nullable:"true" doc:"Factory that gets the products and makes the content. It cannot change after products were imported"`
-	Mapping   *mappingBody           `json:"mapping,omitempty" doc:"What the integration does with products and stages"`
-	Metadata  resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// Factory that gets the products and makes the content. It cannot change after products were imported.
+	FactoryID *string `json:"factory_id,omitempty" maxLength:"64" nullable:"true"`
+	// What the integration does with products and stages.
+	Mapping *mappingBody `json:"mapping,omitempty"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 type mappingBody struct {
-	Products *productsBody `json:"products,omitempty" doc:"What is done with products. Absent: nothing"`
-	Stages   []Stage       `json:"stages,omitempty" nullable:"false" maxItems:"20" doc:"All stages that make content. A deal makes one item in each of them, once"`
+	// What is done with products. Absent: nothing.
+	Products *productsBody `json:"products,omitempty"`
+	// All stages that make content. A deal makes one item in each of them, once.
+	Stages []Stage `json:"stages,omitempty" nullable:"false" maxItems:"20"`
 }
 
 // mapping returns the mapping of a body.
@@ -45,9 +59,13 @@ func (b *mappingBody) mapping() (m Mapping) {
 }
 
 type productsBody struct {
-	Import   bool    `json:"import,omitempty" doc:"Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted in the CRM is archived"`
-	Kind     *string `json:"kind,omitempty" enum:"post,video,carousel,story" nullable:"true" doc:"Kind of the content that is made of a product that is added to the CRM later. Null: none is made" example:"carousel"`
-	Template *string `json:"template,omitempty" minLength:"1" maxLength:"2000" nullable:"true" doc:"Prompt of that content, which presents the product" example:"Present our new product"`
+	// Whether the products of the CRM become products of the factory, which is of type seller. A product that is
+	// deleted in the CRM is archived.
+	Import bool `json:"import,omitempty"`
+	// Kind of the content that is made of a product that is added to the CRM later. Null: none is made.
+	Kind *string `json:"kind,omitempty" enum:"post,video,carousel,story" nullable:"true" example:"carousel"`
+	// Prompt of that content, which presents the product.
+	Template *string `json:"template,omitempty" minLength:"1" maxLength:"2000" nullable:"true" example:"Present our new product"`
 }
 
 // Rules refuses a body that names no CRM.

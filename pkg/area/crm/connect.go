@@ -26,8 +26,11 @@ const grantTime = 15 * time.Second
 // once.
 type Connecting struct {
 	Integration
-	HookURL     *string        `json:"hook_url" doc:"Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it itself where it can. Null: the CRM sends all webhooks to the operator's application"`
-	HookShownAt *resource.Time `json:"hook_shown_at,omitempty" doc:"Time at which the addresses were made and shown. Only in a repeat that leaves them out"`
+	// Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
+	// itself where it can. Null: the CRM sends all webhooks to the operator's application.
+	HookURL *string `json:"hook_url"`
+	// Time at which the addresses were made and shown. Only in a repeat that leaves them out.
+	HookShownAt *resource.Time `json:"hook_shown_at,omitempty"`
 }
 
 // Concealed returns the integration without the addresses.

@@ -34,18 +34,34 @@ const HooksPath = "/integrations/hooks/"
 // Integration is a connection to a CRM as callers see it.
 type Integration struct {
 	resource.Resource
-	Kind             string          `json:"kind" doc:"CRM" example:"hubspot"`
-	State            State           `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the integration again. disconnected: it was disconnected, and is deleted after 90 days"`
-	Name             string          `json:"name" doc:"Name of the account in the CRM. Empty until the integration is connected" example:"acme.amocrm.ru"`
-	ProfileID        *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
-	FactoryID        *string         `json:"factory_id" doc:"Id of the factory that gets the products and makes the content. Null: none" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	Mapping          Mapping         `json:"mapping" doc:"What the integration does with products and stages"`
-	Pipelines        []crm.Pipeline  `json:"pipelines" nullable:"false" doc:"Pipelines of the CRM with their stages, as of the last synchronization"`
-	LastSync         *Sync           `json:"last_sync" doc:"Last complete synchronization. Null: there was none"`
-	LastFailure      *Failure        `json:"last_failure" doc:"Last failure of the integration, of a product, of content or of a note. Null: there was none"`
-	Counts           Counts          `json:"counts" doc:"Numbers since the integration was created"`
-	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It is in the response that asks for the access only: null in all others"`
-	CreatedBy        string          `json:"created_by" doc:"Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or connected it" example:"key_01h455vb4pex5vsknk084sn02q"`
+	// CRM.
+	Kind string `json:"kind" example:"hubspot"`
+	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the
+	// CRM has ended the access, or the key or person in created_by has none any more, which last_failure says; connect
+	// the integration again. disconnected: it was disconnected, and is deleted after 90 days.
+	State State `json:"state" enum:"pending,connected,needs_reconnect,disconnected"`
+	// Name of the account in the CRM. Empty until the integration is connected.
+	Name string `json:"name" example:"acme.amocrm.ru"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Id of the factory that gets the products and makes the content. Null: none.
+	FactoryID *string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// What the integration does with products and stages.
+	Mapping Mapping `json:"mapping"`
+	// Pipelines of the CRM with their stages, as of the last synchronization.
+	Pipelines []crm.Pipeline `json:"pipelines" nullable:"false"`
+	// Last complete synchronization. Null: there was none.
+	LastSync *Sync `json:"last_sync"`
+	// Last failure of the integration, of a product, of content or of a note. Null: there was none.
+	LastFailure *Failure `json:"last_failure"`
+	// Numbers since the integration was created.
+	Counts Counts `json:"counts"`
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It
+	// is in the response that asks for the access only: null in all others.
+	AuthorizationURL *string `json:"authorization_url"`
+	// Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+	// connected it.
+	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
 }
 
 // Pending returns the path of an integration that synchronizes, and the time to look at it.
@@ -55,15 +71,21 @@ func (i Integration) Pending() (path string, after time.Duration) {
 
 // Mapping decides what an integration does with the objects of a CRM.
 type Mapping struct {
-	Products Products `json:"products" doc:"What is done with products"`
-	Stages   []Stage  `json:"stages" nullable:"false" doc:"Stages that make content. A deal makes one item in each of them, once"`
+	// What is done with products.
+	Products Products `json:"products"`
+	// Stages that make content. A deal makes one item in each of them, once.
+	Stages []Stage `json:"stages" nullable:"false"`
 }
 
 // Products is what an integration does with products.
 type Products struct {
-	Import   bool    `json:"import" doc:"Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted in the CRM is archived"`
-	Kind     *string `json:"kind" enum:"post,video,carousel,story" doc:"Kind of the content that is made of a product that is added to the CRM later. Null: none is made" example:"carousel"`
-	Template *string `json:"template" doc:"Prompt of that content, which presents the product. Null: none is made" example:"Present our new product"`
+	// Whether the products of the CRM become products of the factory, which is of type seller. A product that is
+	// deleted in the CRM is archived.
+	Import bool `json:"import"`
+	// Kind of the content that is made of a product that is added to the CRM later. Null: none is made.
+	Kind *string `json:"kind" enum:"post,video,carousel,story" example:"carousel"`
+	// Prompt of that content, which presents the product. Null: none is made.
+	Template *string `json:"template" example:"Present our new product"`
 }
 
 // News reports whether a product that is added later makes content.
@@ -71,37 +93,51 @@ func (p Products) News() bool { return p.Import && p.Kind != nil && p.Template !
 
 // Template describes the content that is made.
 type Template struct {
-	Kind     string `json:"kind" enum:"post,video,carousel,story" doc:"Kind of content" example:"post"`
-	Template string `json:"template" minLength:"1" maxLength:"2000" doc:"Prompt of the content. The facts of the deal are added to it as data" example:"A case study: what the customer needed, and what we delivered"`
+	// Kind of content.
+	Kind string `json:"kind" enum:"post,video,carousel,story" example:"post"`
+	// Prompt of the content. The facts of the deal are added to it as data.
+	Template string `json:"template" minLength:"1" maxLength:"2000" example:"A case study: what the customer needed, and what we delivered"`
 }
 
 // Stage is a stage of deals that makes content.
 type Stage struct {
-	Pipeline string `json:"pipeline" minLength:"1" maxLength:"100" doc:"Id of the pipeline in the CRM" example:"7"`
-	Stage    string `json:"stage" minLength:"1" maxLength:"100" doc:"Id of the stage in the CRM" example:"142"`
+	// Id of the pipeline in the CRM.
+	Pipeline string `json:"pipeline" minLength:"1" maxLength:"100" example:"7"`
+	// Id of the stage in the CRM.
+	Stage string `json:"stage" minLength:"1" maxLength:"100" example:"142"`
 	Template
 }
 
 // Sync is the result of a synchronization.
 type Sync struct {
-	At     resource.Time `json:"at" doc:"Time at which it ended"`
-	Read   int           `json:"read" doc:"Number of products and deals that it read"`
-	Made   int           `json:"made" doc:"Number of products that it created, changed or archived"`
-	Failed int           `json:"failed" doc:"Number of products that could not be imported. last_failure has the reason of the last one"`
+	// Time at which it ended.
+	At resource.Time `json:"at"`
+	// Number of products and deals that it read.
+	Read int `json:"read"`
+	// Number of products that it created, changed or archived.
+	Made int `json:"made"`
+	// Number of products that could not be imported. last_failure has the reason of the last one.
+	Failed int `json:"failed"`
 }
 
 // Failure is why something failed.
 type Failure struct {
-	At      resource.Time `json:"at" doc:"Time of the failure"`
-	Code    errs.Code     `json:"code" doc:"Code of the error" example:"insufficient_balance"`
-	Message string        `json:"message" doc:"What happened"`
+	// Time of the failure.
+	At resource.Time `json:"at"`
+	// Code of the error.
+	Code errs.Code `json:"code" example:"insufficient_balance"`
+	// What happened.
+	Message string `json:"message"`
 }
 
 // Counts are the numbers of an integration.
 type Counts struct {
-	Products int64 `json:"products" doc:"Products that it has created"`
-	Items    int64 `json:"items" doc:"Content items that it has created"`
-	Notes    int64 `json:"notes" doc:"Notes that it has written to deals"`
+	// Products that it has created.
+	Products int64 `json:"products"`
+	// Content items that it has created.
+	Items int64 `json:"items"`
+	// Notes that it has written to deals.
+	Notes int64 `json:"notes"`
 }
 
 // Record is the stored document of an integration.

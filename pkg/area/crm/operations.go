@@ -28,14 +28,17 @@ type connectInput struct {
 
 // Path is the path of one integration.
 type Path struct {
-	ID string `path:"integration_id" doc:"Id of the integration" example:"int_01h455vb4pex5vsknk084sn02q"`
+	// Id of the integration.
+	ID string `path:"integration_id" example:"int_01h455vb4pex5vsknk084sn02q"`
 }
 
 type listInput struct {
 	httpapi.PageInput
 	profile.Filter
-	Kind  []kindID `query:"kind" nullable:"false" doc:"Only integrations with these CRMs, separated by commas"`
-	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false" doc:"Only integrations in these states, separated by commas"`
+	// Only integrations with these CRMs, separated by commas.
+	Kind []kindID `query:"kind" nullable:"false"`
+	// Only integrations in these states, separated by commas.
+	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
 }
 
 type patchInput struct {

@@ -45,16 +45,20 @@ func Mount(r *httpapi.Router, e area.Env) {
 
 // Path names the comment of a call.
 type Path struct {
-	ID string `path:"comment_id" doc:"Id of the comment" example:"com_01h455vb4pex5vsknk084sn02q"`
+	// Id of the comment.
+	ID string `path:"comment_id" example:"com_01h455vb4pex5vsknk084sn02q"`
 }
 
 type listInput struct {
 	httpapi.PageInput
 	profile.Filter
 	httpapi.Period
-	PublicationID string   `query:"publication_id" doc:"Only comments on this publication"`
-	FactoryID     string   `query:"factory_id" doc:"Only comments on posts of this factory"`
-	State         []string `query:"state" enum:"visible,hidden,deleted" nullable:"false" doc:"Only comments in these states, separated by commas"`
+	// Only comments on this publication.
+	PublicationID string `query:"publication_id"`
+	// Only comments on posts of this factory.
+	FactoryID string `query:"factory_id"`
+	// Only comments in these states, separated by commas.
+	State []string `query:"state" enum:"visible,hidden,deleted" nullable:"false"`
 }
 
 type replyInput struct {
@@ -64,7 +68,8 @@ type replyInput struct {
 }
 
 type replyBody struct {
-	Text string `json:"text" format:"not-blank" maxLength:"5000" doc:"Text of the reply. The platform may take less: see comments.max_reply of the platform" example:"Thank you! It is back in stock on Monday."`
+	// Text of the reply. The platform may take less: see comments.max_reply of the platform.
+	Text string `json:"text" format:"not-blank" maxLength:"5000" example:"Thank you! It is back in stock on Monday."`
 }
 
 type patchInput struct {
@@ -74,9 +79,12 @@ type patchInput struct {
 }
 
 type patchBody struct {
-	State        State                  `json:"state,omitempty" enum:"visible,hidden" doc:"hidden: other readers no longer see it; visible: they see it again"`
-	SuggestReply bool                   `json:"suggest_reply,omitempty" enum:"true" doc:"true: a text model writes suggested_reply, in the background"`
-	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// hidden: other readers no longer see it; visible: they see it again.
+	State State `json:"state,omitempty" enum:"visible,hidden"`
+	// true: a text model writes suggested_reply, in the background.
+	SuggestReply bool `json:"suggest_reply,omitempty" enum:"true"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 // settings are the members of a comment that a merge patch changes.

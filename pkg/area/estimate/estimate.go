@@ -27,14 +27,18 @@ import (
 
 // Estimate is the price of the body of an operation.
 type Estimate struct {
-	Operation Operation `json:"operation" doc:"The operation that the body is for" example:"createContentItem"`
-	Credits   int64     `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
-	Items     []Item    `json:"items" nullable:"false" doc:"Cost of each item of a batch, in the order of the body; one for other operations"`
+	// The operation that the body is for.
+	Operation Operation `json:"operation" example:"createContentItem"`
+	// Credits that are charged with a live key.
+	Credits int64 `json:"credits" example:"26"`
+	// Cost of each item of a batch, in the order of the body; one for other operations.
+	Items []Item `json:"items" nullable:"false"`
 }
 
 // Item is the price of one item.
 type Item struct {
-	Credits int64 `json:"credits" doc:"Credits that are charged with a live key" example:"26"`
+	// Credits that are charged with a live key.
+	Credits int64 `json:"credits" example:"26"`
 }
 
 // Operation is the id of an operation that costs.
@@ -46,14 +50,22 @@ func (Operation) Schema(huma.Registry) *huma.Schema {
 }
 
 type body struct {
-	Operation Operation      `json:"operation" doc:"Id of the operation that the body is for" example:"createContentItem"`
-	Body      map[string]any `json:"body" doc:"Body of that operation, as it would be sent there"`
+	// Id of the operation that the body is for.
+	Operation Operation `json:"operation" example:"createContentItem"`
+	// Body of that operation, as it would be sent there.
+	Body map[string]any `json:"body"`
+	// Id of the content item, for regenerateContentItem only.
+	//
 	// The item is in the path of the one operation on items that costs and has an id there.
-	ContentItemID string `json:"content_item_id,omitempty" doc:"Id of the content item, for regenerateContentItem only" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	ContentItemID string `json:"content_item_id,omitempty" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// Id of the factory, for operations that have it in their path.
+	//
 	// The factory is in the path of operations that make something of a factory.
-	FactoryID string `json:"factory_id,omitempty" doc:"Id of the factory, for operations that have it in their path" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	FactoryID string `json:"factory_id,omitempty" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Id of the comment, for updateComment only.
+	//
 	// The comment is in the path of the one operation on comments that costs.
-	CommentID string `json:"comment_id,omitempty" doc:"Id of the comment, for updateComment only" example:"com_01h455vb4pex5vsknk084sn02q"`
+	CommentID string `json:"comment_id,omitempty" example:"com_01h455vb4pex5vsknk084sn02q"`
 }
 
 type input struct{ Body body }

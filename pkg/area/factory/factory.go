@@ -53,8 +53,10 @@ const usualQuality = "standard"
 
 // Schedule is when a factory publishes.
 type Schedule struct {
-	Timezone string   `json:"timezone" minLength:"1" maxLength:"64" doc:"IANA time zone" example:"Europe/Berlin"`
-	Times    []string `json:"times" maxItems:"24" nullable:"false" doc:"Times of day (HH:MM)" example:"[\"09:00\",\"18:30\"]"`
+	// IANA time zone.
+	Timezone string `json:"timezone" minLength:"1" maxLength:"64" example:"Europe/Berlin"`
+	// Times of day (HH:MM).
+	Times []string `json:"times" maxItems:"24" nullable:"false" example:"[\"09:00\",\"18:30\"]"`
 }
 
 // Settings are the members of a factory that a caller sets.
@@ -79,27 +81,48 @@ type Settings struct {
 // Factory is a factory as callers see it.
 type Factory struct {
 	resource.Resource
-	Type             Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"Type of the factory. It cannot be changed" example:"seller"`
-	Name             string            `json:"name" doc:"Name of the factory" example:"Summer shop"`
-	Language         string            `json:"language" doc:"Language of its content (BCP 47)" example:"de-DE"`
-	Description      string            `json:"description" doc:"Subject of the factory"`
-	Audience         string            `json:"audience" doc:"Audience of the content"`
-	Tone             string            `json:"tone" doc:"Tone of the content"`
-	Topics           []Topic           `json:"topics" nullable:"false" doc:"Topics of the content"`
-	ContentTypes     []string          `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip" doc:"Kinds of content that it makes. Others are refused"`
-	Models           map[string]string `json:"models" doc:"Model for each kind of generation. Other kinds use the default of the catalog"`
-	Schedule         *Schedule         `json:"schedule" doc:"Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses"`
-	AutoPublish      bool              `json:"auto_publish" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other content that was created before stays as it is, and so does content that was created or regenerated without the scope content:publish, and what none of the accounts takes"`
-	Approval         string            `json:"approval" enum:"none,required" doc:"Whether its content waits for an approval before it is scheduled or published"`
-	Quality          string            `json:"quality" doc:"Quality of the texts of items and plans that name none: draft, standard or best" example:"standard"`
-	ProfileID        *tenant.Profile   `json:"profile_id" doc:"Profile that it belongs to, with all that it makes. Null: the account as a whole"`
-	SocialAccountIDs []string          `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts that it publishes to"`
-	Settings         TypeSettings      `json:"settings" doc:"Settings of the factory's type"`
+	// Type of the factory. It cannot be changed.
+	Type Type `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" example:"seller"`
+	// Name of the factory.
+	Name string `json:"name" example:"Summer shop"`
+	// Language of its content (BCP 47).
+	Language string `json:"language" example:"de-DE"`
+	// Subject of the factory.
+	Description string `json:"description"`
+	// Audience of the content.
+	Audience string `json:"audience"`
+	// Tone of the content.
+	Tone string `json:"tone"`
+	// Topics of the content.
+	Topics []Topic `json:"topics" nullable:"false"`
+	// Kinds of content that it makes. Others are refused.
+	ContentTypes []string `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip"`
+	// Model for each kind of generation. Other kinds use the default of the catalog.
+	Models map[string]string `json:"models"`
+	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
+	Schedule *Schedule `json:"schedule"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Turning it on schedules the items of its content plans whose time is ahead. Other
+	// content that was created before stays as it is, and so does content that was created or regenerated without the
+	// scope content:publish, and what none of the accounts takes.
+	AutoPublish bool `json:"auto_publish"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval string `json:"approval" enum:"none,required"`
+	// Quality of the texts of items and plans that name none: draft, standard or best.
+	Quality string `json:"quality" example:"standard"`
+	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Ids of the social accounts that it publishes to.
+	SocialAccountIDs []string `json:"social_account_ids" nullable:"false"`
+	// Settings of the factory's type.
+	Settings TypeSettings `json:"settings"`
 	// Trained is its trained model, if it has one.
 	Trained *catalog.Trained `json:"-"`
 	// Files are the files of the media that its settings name.
-	Files Files  `json:"-"`
-	State string `json:"state" enum:"active,paused,deleted" doc:"State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or scheduled waits until it is active. What is being generated goes on"`
+	Files Files `json:"-"`
+	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
+	// scheduled waits until it is active. What is being generated goes on.
+	State string `json:"state" enum:"active,paused,deleted"`
 }
 
 // In returns the owner of what the factory makes, for a caller with the given owner.

@@ -20,21 +20,37 @@ import (
 
 type createBody struct {
 	profile.Given
-	Type         Type              `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" doc:"Type of the factory. It cannot be changed" example:"brand"`
-	Name         string            `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the factory" example:"Acme on social media"`
-	Language     string            `json:"language,omitempty" maxLength:"35" default:"en" doc:"Language of its content (BCP 47)" example:"de-DE"`
-	Description  string            `json:"description,omitempty" maxLength:"2000" doc:"Subject of the factory"`
-	Audience     string            `json:"audience,omitempty" maxLength:"500" doc:"Audience of the content" example:"Runners who start late"`
-	Tone         string            `json:"tone,omitempty" format:"line" maxLength:"200" doc:"Tone of the content" example:"warm and practical"`
-	Topics       []Topic           `json:"topics,omitempty" maxItems:"20" nullable:"false" doc:"Topics of the content" example:"[\"running shoes\",\"training\"]"`
-	ContentTypes []string          `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Kinds of content that it makes. Items of others are refused. Absent: all"`
-	Models       map[string]string `json:"models,omitempty" doc:"Model for each kind of generation (text, image, video, music, voice)" example:"{}"`
-	Schedule     *Schedule         `json:"schedule,omitempty" doc:"Time zone and times of day at which content plans publish"`
-	AutoPublish  bool              `json:"auto_publish,omitempty" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"`
-	Approval     string            `json:"approval,omitempty" enum:"none,required" default:"none" doc:"Whether its content waits for an approval before it is scheduled or published"`
-	Quality      string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts of items and plans that name none. Absent: standard"`
-	Settings     TypeSettings      `json:"settings,omitempty" doc:"Settings of the factory's type"`
-	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Type of the factory. It cannot be changed.
+	Type Type `json:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" example:"brand"`
+	// Name of the factory.
+	Name string `json:"name" format:"line" minLength:"1" maxLength:"100" example:"Acme on social media"`
+	// Language of its content (BCP 47).
+	Language string `json:"language,omitempty" maxLength:"35" default:"en" example:"de-DE"`
+	// Subject of the factory.
+	Description string `json:"description,omitempty" maxLength:"2000"`
+	// Audience of the content.
+	Audience string `json:"audience,omitempty" maxLength:"500" example:"Runners who start late"`
+	// Tone of the content.
+	Tone string `json:"tone,omitempty" format:"line" maxLength:"200" example:"warm and practical"`
+	// Topics of the content.
+	Topics []Topic `json:"topics,omitempty" maxItems:"20" nullable:"false" example:"[\"running shoes\",\"training\"]"`
+	// Kinds of content that it makes. Items of others are refused. Absent: all.
+	ContentTypes []string `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false"`
+	// Model for each kind of generation (text, image, video, music, voice).
+	Models map[string]string `json:"models,omitempty" example:"{}"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *Schedule `json:"schedule,omitempty"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well.
+	AutoPublish bool `json:"auto_publish,omitempty"`
+	// Whether its content waits for an approval before it is scheduled or published.
+	Approval string `json:"approval,omitempty" enum:"none,required" default:"none"`
+	// Quality of the texts of items and plans that name none. Absent: standard.
+	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
+	// Settings of the factory's type.
+	Settings TypeSettings `json:"settings,omitempty"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 // Rules refuses bodies that the schema cannot rule out.
@@ -55,21 +71,39 @@ type Topic string
 func (Topic) Schema(huma.Registry) *huma.Schema { return lineOf(100) }
 
 type patchBody struct {
-	Name         string                 `json:"name,omitempty" format:"line" minLength:"1" maxLength:"100" doc:"Name of the factory"`
-	Language     string                 `json:"language,omitempty" maxLength:"35" doc:"Language of its content (BCP 47)"`
-	Description  *string                `json:"description,omitempty" maxLength:"2000" nullable:"true" doc:"Subject of the factory"`
-	Audience     *string                `json:"audience,omitempty" maxLength:"500" nullable:"true" doc:"Audience of the content"`
-	Tone         *string                `json:"tone,omitempty" format:"line" maxLength:"200" nullable:"true" doc:"Tone of the content"`
-	Topics       []Topic                `json:"topics,omitempty" maxItems:"20" nullable:"true" doc:"Topics of the content"`
-	ContentTypes []string               `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true" doc:"Kinds of content that it makes. Items of others are refused. Null: all"`
-	Models       resource.MetadataPatch `json:"models,omitempty" nullable:"true" doc:"Models to set, by kind. A null value removes that model; null removes all"`
-	Schedule     *SchedulePatch         `json:"schedule,omitempty" nullable:"true" doc:"Time zone and times of day at which content plans publish"`
-	AutoPublish  *bool                  `json:"auto_publish,omitempty" nullable:"true" doc:"Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items of its content plans that are generated and whose time is ahead"`
-	Approval     string                 `json:"approval,omitempty" enum:"none,required" doc:"Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope content:publish as well"`
-	Quality      string                 `json:"quality,omitempty" enum:"draft,standard,best" nullable:"true" doc:"Quality of the texts of items and plans that name none. Null: standard"`
-	Settings     TypeSettings           `json:"settings,omitempty" nullable:"true" doc:"Settings of the factory's type. A null value removes that setting"`
-	State        string                 `json:"state,omitempty" enum:"active,paused" doc:"paused: it makes nothing new, and what is queued waits. active: it goes on"`
-	Metadata     resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// Name of the factory.
+	Name string `json:"name,omitempty" format:"line" minLength:"1" maxLength:"100"`
+	// Language of its content (BCP 47).
+	Language string `json:"language,omitempty" maxLength:"35"`
+	// Subject of the factory.
+	Description *string `json:"description,omitempty" maxLength:"2000" nullable:"true"`
+	// Audience of the content.
+	Audience *string `json:"audience,omitempty" maxLength:"500" nullable:"true"`
+	// Tone of the content.
+	Tone *string `json:"tone,omitempty" format:"line" maxLength:"200" nullable:"true"`
+	// Topics of the content.
+	Topics []Topic `json:"topics,omitempty" maxItems:"20" nullable:"true"`
+	// Kinds of content that it makes. Items of others are refused. Null: all.
+	ContentTypes []string `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true"`
+	// Models to set, by kind. A null value removes that model; null removes all.
+	Models resource.MetadataPatch `json:"models,omitempty" nullable:"true"`
+	// Time zone and times of day at which content plans publish.
+	Schedule *SchedulePatch `json:"schedule,omitempty" nullable:"true"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the
+	// items of its content plans that are generated and whose time is ahead.
+	AutoPublish *bool `json:"auto_publish,omitempty" nullable:"true"`
+	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
+	// content:publish as well.
+	Approval string `json:"approval,omitempty" enum:"none,required"`
+	// Quality of the texts of items and plans that name none. Null: standard.
+	Quality string `json:"quality,omitempty" enum:"draft,standard,best" nullable:"true"`
+	// Settings of the factory's type. A null value removes that setting.
+	Settings TypeSettings `json:"settings,omitempty" nullable:"true"`
+	// paused: it makes nothing new, and what is queued waits. active: it goes on.
+	State string `json:"state,omitempty" enum:"active,paused"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 // SchedulePatch is a schedule in a merge patch.
@@ -87,7 +121,8 @@ func (SchedulePatch) Schema(r huma.Registry) *huma.Schema {
 // FactoryPath is the part of the path that names a factory. It is exported because
 // huma reads exported fields only, embedded ones too.
 type FactoryPath struct {
-	ID string `path:"factory_id" doc:"Id of the factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Id of the factory.
+	ID string `path:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 }
 
 type createInput struct {
@@ -103,8 +138,10 @@ type patchInput struct {
 type listInput struct {
 	httpapi.PageInput
 	profile.Filter
-	Type  []string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" nullable:"false" doc:"Only factories of these types, separated by commas"`
-	State []string `query:"state" enum:"active,paused" nullable:"false" doc:"Only factories in these states, separated by commas"`
+	// Only factories of these types, separated by commas.
+	Type []string `query:"type" enum:"blogger,seller,expert,brand,news,entertainment,musician" nullable:"false"`
+	// Only factories in these states, separated by commas.
+	State []string `query:"state" enum:"active,paused" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.

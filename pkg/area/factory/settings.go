@@ -34,53 +34,114 @@ func (t *TypeSettings) UnmarshalJSON(b []byte) error {
 
 // BloggerSettings are the settings of a blogger.
 type BloggerSettings struct {
-	Persona     string `json:"persona,omitempty" maxLength:"500" doc:"Persona that speaks"`
-	Style       string `json:"style,omitempty" enum:"personal,lifestyle,travel,food,fashion,tech,family" doc:"Style of the blog"`
-	FirstPerson *bool  `json:"first_person,omitempty" doc:"Whether it is written in the first person"`
+	// Persona that speaks.
+	Persona string `json:"persona,omitempty" maxLength:"500"`
+	// Style of the blog.
+	Style string `json:"style,omitempty" enum:"personal,lifestyle,travel,food,fashion,tech,family"`
+	// Whether it is written in the first person.
+	FirstPerson *bool `json:"first_person,omitempty"`
 }
 
 // SellerSettings are the settings of a seller, the one type that owns a product catalog.
 type SellerSettings struct {
-	ShopName      string     `json:"shop_name,omitempty" format:"line" maxLength:"100" doc:"Name of the shop"`
-	Currency      string     `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" doc:"Currency of its prices (ISO 4217)" example:"EUR"`
-	CallToAction  string     `json:"call_to_action,omitempty" format:"line" maxLength:"100" doc:"Call to action" example:"Order today"`
-	ShowPrices    *bool      `json:"show_prices,omitempty" doc:"Whether content mentions prices"`
-	ProductBadge  *bool      `json:"product_badge,omitempty" doc:"Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in media"`
-	Colors        []Color    `json:"colors,omitempty" maxItems:"8" doc:"Colors of the shop in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
-	Logo          string     `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
-	Intro         string     `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first" doc:"Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it"`
-	Outro         string     `json:"outro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first" doc:"Id of your media of type video or image with which videos end, as intro"`
-	LogoPlace     string     `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
-	LogoPlaces    LogoPlaces `json:"logo_places,omitempty" doc:"Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show the brand, and the platform refuses them"`
-	CaptionStyle  string     `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
-	PostHeadlines *bool      `json:"post_headlines,omitempty" doc:"Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent: false"`
-	Font          Font       `json:"font,omitempty" doc:"Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic"`
+	// Name of the shop.
+	ShopName string `json:"shop_name,omitempty" format:"line" maxLength:"100"`
+	// Currency of its prices (ISO 4217).
+	Currency string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"an ISO 4217 code" example:"EUR"`
+	// Call to action.
+	CallToAction string `json:"call_to_action,omitempty" format:"line" maxLength:"100" example:"Order today"`
+	// Whether content mentions prices.
+	ShowPrices *bool `json:"show_prices,omitempty"`
+	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion,
+	// the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
+	// promotion in media.
+	ProductBadge *bool `json:"product_badge,omitempty"`
+	// Colors of the shop in finished media: the main one first, then those of accents.
+	Colors []Color `json:"colors,omitempty" maxItems:"8" example:"[\"#ff6600\"]"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo string `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
+	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
+	// takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
+	// logo_places has a place for the platform. It is kept until you delete it.
+	Intro string `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro string `json:"outro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+	// is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace string `json:"logo_place,omitempty" enum:"top_left,top_right,none"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+	// platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+	// between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+	// this list, media show the brand, and the platform refuses them.
+	LogoPlaces LogoPlaces `json:"logo_places,omitempty"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+	// outline and the spoken word in another color. Absent: words.
+	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitempty"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
+	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	Font Font `json:"font,omitempty"`
 }
 
 // ExpertSettings are the settings of an expert.
 type ExpertSettings struct {
-	Field       string   `json:"field" format:"line" minLength:"1" maxLength:"100" doc:"Field of expertise" example:"Tax law"`
-	Credentials []Line   `json:"credentials,omitempty" maxItems:"10" doc:"Credentials of the expert"`
-	Depth       string   `json:"depth,omitempty" enum:"beginner,intermediate,advanced" doc:"Prior knowledge of the readers"`
-	Sources     []Source `json:"sources,omitempty" maxItems:"20" doc:"Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of sources, which are not read"`
-	CiteSources *bool    `json:"cite_sources,omitempty" doc:"Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source with an address"`
+	// Field of expertise.
+	Field string `json:"field" format:"line" minLength:"1" maxLength:"100" example:"Tax law"`
+	// Credentials of the expert.
+	Credentials []Line `json:"credentials,omitempty" maxItems:"10"`
+	// Prior knowledge of the readers.
+	Depth string `json:"depth,omitempty" enum:"beginner,intermediate,advanced"`
+	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
+	// of sources, which are not read.
+	Sources []Source `json:"sources,omitempty" maxItems:"20"`
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
+	// source with an address.
+	CiteSources *bool `json:"cite_sources,omitempty"`
 }
 
 // BrandSettings are the settings of a brand.
 type BrandSettings struct {
-	BrandName     string     `json:"brand_name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the brand" example:"Acme"`
-	Slogan        string     `json:"slogan,omitempty" format:"line" maxLength:"200" doc:"Slogan of the brand"`
-	Colors        []Color    `json:"colors,omitempty" maxItems:"8" doc:"Colors of the brand in finished media: the main one first, then those of accents" example:"[\"#ff6600\"]"`
-	Logo          string     `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first" doc:"Id of your media of type image: the logo that finished media show. It is kept until you delete it"`
-	Intro         string     `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first" doc:"Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it"`
-	Outro         string     `json:"outro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first" doc:"Id of your media of type video or image with which videos end, as intro"`
-	LogoPlace     string     `json:"logo_place,omitempty" enum:"top_left,top_right,none" doc:"Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone"`
-	LogoPlaces    LogoPlaces `json:"logo_places,omitempty" doc:"Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show the brand, and the platform refuses them"`
-	CaptionStyle  string     `json:"caption_style,omitempty" enum:"words,lines,outline" doc:"Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline and the spoken word in another color. Absent: words"`
-	PostHeadlines *bool      `json:"post_headlines,omitempty" doc:"Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent: false"`
-	Font          Font       `json:"font,omitempty" doc:"Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic"`
-	VoiceRules    []Line     `json:"voice_rules,omitempty" maxItems:"20" doc:"Rules for the brand's voice"`
-	Forbidden     []Line     `json:"forbidden_words,omitempty" maxItems:"100" doc:"Words that are never used"`
+	// Name of the brand.
+	BrandName string `json:"brand_name" format:"line" minLength:"1" maxLength:"100" example:"Acme"`
+	// Slogan of the brand.
+	Slogan string `json:"slogan,omitempty" format:"line" maxLength:"200"`
+	// Colors of the brand in finished media: the main one first, then those of accents.
+	Colors []Color `json:"colors,omitempty" maxItems:"8" example:"[\"#ff6600\"]"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo string `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
+	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
+	// takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
+	// logo_places has a place for the platform. It is kept until you delete it.
+	Intro string `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro string `json:"outro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+	// is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace string `json:"logo_place,omitempty" enum:"top_left,top_right,none"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+	// platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+	// between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+	// this list, media show the brand, and the platform refuses them.
+	LogoPlaces LogoPlaces `json:"logo_places,omitempty"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+	// outline and the spoken word in another color. Absent: words.
+	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitempty"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
+	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	Font Font `json:"font,omitempty"`
+	// Rules for the brand's voice.
+	VoiceRules []Line `json:"voice_rules,omitempty" maxItems:"20"`
+	// Words that are never used.
+	Forbidden []Line `json:"forbidden_words,omitempty" maxItems:"100"`
 }
 
 // Color is a color in hexadecimal.
@@ -149,26 +210,40 @@ func lineOf(longest int) *huma.Schema {
 
 // NewsSettings are the settings of a news channel.
 type NewsSettings struct {
-	Region      string   `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" doc:"Country to report on (ISO 3166-1)" example:"DE"`
-	Sources     []Source `json:"sources,omitempty" maxItems:"20" doc:"Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources, which are not read"`
-	MaxAgeHours int      `json:"max_age_hours,omitempty" minimum:"1" maximum:"168" doc:"Maximum age of news in hours. Older articles of the sources are left out"`
-	FactCheck   *bool    `json:"fact_check,omitempty" doc:"Whether content states only what its sources say, and names them: an item that names none fails with unsupported_claim. It needs a source with an address"`
+	// Country to report on (ISO 3166-1).
+	Region string `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" example:"DE"`
+	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
+	// which are not read.
+	Sources []Source `json:"sources,omitempty" maxItems:"20"`
+	// Maximum age of news in hours. Older articles of the sources are left out.
+	MaxAgeHours int `json:"max_age_hours,omitempty" minimum:"1" maximum:"168"`
+	// Whether content states only what its sources say, and names them: an item that names none fails with
+	// unsupported_claim. It needs a source with an address.
+	FactCheck *bool `json:"fact_check,omitempty"`
 }
 
 // EntertainmentSettings are the settings of an entertainment channel.
 type EntertainmentSettings struct {
-	Humor     string `json:"humor,omitempty" enum:"none,light,dry,absurd,sarcastic" doc:"Style of humor"`
-	Formats   []Line `json:"formats,omitempty" maxItems:"10" doc:"Running formats, such as a quiz"`
-	AgeRating string `json:"age_rating,omitempty" enum:"all,12,16,18" doc:"Audience that it is suitable for"`
+	// Style of humor.
+	Humor string `json:"humor,omitempty" enum:"none,light,dry,absurd,sarcastic"`
+	// Running formats, such as a quiz.
+	Formats []Line `json:"formats,omitempty" maxItems:"10"`
+	// Audience that it is suitable for.
+	AgeRating string `json:"age_rating,omitempty" enum:"all,12,16,18"`
 }
 
 // MusicianSettings are the settings of a musician.
 type MusicianSettings struct {
-	ArtistName     string `json:"artist_name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the artist" example:"The Examples"`
-	Genres         []Line `json:"genres" minItems:"1" maxItems:"5" nullable:"false" doc:"Genres of the music" example:"[\"indie pop\"]"`
-	Mood           string `json:"mood,omitempty" format:"line" maxLength:"100" doc:"Mood of the music"`
-	LyricsLanguage string `json:"lyrics_language,omitempty" maxLength:"35" doc:"Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused" example:"en"`
-	Instrumental   *bool  `json:"instrumental,omitempty" doc:"Whether the music has no vocals. Music clips have none yet: false is refused"`
+	// Name of the artist.
+	ArtistName string `json:"artist_name" format:"line" minLength:"1" maxLength:"100" example:"The Examples"`
+	// Genres of the music.
+	Genres []Line `json:"genres" minItems:"1" maxItems:"5" nullable:"false" example:"[\"indie pop\"]"`
+	// Mood of the music.
+	Mood string `json:"mood,omitempty" format:"line" maxLength:"100"`
+	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
+	LyricsLanguage string `json:"lyrics_language,omitempty" maxLength:"35" example:"en"`
+	// Whether the music has no vocals. Music clips have none yet: false is refused.
+	Instrumental *bool `json:"instrumental,omitempty"`
 }
 
 // check refuses settings that have no effect yet.

@@ -63,35 +63,58 @@ const retryPending = 30 * time.Second
 
 // Reason is why a media was rejected.
 type Reason struct {
-	Code    string `json:"code" enum:"not_uploaded,not_fetched,too_large,size_mismatch,checksum_mismatch,type_mismatch,unreadable,internal" doc:"Machine-readable reason"`
-	Message string `json:"message" doc:"What is wrong with the file, and what to do about it"`
+	// Machine-readable reason.
+	Code string `json:"code" enum:"not_uploaded,not_fetched,too_large,size_mismatch,checksum_mismatch,type_mismatch,unreadable,internal"`
+	// What is wrong with the file, and what to do about it.
+	Message string `json:"message"`
 }
 
 // Upload is the request that uploads the file.
 type Upload struct {
-	URL       string            `json:"url" format:"uri" doc:"Signed URL. It takes this one file only"`
-	Method    string            `json:"method" enum:"PUT" doc:"HTTP method"`
-	Headers   map[string]string `json:"headers" doc:"Headers to send, exactly as they are. Clients add Content-Length themselves; it must be the declared size, so do not send the file in chunks"`
-	ExpiresAt resource.Time     `json:"expires_at" doc:"When the upload must have begun"`
+	// Signed URL. It takes this one file only.
+	URL string `json:"url" format:"uri"`
+	// HTTP method.
+	Method string `json:"method" enum:"PUT"`
+	// Headers to send, exactly as they are. Clients add Content-Length themselves; it must be the declared size, so do
+	// not send the file in chunks.
+	Headers map[string]string `json:"headers"`
+	// When the upload must have begun.
+	ExpiresAt resource.Time `json:"expires_at"`
 }
 
 // Media is a media as callers see it.
 type Media struct {
 	resource.Resource
-	ProfileID       *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
-	Type            media.Type      `json:"type,omitempty" enum:"image,audio,video" doc:"Type of the file. Absent until a source_url without declared type was fetched"`
-	MIMEType        string          `json:"mime_type,omitempty" doc:"MIME type: as declared, and once ready as found" example:"image/jpeg"`
-	Bytes           int64           `json:"bytes,omitempty" doc:"Size in bytes: as declared, and once ready that of the file at url" example:"482113"`
-	SHA256          string          `json:"sha256,omitempty" doc:"SHA-256 in hexadecimal: as declared, and once ready that of the file at url" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	Width           int             `json:"width,omitempty" doc:"In pixels, upright; images and videos, once ready" example:"1080"`
-	Height          int             `json:"height,omitempty" doc:"In pixels, upright; images and videos, once ready" example:"1350"`
-	DurationSeconds float64         `json:"duration_seconds,omitempty" doc:"Length in seconds; audio and videos, once ready" example:"12.5"`
-	SourceURL       *string         `json:"source_url" format:"uri" doc:"Where the service fetches the file. Null if it is uploaded"`
-	State           State           `json:"state" enum:"pending,ready,rejected" doc:"State of the media. Only ready media can be used"`
-	Reason          *Reason         `json:"reason" doc:"Why it was rejected. Null otherwise"`
-	Upload          *Upload         `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope content:write. Each GET signs it anew"`
-	URL             *string         `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready"`
-	ExpiresAt       resource.Time   `json:"expires_at" doc:"When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the intro or the outro of a factory, it is moved on by itself"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Type of the file. Absent until a source_url without declared type was fetched.
+	Type media.Type `json:"type,omitempty" enum:"image,audio,video"`
+	// MIME type: as declared, and once ready as found.
+	MIMEType string `json:"mime_type,omitempty" example:"image/jpeg"`
+	// Size in bytes: as declared, and once ready that of the file at url.
+	Bytes int64 `json:"bytes,omitempty" example:"482113"`
+	// SHA-256 in hexadecimal: as declared, and once ready that of the file at url.
+	SHA256 string `json:"sha256,omitempty" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	// In pixels, upright; images and videos, once ready.
+	Width int `json:"width,omitempty" example:"1080"`
+	// In pixels, upright; images and videos, once ready.
+	Height int `json:"height,omitempty" example:"1350"`
+	// Length in seconds; audio and videos, once ready.
+	DurationSeconds float64 `json:"duration_seconds,omitempty" example:"12.5"`
+	// Where the service fetches the file. Null if it is uploaded.
+	SourceURL *string `json:"source_url" format:"uri"`
+	// State of the media. Only ready media can be used.
+	State State `json:"state" enum:"pending,ready,rejected"`
+	// Why it was rejected. Null otherwise.
+	Reason *Reason `json:"reason"`
+	// The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope
+	// content:write. Each GET signs it anew.
+	Upload *Upload `json:"upload"`
+	// Signed URL of the file, valid for one hour. Null until ready.
+	URL *string `json:"url" format:"uri"`
+	// When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the
+	// intro or the outro of a factory, it is moved on by itself.
+	ExpiresAt resource.Time `json:"expires_at"`
 }
 
 // Declared is the caller's description of a file. A zero value stands for an unknown one.

@@ -20,19 +20,26 @@ import (
 
 type createBody struct {
 	profile.Given
-	Type      media.Type        `json:"type,omitempty" enum:"image,audio,video" doc:"Type of the file. Absent: as the mime_type or the file says"`
-	MIMEType  string            `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp,audio/mpeg,audio/wav,audio/aac,audio/mp4,video/mp4" doc:"MIME type. Required for an upload. The file must be what it says" example:"image/jpeg"`
-	Bytes     int64             `json:"bytes,omitempty" minimum:"1" maximum:"209715200" doc:"Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload" example:"482113"`
-	SHA256    string            `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal digits" doc:"SHA-256 of the file in hexadecimal. Required for an upload" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	SourceURL string            `json:"source_url,omitempty" maxLength:"2048" doc:"Public https URL of a file that the service fetches. Absent: the answer has a signed upload" example:"https://www.example.com/shoe.jpg"`
-	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Type of the file. Absent: as the mime_type or the file says.
+	Type media.Type `json:"type,omitempty" enum:"image,audio,video"`
+	// MIME type. Required for an upload. The file must be what it says.
+	MIMEType string `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp,audio/mpeg,audio/wav,audio/aac,audio/mp4,video/mp4" example:"image/jpeg"`
+	// Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload.
+	Bytes int64 `json:"bytes,omitempty" minimum:"1" maximum:"209715200" example:"482113"`
+	// SHA-256 of the file in hexadecimal. Required for an upload.
+	SHA256 string `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal digits" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	// Public https URL of a file that the service fetches. Absent: the answer has a signed upload.
+	SourceURL string `json:"source_url,omitempty" maxLength:"2048" example:"https://www.example.com/shoe.jpg"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 type createInput struct{ Body createBody }
 
 // Path names the media of a call.
 type Path struct {
-	ID string `path:"media_id" doc:"Id of the media" example:"med_01h455vb4pex5vsknk084sn02q"`
+	// Id of the media.
+	ID string `path:"media_id" example:"med_01h455vb4pex5vsknk084sn02q"`
 }
 
 type deleteInput struct {
@@ -43,8 +50,10 @@ type deleteInput struct {
 type listInput struct {
 	httpapi.PageInput
 	profile.Filter
-	Type  []string `query:"type" enum:"image,audio,video" nullable:"false" doc:"Only media of these types, separated by commas"`
-	State []string `query:"state" enum:"pending,ready,rejected" nullable:"false" doc:"Only media in these states, separated by commas"`
+	// Only media of these types, separated by commas.
+	Type []string `query:"type" enum:"image,audio,video" nullable:"false"`
+	// Only media in these states, separated by commas.
+	State []string `query:"state" enum:"pending,ready,rejected" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.

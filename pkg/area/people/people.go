@@ -26,8 +26,11 @@ type Person = person.Person
 // Invited is a person with the link of a new invitation.
 type Invited struct {
 	Person
-	InvitationURL     string         `json:"invitation_url" nullable:"true" doc:"Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends no e-mail. It is not shown again. Null in a repeat later than 10 minutes"`
-	InvitationShownAt *resource.Time `json:"invitation_shown_at,omitempty" doc:"Time at which the link was made and shown. Only in a repeat that leaves it out"`
+	// Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends
+	// no e-mail. It is not shown again. Null in a repeat later than 10 minutes.
+	InvitationURL string `json:"invitation_url" nullable:"true"`
+	// Time at which the link was made and shown. Only in a repeat that leaves it out.
+	InvitationShownAt *resource.Time `json:"invitation_shown_at,omitempty"`
 }
 
 // Concealed returns the person without the link.
@@ -58,10 +61,14 @@ func NewService(db *store.DB, now func() time.Time, random io.Reader) *Service {
 func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now, e.Random).Register(r) }
 
 type inviteBody struct {
-	Email    string            `json:"email" minLength:"3" maxLength:"254" doc:"E-mail address of the person" example:"ada@example.com"`
-	Name     string            `json:"name,omitempty" format:"line" maxLength:"100" doc:"Name of the person. Absent: the name that the person signs in with" example:"Ada Lovelace"`
-	Role     auth.Role         `json:"role" enum:"owner,admin,developer,auditor" doc:"Role of the person. Only an owner can make an owner" example:"developer"`
-	Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// E-mail address of the person.
+	Email string `json:"email" minLength:"3" maxLength:"254" example:"ada@example.com"`
+	// Name of the person. Absent: the name that the person signs in with.
+	Name string `json:"name,omitempty" format:"line" maxLength:"100" example:"Ada Lovelace"`
+	// Role of the person. Only an owner can make an owner.
+	Role auth.Role `json:"role" enum:"owner,admin,developer,auditor" example:"developer"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 // Rules refuses bodies that the schema cannot rule out.
@@ -71,13 +78,16 @@ func (b inviteBody) Rules() error {
 }
 
 type patchBody struct {
-	Role     auth.Role              `json:"role,omitempty" enum:"owner,admin,developer,auditor" doc:"Role of the person. Only an owner can make an owner, or change one" example:"auditor"`
-	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// Role of the person. Only an owner can make an owner, or change one.
+	Role auth.Role `json:"role,omitempty" enum:"owner,admin,developer,auditor" example:"auditor"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 // PersonPath is the part of the path that names a person.
 type PersonPath struct {
-	ID string `path:"person_id" doc:"Id of the person" example:"usr_01h455vb4pex5vsknk084sn02q"`
+	// Id of the person.
+	ID string `path:"person_id" example:"usr_01h455vb4pex5vsknk084sn02q"`
 }
 
 type inviteInput struct{ Body inviteBody }
@@ -95,8 +105,10 @@ type removeInput struct {
 
 type listInput struct {
 	httpapi.PageInput
-	State []person.State `query:"state" enum:"invited,active,removed" nullable:"false" doc:"Only people in these states, separated by commas"`
-	Role  []auth.Role    `query:"role" enum:"owner,admin,developer,auditor" nullable:"false" doc:"Only people with these roles, separated by commas"`
+	// Only people in these states, separated by commas.
+	State []person.State `query:"state" enum:"invited,active,removed" nullable:"false"`
+	// Only people with these roles, separated by commas.
+	Role []auth.Role `query:"role" enum:"owner,admin,developer,auditor" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.

@@ -35,18 +35,35 @@ const (
 )
 
 type createBody struct {
-	Days         int               `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
-	PostsPerDay  int               `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
-	ContentTypes []string          `json:"content_types,omitempty" enum:"short_video,post,carousel,story,long_video" minItems:"1" maxItems:"5" uniqueItems:"true" nullable:"false" doc:"Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story"`
-	StartsOn     string            `json:"starts_on,omitempty" format:"date" doc:"First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow" example:"2026-12-01"`
-	Brief        string            `json:"brief,omitempty" format:"not-blank" maxLength:"2000" doc:"What the plan is about, beyond the settings of the factory" example:"The weeks before Christmas"`
-	Pillars      []Pillar          `json:"pillars,omitempty" minItems:"1" maxItems:"8" nullable:"false" doc:"Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the factory, in equal shares"`
-	Campaigns    []Campaign        `json:"campaigns,omitempty" maxItems:"5" nullable:"false" doc:"Rows of items about one matter, which build on each other: they are spread evenly over their days"`
-	Quality      string            `json:"quality,omitempty" enum:"draft,standard,best" doc:"Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's"`
-	ProductIDs   []string          `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if it has some"`
-	Replace      bool              `json:"replace,omitempty" default:"false" doc:"Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call"`
-	Sandbox      *item.Rehearsal   `json:"sandbox,omitempty" doc:"Simulated result of each item. For test keys only"`
-	Metadata     resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Number of days.
+	Days int `json:"days" minimum:"1" maximum:"90" example:"30"`
+	// Number of items on each day.
+	PostsPerDay int `json:"posts_per_day" minimum:"1" maximum:"10" example:"2"`
+	// Types of the items, which are spread evenly. Each must be among the content_types of the factory, where
+	// short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or
+	// else story.
+	ContentTypes []string `json:"content_types,omitempty" enum:"short_video,post,carousel,story,long_video" minItems:"1" maxItems:"5" uniqueItems:"true" nullable:"false"`
+	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
+	StartsOn string `json:"starts_on,omitempty" format:"date" example:"2026-12-01"`
+	// What the plan is about, beyond the settings of the factory.
+	Brief string `json:"brief,omitempty" format:"not-blank" maxLength:"2000" example:"The weeks before Christmas"`
+	// Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
+	// factory, in equal shares.
+	Pillars []Pillar `json:"pillars,omitempty" minItems:"1" maxItems:"8" nullable:"false"`
+	// Rows of items about one matter, which build on each other: they are spread evenly over their days.
+	Campaigns []Campaign `json:"campaigns,omitempty" maxItems:"5" nullable:"false"`
+	// Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's.
+	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
+	// Active products that the items present in turn, of a factory of type seller. Absent: its newest active products,
+	// if it has some.
+	ProductIDs []string `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
+	// Otherwise such a plan refuses the call.
+	Replace bool `json:"replace,omitempty" default:"false"`
+	// Simulated result of each item. For test keys only.
+	Sandbox *item.Rehearsal `json:"sandbox,omitempty"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 type createInput struct {

@@ -13,17 +13,24 @@ import (
 
 // Pillar is a recurring subject of a plan.
 type Pillar struct {
-	Name  string `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Subject" example:"How it is made"`
-	Share int    `json:"share,omitempty" minimum:"1" maximum:"100" default:"1" doc:"Share of the items, beside the shares of the others" example:"2"`
+	// Subject.
+	Name string `json:"name" format:"line" minLength:"1" maxLength:"100" example:"How it is made"`
+	// Share of the items, beside the shares of the others.
+	Share int `json:"share,omitempty" minimum:"1" maximum:"100" default:"1" example:"2"`
 }
 
 // Campaign is a row of items about one matter, which build on each other.
 type Campaign struct {
-	Name     string `json:"name" format:"line" minLength:"1" maxLength:"100" doc:"Name of the campaign" example:"Launch of the trail shoe"`
-	About    string `json:"about,omitempty" maxLength:"500" doc:"What it is about, and the step that it asks readers for" example:"The shoe can be ordered from 12 December with the code NETS10"`
-	Items    int    `json:"items" minimum:"2" maximum:"20" doc:"Number of its items" example:"3"`
-	StartsOn string `json:"starts_on,omitempty" format:"date" doc:"First day. Absent: that of the plan"`
-	EndsOn   string `json:"ends_on,omitempty" format:"date" doc:"Last day. Absent: that of the plan"`
+	// Name of the campaign.
+	Name string `json:"name" format:"line" minLength:"1" maxLength:"100" example:"Launch of the trail shoe"`
+	// What it is about, and the step that it asks readers for.
+	About string `json:"about,omitempty" maxLength:"500" example:"The shoe can be ordered from 12 December with the code NETS10"`
+	// Number of its items.
+	Items int `json:"items" minimum:"2" maximum:"20" example:"3"`
+	// First day. Absent: that of the plan.
+	StartsOn string `json:"starts_on,omitempty" format:"date"`
+	// Last day. Absent: that of the plan.
+	EndsOn string `json:"ends_on,omitempty" format:"date"`
 }
 
 // goals are what items are to lead to, in turn.
@@ -128,14 +135,24 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 
 // Entry is an item of the calendar of a plan.
 type Entry struct {
-	ContentItemID string        `json:"content_item_id" doc:"Id of the item"`
-	ContentType   string        `json:"content_type" doc:"Type of the item" example:"post"`
-	PublishAt     resource.Time `json:"publish_at" doc:"Planned time. That of the item may have been changed since"`
-	Topic         string        `json:"topic" doc:"What it is about"`
-	Pillar        string        `json:"pillar" doc:"Its pillar. Empty: none"`
-	Angle         string        `json:"angle" doc:"View of the topic. Empty: none" example:"a mistake that we made"`
-	Hook          string        `json:"hook" doc:"Idea of its first line. Empty: none"`
-	Goal          string        `json:"goal" doc:"What it is to lead to, in English" example:"readers answer in a comment"`
-	Occasion      string        `json:"occasion" doc:"Day that is celebrated at that time, in English. Empty: none" example:"Mother's Day (in 2 days)"`
-	Campaign      string        `json:"campaign" doc:"Its place in a campaign. Empty: none" example:"2 of 3: Launch of the trail shoe"`
+	// Id of the item.
+	ContentItemID string `json:"content_item_id"`
+	// Type of the item.
+	ContentType string `json:"content_type" example:"post"`
+	// Planned time. That of the item may have been changed since.
+	PublishAt resource.Time `json:"publish_at"`
+	// What it is about.
+	Topic string `json:"topic"`
+	// Its pillar. Empty: none.
+	Pillar string `json:"pillar"`
+	// View of the topic. Empty: none.
+	Angle string `json:"angle" example:"a mistake that we made"`
+	// Idea of its first line. Empty: none.
+	Hook string `json:"hook"`
+	// What it is to lead to, in English.
+	Goal string `json:"goal" example:"readers answer in a comment"`
+	// Day that is celebrated at that time, in English. Empty: none.
+	Occasion string `json:"occasion" example:"Mother's Day (in 2 days)"`
+	// Its place in a campaign. Empty: none.
+	Campaign string `json:"campaign" example:"2 of 3: Launch of the trail shoe"`
 }

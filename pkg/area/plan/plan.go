@@ -38,41 +38,69 @@ func (s State) Final() bool { return s == Completed || s == Failed || s == Cance
 
 // Items are how many items a plan has, and how many of them are in which state.
 type Items struct {
-	Total     int64 `json:"total" doc:"Number of items: days times posts_per_day"`
-	Generated int64 `json:"generated" doc:"Items that were generated, those that were published since among them"`
-	Failed    int64 `json:"failed" doc:"Items that failed, and those for which no new topic was found"`
-	Canceled  int64 `json:"canceled" doc:"Items that were canceled or deleted before they were generated"`
-	Published int64 `json:"published" doc:"Items that were published"`
+	// Number of items: days times posts_per_day.
+	Total int64 `json:"total"`
+	// Items that were generated, those that were published since among them.
+	Generated int64 `json:"generated"`
+	// Items that failed, and those for which no new topic was found.
+	Failed int64 `json:"failed"`
+	// Items that were canceled or deleted before they were generated.
+	Canceled int64 `json:"canceled"`
+	// Items that were published.
+	Published int64 `json:"published"`
 }
 
 // Failure is the reason why a plan has fewer items than it should.
 type Failure struct {
-	Code    provider.FailureCode `json:"code" doc:"Machine-readable reason of the failure" example:"provider_unavailable"`
-	Message string               `json:"message" doc:"What happened and what to do about it"`
+	// Machine-readable reason of the failure.
+	Code provider.FailureCode `json:"code" example:"provider_unavailable"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
 }
 
 // Plan is a content plan as callers see it.
 type Plan struct {
 	resource.Resource
-	FactoryID       string         `json:"factory_id" doc:"Factory of the plan"`
-	Days            int            `json:"days" minimum:"1" maximum:"90" doc:"Number of days" example:"30"`
-	PostsPerDay     int            `json:"posts_per_day" minimum:"1" maximum:"10" doc:"Number of items on each day" example:"2"`
-	ContentTypes    []string       `json:"content_types" nullable:"false" enum:"short_video,post,carousel,story,long_video" doc:"Types of its items, which are spread evenly"`
-	StartsOn        string         `json:"starts_on" format:"date" doc:"First day" example:"2026-12-01"`
-	Timezone        string         `json:"timezone" doc:"Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC" example:"Europe/Berlin"`
-	Brief           string         `json:"brief" doc:"What the plan is about, beyond the settings of the factory"`
-	ProductIDs      []string       `json:"product_ids" nullable:"false" doc:"Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has some"`
-	Pillars         []Pillar       `json:"pillars" nullable:"false" doc:"Recurring subjects with their shares. No two neighbours have the same one. Empty: none"`
-	Campaigns       []Campaign     `json:"campaigns" nullable:"false" doc:"Rows of items that build on each other"`
-	Quality         string         `json:"quality" doc:"Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member" example:"standard"`
-	Calendar        []Entry        `json:"calendar" nullable:"false" doc:"Items that were made, in the order of their times. Empty in the response of the creation and in events"`
-	State           State          `json:"state" enum:"queued,planning,generating,completed,failed,canceled" doc:"State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of them have ended; failed: it ended without an item"`
-	Items           Items          `json:"items" doc:"Progress of its items"`
-	CostEstimate    int64          `json:"cost_estimate" doc:"Credits that all items cost together with a live key. The topics cost nothing"`
-	ReservedCredits int64          `json:"reserved_credits" doc:"Credits that are reserved for items that have not ended. Always 0 in the sandbox"`
-	CostCredits     int64          `json:"cost_credits" doc:"Credits charged so far for its items. Always 0 in the sandbox"`
-	Failure         *Failure       `json:"failure" doc:"Why topics are missing. Null if none are missing for a failure"`
-	CompletedAt     *resource.Time `json:"completed_at" doc:"Time at which all items had ended. Null until then, and of a canceled plan"`
+	// Factory of the plan.
+	FactoryID string `json:"factory_id"`
+	// Number of days.
+	Days int `json:"days" minimum:"1" maximum:"90" example:"30"`
+	// Number of items on each day.
+	PostsPerDay int `json:"posts_per_day" minimum:"1" maximum:"10" example:"2"`
+	// Types of its items, which are spread evenly.
+	ContentTypes []string `json:"content_types" nullable:"false" enum:"short_video,post,carousel,story,long_video"`
+	// First day.
+	StartsOn string `json:"starts_on" format:"date" example:"2026-12-01"`
+	// Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC.
+	Timezone string `json:"timezone" example:"Europe/Berlin"`
+	// What the plan is about, beyond the settings of the factory.
+	Brief string `json:"brief"`
+	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and
+	// has some.
+	ProductIDs []string `json:"product_ids" nullable:"false"`
+	// Recurring subjects with their shares. No two neighbours have the same one. Empty: none.
+	Pillars []Pillar `json:"pillars" nullable:"false"`
+	// Rows of items that build on each other.
+	Campaigns []Campaign `json:"campaigns" nullable:"false"`
+	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
+	Quality string `json:"quality" example:"standard"`
+	// Items that were made, in the order of their times. Empty in the response of the creation and in events.
+	Calendar []Entry `json:"calendar" nullable:"false"`
+	// State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
+	// them have ended; failed: it ended without an item.
+	State State `json:"state" enum:"queued,planning,generating,completed,failed,canceled"`
+	// Progress of its items.
+	Items Items `json:"items"`
+	// Credits that all items cost together with a live key. The topics cost nothing.
+	CostEstimate int64 `json:"cost_estimate"`
+	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
+	ReservedCredits int64 `json:"reserved_credits"`
+	// Credits charged so far for its items. Always 0 in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Why topics are missing. Null if none are missing for a failure.
+	Failure *Failure `json:"failure"`
+	// Time at which all items had ended. Null until then, and of a canceled plan.
+	CompletedAt *resource.Time `json:"completed_at"`
 
 	// Usual is the usual time until a new plan has items.
 	Usual time.Duration `json:"-"`

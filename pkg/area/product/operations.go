@@ -11,14 +11,22 @@ import (
 )
 
 type createBody struct {
-	FactoryID   string            `json:"factory_id" doc:"Factory of type seller that the product belongs to. It cannot be changed" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	SKU         string            `json:"sku" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" doc:"Your own number of the product, unique in its factory" example:"TRAIL-42"`
-	Name        string            `json:"name" format:"line-not-blank" minLength:"1" maxLength:"200" doc:"Name of the product" example:"Trail running shoe"`
-	Description string            `json:"description,omitempty" maxLength:"5000" doc:"What the product is" example:"Made of recycled nets, for wet rock"`
-	Price       money.Price       `json:"price" doc:"Price of the product"`
-	URL         string            `json:"url,omitempty" maxLength:"2048" doc:"Page where it is sold" example:"https://shop.example.com/trail-42"`
-	Attributes  resource.Metadata `json:"attributes,omitempty" doc:"Up to 20 properties such as size and color" example:"{\"color\":\"red\"}"`
-	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Factory of type seller that the product belongs to. It cannot be changed.
+	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Your own number of the product, unique in its factory.
+	SKU string `json:"sku" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" example:"TRAIL-42"`
+	// Name of the product.
+	Name string `json:"name" format:"line-not-blank" minLength:"1" maxLength:"200" example:"Trail running shoe"`
+	// What the product is.
+	Description string `json:"description,omitempty" maxLength:"5000" example:"Made of recycled nets, for wet rock"`
+	// Price of the product.
+	Price money.Price `json:"price"`
+	// Page where it is sold.
+	URL string `json:"url,omitempty" maxLength:"2048" example:"https://shop.example.com/trail-42"`
+	// Up to 20 properties such as size and color.
+	Attributes resource.Metadata `json:"attributes,omitempty" example:"{\"color\":\"red\"}"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 // Rules refuses bodies that the schema cannot rule out.
@@ -31,29 +39,46 @@ func (b createBody) Rules() error {
 }
 
 type pricePatch struct {
-	Amount   int64  `json:"amount,omitempty" minimum:"0" maximum:"1000000000000" doc:"In the smallest unit of the currency" example:"9900"`
-	Currency string `json:"currency,omitempty" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" doc:"ISO 4217 code of the currency" example:"EUR"`
+	// In the smallest unit of the currency.
+	Amount int64 `json:"amount,omitempty" minimum:"0" maximum:"1000000000000" example:"9900"`
+	// ISO 4217 code of the currency.
+	Currency string `json:"currency,omitempty" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" example:"EUR"`
 }
 
 type patchBody struct {
-	SKU         string                 `json:"sku,omitempty" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" doc:"Your own number of the product, unique in its factory"`
-	Name        string                 `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"200" doc:"Name of the product"`
-	Description *string                `json:"description,omitempty" maxLength:"5000" nullable:"true" doc:"What the product is"`
-	Price       *pricePatch            `json:"price,omitempty" doc:"Price of the product. It cannot go below the discount of a promotion that has not ended"`
-	URL         *string                `json:"url,omitempty" maxLength:"2048" nullable:"true" doc:"Page where it is sold"`
-	Attributes  resource.MetadataPatch `json:"attributes,omitempty" nullable:"true" doc:"Properties to set. A null value removes that property; null removes all" example:"{\"color\":\"red\"}"`
-	State       State                  `json:"state,omitempty" enum:"active,archived" doc:"An archived product is kept, and no new content is made of it"`
-	PhotoIDs    []string               `json:"photo_ids,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false" doc:"Ids of all its photos in their new order. The first is the main photo"`
-	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// Your own number of the product, unique in its factory.
+	SKU string `json:"sku,omitempty" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends"`
+	// Name of the product.
+	Name string `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"200"`
+	// What the product is.
+	Description *string `json:"description,omitempty" maxLength:"5000" nullable:"true"`
+	// Price of the product. It cannot go below the discount of a promotion that has not ended.
+	Price *pricePatch `json:"price,omitempty"`
+	// Page where it is sold.
+	URL *string `json:"url,omitempty" maxLength:"2048" nullable:"true"`
+	// Properties to set. A null value removes that property; null removes all.
+	Attributes resource.MetadataPatch `json:"attributes,omitempty" nullable:"true" example:"{\"color\":\"red\"}"`
+	// An archived product is kept, and no new content is made of it.
+	State State `json:"state,omitempty" enum:"active,archived"`
+	// Ids of all its photos in their new order. The first is the main photo.
+	PhotoIDs []string `json:"photo_ids,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 type photoBody struct {
-	MIMEType  string `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp" doc:"MIME type. Required for an upload. The file must be what it says" example:"image/jpeg"`
-	Bytes     int64  `json:"bytes,omitempty" minimum:"1" maximum:"20971520" doc:"Size in bytes. Required for an upload" example:"482113"`
-	SHA256    string `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal digits" doc:"SHA-256 of the file in hexadecimal. Required for an upload" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
-	SourceURL string `json:"source_url,omitempty" maxLength:"2048" doc:"Public https URL of a file that the service fetches" example:"https://www.example.com/shoe.jpg"`
-	MediaID   string `json:"media_id,omitempty" maxLength:"64" doc:"Id of a ready media of type image, which is copied" example:"med_01h455vb4pex5vsknk084sn02q"`
-	Position  int    `json:"position,omitempty" minimum:"1" maximum:"10" doc:"Place among the photos; 1 makes it the main photo. Absent: the last" example:"1"`
+	// MIME type. Required for an upload. The file must be what it says.
+	MIMEType string `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp" example:"image/jpeg"`
+	// Size in bytes. Required for an upload.
+	Bytes int64 `json:"bytes,omitempty" minimum:"1" maximum:"20971520" example:"482113"`
+	// SHA-256 of the file in hexadecimal. Required for an upload.
+	SHA256 string `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal digits" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	// Public https URL of a file that the service fetches.
+	SourceURL string `json:"source_url,omitempty" maxLength:"2048" example:"https://www.example.com/shoe.jpg"`
+	// Id of a ready media of type image, which is copied.
+	MediaID string `json:"media_id,omitempty" maxLength:"64" example:"med_01h455vb4pex5vsknk084sn02q"`
+	// Place among the photos; 1 makes it the main photo. Absent: the last.
+	Position int `json:"position,omitempty" minimum:"1" maximum:"10" example:"1"`
 }
 
 // Rules refuses a body without a source of the photo.
@@ -80,7 +105,8 @@ type createInput struct{ Body createBody }
 
 // Path names the product of a call.
 type Path struct {
-	ID string `path:"product_id" doc:"Id of the product" example:"prd_01h455vb4pex5vsknk084sn02q"`
+	// Id of the product.
+	ID string `path:"product_id" example:"prd_01h455vb4pex5vsknk084sn02q"`
 }
 
 type patchInput struct {
@@ -101,16 +127,20 @@ type photoInput struct {
 
 type removePhotoInput struct {
 	Path
-	PhotoID string `path:"photo_id" doc:"Id of the photo" example:"pho_01h455vb4pex5vsknk084sn02q"`
+	// Id of the photo.
+	PhotoID string `path:"photo_id" example:"pho_01h455vb4pex5vsknk084sn02q"`
 	httpapi.IfMatch
 }
 
 type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
-	FactoryID string   `query:"factory_id" doc:"Only products of this factory"`
-	SKU       string   `query:"sku" maxLength:"64" doc:"Only the product with this SKU. Needs factory_id"`
-	State     []string `query:"state" enum:"active,archived" nullable:"false" doc:"Only products in these states, separated by commas"`
+	// Only products of this factory.
+	FactoryID string `query:"factory_id"`
+	// Only the product with this SKU. Needs factory_id.
+	SKU string `query:"sku" maxLength:"64"`
+	// Only products in these states, separated by commas.
+	State []string `query:"state" enum:"active,archived" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.

@@ -16,18 +16,32 @@ import (
 
 // Photo is a photo of a product as callers see it.
 type Photo struct {
-	ID        string           `json:"id" doc:"Unique id (TypeID)" example:"pho_01h455vb4pex5vsknk084sn02q"`
-	ProductID string           `json:"product_id" doc:"Product that it shows" example:"prd_01h455vb4pex5vsknk084sn02q"`
-	CreatedAt resource.Time    `json:"created_at" doc:"Time when it was added, UTC"`
-	State     incoming.State   `json:"state" enum:"pending,ready,rejected" doc:"State of the photo. Only ready photos are used"`
-	Reason    *incoming.Reason `json:"reason" doc:"Why it was rejected. Null otherwise"`
-	SourceURL *string          `json:"source_url" format:"uri" doc:"Where the service fetches it. Null otherwise"`
-	MIMEType  string           `json:"mime_type,omitempty" doc:"MIME type: as declared, and once ready as found" example:"image/jpeg"`
-	Bytes     int64            `json:"bytes,omitempty" doc:"Size in bytes: as declared, and once ready that of the file at url" example:"482113"`
-	Width     int              `json:"width,omitempty" doc:"In pixels, upright; once ready" example:"1600"`
-	Height    int              `json:"height,omitempty" doc:"In pixels, upright; once ready" example:"1200"`
-	Upload    *incoming.Upload `json:"upload" doc:"The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope products:write. Each GET of the product signs it anew"`
-	URL       *string          `json:"url" format:"uri" doc:"Signed URL of the file, valid for one hour. Null until ready, and in responses to a key without the scope products:read"`
+	// Unique id (TypeID).
+	ID string `json:"id" example:"pho_01h455vb4pex5vsknk084sn02q"`
+	// Product that it shows.
+	ProductID string `json:"product_id" example:"prd_01h455vb4pex5vsknk084sn02q"`
+	// Time when it was added, UTC.
+	CreatedAt resource.Time `json:"created_at"`
+	// State of the photo. Only ready photos are used.
+	State incoming.State `json:"state" enum:"pending,ready,rejected"`
+	// Why it was rejected. Null otherwise.
+	Reason *incoming.Reason `json:"reason"`
+	// Where the service fetches it. Null otherwise.
+	SourceURL *string `json:"source_url" format:"uri"`
+	// MIME type: as declared, and once ready as found.
+	MIMEType string `json:"mime_type,omitempty" example:"image/jpeg"`
+	// Size in bytes: as declared, and once ready that of the file at url.
+	Bytes int64 `json:"bytes,omitempty" example:"482113"`
+	// In pixels, upright; once ready.
+	Width int `json:"width,omitempty" example:"1600"`
+	// In pixels, upright; once ready.
+	Height int `json:"height,omitempty" example:"1200"`
+	// The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope
+	// products:write. Each GET of the product signs it anew.
+	Upload *incoming.Upload `json:"upload"`
+	// Signed URL of the file, valid for one hour. Null until ready, and in responses to a key without the scope
+	// products:read.
+	URL *string `json:"url" format:"uri"`
 }
 
 // StoredPhoto is a photo as its product keeps it.

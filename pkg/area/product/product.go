@@ -38,15 +38,24 @@ const MaxPromotions = 20
 // Product is a product as callers see it.
 type Product struct {
 	resource.Resource
-	FactoryID   string            `json:"factory_id" doc:"Factory of type seller that it belongs to" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	SKU         string            `json:"sku" doc:"Your own number of the product, unique in its factory" example:"TRAIL-42"`
-	Name        string            `json:"name" doc:"Name of the product" example:"Trail running shoe"`
-	Description string            `json:"description" doc:"What the product is"`
-	Price       money.Price       `json:"price" doc:"Price of the product"`
-	URL         *string           `json:"url" format:"uri" doc:"Page where it is sold. Null if there is none"`
-	Attributes  map[string]string `json:"attributes" doc:"Properties such as size and color"`
-	State       State             `json:"state" enum:"active,archived" doc:"State of the product. An archived product is kept, and no new content is made of it"`
-	Photos      []Photo           `json:"photos" nullable:"false" doc:"Photos in their order. The first is the main photo"`
+	// Factory of type seller that it belongs to.
+	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Your own number of the product, unique in its factory.
+	SKU string `json:"sku" example:"TRAIL-42"`
+	// Name of the product.
+	Name string `json:"name" example:"Trail running shoe"`
+	// What the product is.
+	Description string `json:"description"`
+	// Price of the product.
+	Price money.Price `json:"price"`
+	// Page where it is sold. Null if there is none.
+	URL *string `json:"url" format:"uri"`
+	// Properties such as size and color.
+	Attributes map[string]string `json:"attributes"`
+	// State of the product. An archived product is kept, and no new content is made of it.
+	State State `json:"state" enum:"active,archived"`
+	// Photos in their order. The first is the main photo.
+	Photos []Photo `json:"photos" nullable:"false"`
 }
 
 // StoredProduct is the stored document of a product.

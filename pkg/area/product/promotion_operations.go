@@ -11,14 +11,22 @@ import (
 )
 
 type promotionCreateBody struct {
-	FactoryID  string            `json:"factory_id" doc:"Factory of type seller that has the products. It cannot be changed" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	ProductIDs []string          `json:"product_ids" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Ids of its products"`
-	Name       string            `json:"name" format:"line-not-blank" minLength:"1" maxLength:"200" doc:"Name of the promotion" example:"Autumn sale"`
-	Discount   Discount          `json:"discount" doc:"Discount on the price of each product"`
-	StartsAt   time.Time         `json:"starts_at,omitempty" doc:"When it begins (RFC 3339). Absent: at once"`
-	EndsAt     time.Time         `json:"ends_at" doc:"When it ends (RFC 3339)"`
-	Message    string            `json:"message,omitempty" maxLength:"500" doc:"What to say about it" example:"Only while stocks last"`
-	Metadata   resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Factory of type seller that has the products. It cannot be changed.
+	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Ids of its products.
+	ProductIDs []string `json:"product_ids" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	// Name of the promotion.
+	Name string `json:"name" format:"line-not-blank" minLength:"1" maxLength:"200" example:"Autumn sale"`
+	// Discount on the price of each product.
+	Discount Discount `json:"discount"`
+	// When it begins (RFC 3339). Absent: at once.
+	StartsAt time.Time `json:"starts_at,omitempty"`
+	// When it ends (RFC 3339).
+	EndsAt time.Time `json:"ends_at"`
+	// What to say about it.
+	Message string `json:"message,omitempty" maxLength:"500" example:"Only while stocks last"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 // Rules refuses bodies that the schema cannot rule out.
@@ -31,33 +39,46 @@ func (b promotionCreateBody) Rules() error {
 }
 
 type discountPatch struct {
-	Kind  string `json:"kind,omitempty" enum:"percent,amount" doc:"What value counts"`
-	Value int64  `json:"value,omitempty" minimum:"1" maximum:"1000000000000" doc:"1 to 100 percent, or an amount up to the price of the cheapest product"`
+	// What value counts.
+	Kind string `json:"kind,omitempty" enum:"percent,amount"`
+	// 1 to 100 percent, or an amount up to the price of the cheapest product.
+	Value int64 `json:"value,omitempty" minimum:"1" maximum:"1000000000000"`
 }
 
 type promotionPatchBody struct {
-	ProductIDs []string               `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Ids of all its products from now on"`
-	Name       string                 `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"200" doc:"Name of the promotion"`
-	Discount   *discountPatch         `json:"discount,omitempty" doc:"Discount on the price of each product"`
-	StartsAt   time.Time              `json:"starts_at,omitempty" doc:"When it begins (RFC 3339)"`
-	EndsAt     time.Time              `json:"ends_at,omitempty" doc:"When it ends (RFC 3339)"`
-	Message    *string                `json:"message,omitempty" maxLength:"500" nullable:"true" doc:"What to say about it"`
-	State      string                 `json:"state,omitempty" enum:"ended" doc:"ended: ends it now, also before its start"`
-	Metadata   resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// Ids of all its products from now on.
+	ProductIDs []string `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	// Name of the promotion.
+	Name string `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"200"`
+	// Discount on the price of each product.
+	Discount *discountPatch `json:"discount,omitempty"`
+	// When it begins (RFC 3339).
+	StartsAt time.Time `json:"starts_at,omitempty"`
+	// When it ends (RFC 3339).
+	EndsAt time.Time `json:"ends_at,omitempty"`
+	// What to say about it.
+	Message *string `json:"message,omitempty" maxLength:"500" nullable:"true"`
+	// ended: ends it now, also before its start.
+	State string `json:"state,omitempty" enum:"ended"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 type promotionCreateInput struct{ Body promotionCreateBody }
 
 type promotionPatchInput struct {
-	ID string `path:"promotion_id" doc:"Id of the promotion" example:"prm_01h455vb4pex5vsknk084sn02q"`
+	// Id of the promotion.
+	ID string `path:"promotion_id" example:"prm_01h455vb4pex5vsknk084sn02q"`
 	httpapi.IfMatch
 	Body promotionPatchBody
 }
 
 type promotionListInput struct {
 	httpapi.PageInput
-	FactoryID string           `query:"factory_id" doc:"Only promotions of this factory"`
-	State     []PromotionState `query:"state" enum:"scheduled,active,ended" nullable:"false" doc:"Only promotions that are in these states now, separated by commas"`
+	// Only promotions of this factory.
+	FactoryID string `query:"factory_id"`
+	// Only promotions that are in these states now, separated by commas.
+	State []PromotionState `query:"state" enum:"scheduled,active,ended" nullable:"false"`
 }
 
 // Register puts the operations of the area into the router.

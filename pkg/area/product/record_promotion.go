@@ -34,8 +34,10 @@ const (
 
 // Discount is the amount by which a promotion lowers prices.
 type Discount struct {
-	Kind  string `json:"kind" enum:"percent,amount" doc:"What value counts: percent of the price, or the smallest units of its currency" example:"percent"`
-	Value int64  `json:"value" minimum:"1" maximum:"1000000000000" doc:"1 to 100 percent, or an amount up to the price of the cheapest product" example:"20"`
+	// What value counts: percent of the price, or the smallest units of its currency.
+	Kind string `json:"kind" enum:"percent,amount" example:"percent"`
+	// 1 to 100 percent, or an amount up to the price of the cheapest product.
+	Value int64 `json:"value" minimum:"1" maximum:"1000000000000" example:"20"`
 }
 
 // Of returns the price that a discount makes of a price. Halves of the smallest unit are
@@ -52,14 +54,22 @@ func (d Discount) Of(p money.Price) money.Price {
 // Promotion is a promotion as callers see it.
 type Promotion struct {
 	resource.Resource
-	FactoryID  string         `json:"factory_id" doc:"Factory of its products" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	ProductIDs []string       `json:"product_ids" nullable:"false" doc:"Ids of its products"`
-	Name       string         `json:"name" doc:"Name of the promotion" example:"Autumn sale"`
-	Discount   Discount       `json:"discount" doc:"Discount on the price of each product"`
-	StartsAt   resource.Time  `json:"starts_at" doc:"When it begins"`
-	EndsAt     resource.Time  `json:"ends_at" doc:"When it ends"`
-	Message    string         `json:"message" doc:"What to say about it" example:"Only while stocks last"`
-	State      PromotionState `json:"state" enum:"scheduled,active,ended" doc:"State of the promotion. It follows from starts_at and ends_at"`
+	// Factory of its products.
+	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Ids of its products.
+	ProductIDs []string `json:"product_ids" nullable:"false"`
+	// Name of the promotion.
+	Name string `json:"name" example:"Autumn sale"`
+	// Discount on the price of each product.
+	Discount Discount `json:"discount"`
+	// When it begins.
+	StartsAt resource.Time `json:"starts_at"`
+	// When it ends.
+	EndsAt resource.Time `json:"ends_at"`
+	// What to say about it.
+	Message string `json:"message" example:"Only while stocks last"`
+	// State of the promotion. It follows from starts_at and ends_at.
+	State PromotionState `json:"state" enum:"scheduled,active,ended"`
 }
 
 // DecodePromotion reads a promotion with its state at a time.

@@ -11,24 +11,36 @@ import (
 )
 
 type createBody struct {
-	Name       string            `json:"name" format:"line-not-blank" minLength:"1" maxLength:"100" doc:"Name of the client. The page by which its social accounts are connected shows it" example:"Harbour Coffee"`
-	Logo       *string           `json:"logo,omitempty" nullable:"true" maxLength:"64" doc:"Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile keeps a copy for that page"`
-	SpendLimit *int64            `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402 spend_limit_reached. Absent or null: no limit of its own" example:"5000"`
-	Metadata   resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name" format:"line-not-blank" minLength:"1" maxLength:"100" example:"Harbour Coffee"`
+	// Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
+	// keeps a copy for that page.
+	Logo *string `json:"logo,omitempty" nullable:"true" maxLength:"64"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
+	// 402 spend_limit_reached. Absent or null: no limit of its own.
+	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"5000"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 type patchBody struct {
-	Name       string                 `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"100" doc:"Name of the client" example:"Harbour Coffee"`
-	Logo       *string                `json:"logo,omitempty" nullable:"true" maxLength:"64" doc:"Id of a media with its logo. Null removes it"`
-	SpendLimit *int64                 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" doc:"Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once. Null: no limit of its own" example:"8000"`
-	Metadata   resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// Name of the client.
+	Name string `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"100" example:"Harbour Coffee"`
+	// Id of a media with its logo. Null removes it.
+	Logo *string `json:"logo,omitempty" nullable:"true" maxLength:"64"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
+	// once. Null: no limit of its own.
+	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"8000"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 type createInput struct{ Body createBody }
 
 // Path names the profile of a call.
 type Path struct {
-	ID string `path:"profile_id" doc:"Id of the profile" example:"prf_01h455vb4pex5vsknk084sn02q"`
+	// Id of the profile.
+	ID string `path:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
 }
 
 type patchInput struct {

@@ -36,7 +36,8 @@ func NewService(db *store.DB, signer *media.Signer, now func() time.Time) *Servi
 // Details are a profile with its usage, which a list leaves out.
 type Details struct {
 	record.Profile
-	Usage Usage `json:"usage" doc:"What the work for the profile has cost in this calendar month (UTC)"`
+	// What the work for the profile has cost in this calendar month (UTC).
+	Usage Usage `json:"usage"`
 }
 
 // ETag follows from all that is shown: the usage changes without the profile.
@@ -46,9 +47,12 @@ func (d Details) ETag() (string, error) {
 
 // Usage is the spending of a profile in a month.
 type Usage struct {
-	Month string `json:"month" doc:"The month" example:"2026-05"`
-	Spent int64  `json:"spent_credits" doc:"Credits that were spent and reserved. Always 0 in the sandbox"`
-	Left  *int64 `json:"remaining_credits" doc:"Credits that spend_limit_credits leaves. Null: no limit"`
+	// The month.
+	Month string `json:"month" example:"2026-05"`
+	// Credits that were spent and reserved. Always 0 in the sandbox.
+	Spent int64 `json:"spent_credits"`
+	// Credits that spend_limit_credits leaves. Null: no limit.
+	Left *int64 `json:"remaining_credits"`
 }
 
 // settings are the members of a profile that can be changed.

@@ -37,16 +37,27 @@ const (
 // ReviewLink is a page for people without an account.
 type ReviewLink struct {
 	resource.Resource
-	Name        string          `json:"name" doc:"Name for your own use"`
-	ItemIDs     []string        `json:"content_item_ids" nullable:"false" doc:"Content items that the page shows. Empty: those of the factory"`
-	ProfileID   *tenant.Profile `json:"profile_id" doc:"Profile of the content that the page shows. Null: the account as a whole"`
-	FactoryID   *string         `json:"factory_id" doc:"Factory whose generated and scheduled items the page shows. Null: content_item_ids"`
-	May         string          `json:"may" enum:"view,decide" doc:"What people may do on the page: view the items, or also approve them and request changes"`
-	ExpiresAt   resource.Time   `json:"expires_at" doc:"Time at which the page ends"`
-	CreatedBy   string          `json:"created_by" doc:"Id of the API key, or of the person, that created the link. The page ends with its access" example:"key_01h455vb4pex5vsknk084sn02q"`
-	State       string          `json:"state" enum:"active,expired" doc:"State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish content any more"`
-	URL         *string         `json:"url" format:"uri" doc:"Address of the page. It is in the response that creates the link only: null in all others"`
-	SecretShown *resource.Time  `json:"secret_shown_at" doc:"Time at which the address was shown, in late repeats of the creation. Null otherwise"`
+	// Name for your own use.
+	Name string `json:"name"`
+	// Content items that the page shows. Empty: those of the factory.
+	ItemIDs []string `json:"content_item_ids" nullable:"false"`
+	// Profile of the content that the page shows. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Factory whose generated and scheduled items the page shows. Null: content_item_ids.
+	FactoryID *string `json:"factory_id"`
+	// What people may do on the page: view the items, or also approve them and request changes.
+	May string `json:"may" enum:"view,decide"`
+	// Time at which the page ends.
+	ExpiresAt resource.Time `json:"expires_at"`
+	// Id of the API key, or of the person, that created the link. The page ends with its access.
+	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
+	// State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish
+	// content any more.
+	State string `json:"state" enum:"active,expired"`
+	// Address of the page. It is in the response that creates the link only: null in all others.
+	URL *string `json:"url" format:"uri"`
+	// Time at which the address was shown, in late repeats of the creation. Null otherwise.
+	SecretShown *resource.Time `json:"secret_shown_at"`
 }
 
 var _ httpapi.Confidential = ReviewLink{}
@@ -98,12 +109,18 @@ func (l linkRecord) principal(holder store.Item, owner tenant.Owner, now time.Ti
 }
 
 type linkBody struct {
-	Name      string            `json:"name,omitempty" format:"line" maxLength:"100" doc:"Name for your own use" example:"Spring campaign"`
-	ItemIDs   []string          `json:"content_item_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Content items to show. Send them or factory_id"`
-	FactoryID string            `json:"factory_id,omitempty" maxLength:"64" doc:"Factory whose generated and scheduled items to show, up to 50, the newest first" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	May       string            `json:"may,omitempty" enum:"view,decide" default:"view" doc:"What people may do: view, or also decide"`
-	ExpiresAt *resource.Time    `json:"expires_at,omitempty" doc:"Time at which the page ends: within 30 days. Absent: in 7 days" example:"2027-01-15T09:30:00Z"`
-	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Name for your own use.
+	Name string `json:"name,omitempty" format:"line" maxLength:"100" example:"Spring campaign"`
+	// Content items to show. Send them or factory_id.
+	ItemIDs []string `json:"content_item_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	// Factory whose generated and scheduled items to show, up to 50, the newest first.
+	FactoryID string `json:"factory_id,omitempty" maxLength:"64" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// What people may do: view, or also decide.
+	May string `json:"may,omitempty" enum:"view,decide" default:"view"`
+	// Time at which the page ends: within 30 days. Absent: in 7 days.
+	ExpiresAt *resource.Time `json:"expires_at,omitempty" example:"2027-01-15T09:30:00Z"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 // Rules refuses a body without a subject, or with two.
@@ -124,7 +141,8 @@ type linksInput struct {
 
 type endLinkInput struct {
 	httpapi.IfMatch
-	ID string `path:"review_link_id" doc:"Id of the review link" example:"rvl_01h455vb4pex5vsknk084sn02q"`
+	// Id of the review link.
+	ID string `path:"review_link_id" example:"rvl_01h455vb4pex5vsknk084sn02q"`
 }
 
 // registerLinks adds the operations of review links.

@@ -19,11 +19,16 @@ import (
 const mostSlotDays = 62
 
 type validateBody struct {
-	ItemID    string                  `json:"content_item_id,omitempty" maxLength:"64" doc:"Content item to check. Send it or item" example:"cnt_01h455vb4pex5vsknk084sn02q"`
-	Item      *content.CreateBody     `json:"item,omitempty" doc:"Body of createContentItem to check"`
-	Accounts  []string                `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false" doc:"Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory"`
-	PublishAt *resource.Time          `json:"publish_at,omitempty" doc:"Time of publication. Absent: that of the item, or else now" example:"2027-01-15T09:30:00Z"`
-	Options   content.PlatformOptions `json:"options,omitempty" doc:"Options of the post, by platform"`
+	// Content item to check. Send it or item.
+	ItemID string `json:"content_item_id,omitempty" maxLength:"64" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// Body of createContentItem to check.
+	Item *content.CreateBody `json:"item,omitempty"`
+	// Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory.
+	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
+	// Time of publication. Absent: that of the item, or else now.
+	PublishAt *resource.Time `json:"publish_at,omitempty" example:"2027-01-15T09:30:00Z"`
+	// Options of the post, by platform.
+	Options content.PlatformOptions `json:"options,omitempty"`
 }
 
 // Rules refuses a body without a subject, or with two.
@@ -40,23 +45,32 @@ type validateInput struct {
 
 type slotsInput struct {
 	httpapi.SliceInput
-	FactoryID string    `query:"factory_id" required:"true" doc:"Factory with the schedule" example:"fac_01h455vb4pex5vsknk084sn02q"`
-	AccountID string    `query:"social_account_id" doc:"Only this social account. Absent: all of the factory"`
-	From      time.Time `query:"from" doc:"Only slots at this time or later (RFC 3339). Absent: now"`
-	To        time.Time `query:"to" doc:"Only slots before this time (RFC 3339), up to 62 days later. Absent: 14 days later"`
+	// Factory with the schedule.
+	FactoryID string `query:"factory_id" required:"true" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Only this social account. Absent: all of the factory.
+	AccountID string `query:"social_account_id"`
+	// Only slots at this time or later (RFC 3339). Absent: now.
+	From time.Time `query:"from"`
+	// Only slots before this time (RFC 3339), up to 62 days later. Absent: 14 days later.
+	To time.Time `query:"to"`
 }
 
 // Slot is a time of the schedule of a factory.
 type Slot struct {
-	At    resource.Time `json:"at" doc:"Time"`
-	Free  bool          `json:"free" doc:"Whether no item takes it on any of the accounts"`
-	Taken []TakenSlot   `json:"taken" nullable:"false" doc:"Accounts on which an item takes it"`
+	// Time.
+	At resource.Time `json:"at"`
+	// Whether no item takes it on any of the accounts.
+	Free bool `json:"free"`
+	// Accounts on which an item takes it.
+	Taken []TakenSlot `json:"taken" nullable:"false"`
 }
 
 // TakenSlot is an account on which a slot is taken.
 type TakenSlot struct {
-	SocialAccountID string `json:"social_account_id" doc:"Social account"`
-	ContentItemID   string `json:"content_item_id" doc:"Content item that takes it"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Content item that takes it.
+	ContentItemID string `json:"content_item_id"`
 }
 
 // registerPlanning adds the checks and the slots.

@@ -33,44 +33,71 @@ const statePlanned = "planned"
 
 // Entry is a publication, or what is planned, in the calendar of an account.
 type Entry struct {
-	ID              *string                  `json:"id" doc:"Id of the publication. Null while it is planned: it gets one when the item is scheduled"`
-	State           string                   `json:"state" enum:"planned,pending,publishing,published,failed,deleted" doc:"State of the publication. planned: its item is not generated, or waits for its approval"`
-	PlannedAt       resource.Time            `json:"planned_at" doc:"Time for which it was planned, or at which publishing began"`
-	ContentItemID   string                   `json:"content_item_id" doc:"Content item"`
-	FactoryID       string                   `json:"factory_id" doc:"Factory of the item"`
-	Kind            item.Kind                `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content"`
-	Title           string                   `json:"title" doc:"Title of the item"`
-	ContentState    item.State               `json:"content_state" doc:"State of the item"`
-	Approval        item.Approval            `json:"approval" doc:"Approval of the item"`
-	SocialAccountID *string                  `json:"social_account_id" doc:"Social account. Null while it is planned for those of the factory"`
-	Platform        *string                  `json:"platform" doc:"Platform. Null while it is planned"`
-	PlatformPostID  *string                  `json:"platform_post_id" doc:"Id of the post on the platform. Null if there is none"`
-	URL             *string                  `json:"url" doc:"Address of the post. Null if there is none"`
-	PublishedAt     *resource.Time           `json:"published_at" doc:"Time at which it was published. Null until then"`
-	Metrics         *item.Metrics            `json:"metrics" doc:"How the post is received. Null until they are read"`
-	Failure         *item.PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	// Id of the publication. Null while it is planned: it gets one when the item is scheduled.
+	ID *string `json:"id"`
+	// State of the publication. planned: its item is not generated, or waits for its approval.
+	State string `json:"state" enum:"planned,pending,publishing,published,failed,deleted"`
+	// Time for which it was planned, or at which publishing began.
+	PlannedAt resource.Time `json:"planned_at"`
+	// Content item.
+	ContentItemID string `json:"content_item_id"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Kind of content.
+	Kind item.Kind `json:"kind" enum:"post,video,carousel,story,music_clip"`
+	// Title of the item.
+	Title string `json:"title"`
+	// State of the item.
+	ContentState item.State `json:"content_state"`
+	// Approval of the item.
+	Approval item.Approval `json:"approval"`
+	// Social account. Null while it is planned for those of the factory.
+	SocialAccountID *string `json:"social_account_id"`
+	// Platform. Null while it is planned.
+	Platform *string `json:"platform"`
+	// Id of the post on the platform. Null if there is none.
+	PlatformPostID *string `json:"platform_post_id"`
+	// Address of the post. Null if there is none.
+	URL *string `json:"url"`
+	// Time at which it was published. Null until then.
+	PublishedAt *resource.Time `json:"published_at"`
+	// How the post is received. Null until they are read.
+	Metrics *item.Metrics `json:"metrics"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *item.PublicationFailure `json:"failure"`
 }
 
 // PublicationPath is the part of the path that names a publication.
 type PublicationPath struct {
-	ID string `path:"publication_id" doc:"Id of the publication" example:"pub_01h455vb4pex5vsknk084sn02q"`
+	// Id of the publication.
+	ID string `path:"publication_id" example:"pub_01h455vb4pex5vsknk084sn02q"`
 }
 
 type listInput struct {
 	httpapi.SliceInput
 	profile.Filter
-	From      time.Time `query:"from" doc:"Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago"`
-	To        time.Time `query:"to" doc:"Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60 days, or 90 days after from"`
-	State     []string  `query:"state" enum:"planned,pending,publishing,published,failed,deleted" nullable:"false" doc:"Only publications in these states, separated by commas"`
-	Platform  []string  `query:"platform" nullable:"false" doc:"Only publications on these platforms, separated by commas"`
-	AccountID string    `query:"social_account_id" doc:"Only publications to this social account"`
-	FactoryID string    `query:"factory_id" doc:"Only publications of this factory"`
-	OrderBy   string    `query:"order_by" enum:"time,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"time" doc:"What the results are sorted by. Publications without the metric are last"`
-	Order     string    `query:"order" enum:"asc,desc" default:"desc" doc:"Order of the results: desc is the latest or greatest first"`
+	// Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago.
+	From time.Time `query:"from"`
+	// Only what is planned, or was published, before this time (RFC 3339), up to 366 days after from. Absent: in 60
+	// days, or 90 days after from.
+	To time.Time `query:"to"`
+	// Only publications in these states, separated by commas.
+	State []string `query:"state" enum:"planned,pending,publishing,published,failed,deleted" nullable:"false"`
+	// Only publications on these platforms, separated by commas.
+	Platform []string `query:"platform" nullable:"false"`
+	// Only publications to this social account.
+	AccountID string `query:"social_account_id"`
+	// Only publications of this factory.
+	FactoryID string `query:"factory_id"`
+	// What the results are sorted by. Publications without the metric are last.
+	OrderBy string `query:"order_by" enum:"time,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"time"`
+	// Order of the results: desc is the latest or greatest first.
+	Order string `query:"order" enum:"asc,desc" default:"desc"`
 }
 
 type patchBody struct {
-	Caption string `json:"caption" format:"not-blank" minLength:"1" maxLength:"5000" doc:"New text of the post, with its hashtags"`
+	// New text of the post, with its hashtags.
+	Caption string `json:"caption" format:"not-blank" minLength:"1" maxLength:"5000"`
 }
 
 type patchInput struct {

@@ -71,7 +71,8 @@ type decideInput struct {
 }
 
 type approveBody struct {
-	Note string `json:"note,omitempty" format:"not-blank" maxLength:"2000" doc:"Note for those who made the content"`
+	// Note for those who made the content.
+	Note string `json:"note,omitempty" format:"not-blank" maxLength:"2000"`
 }
 
 type changesInput struct {
@@ -81,7 +82,8 @@ type changesInput struct {
 }
 
 type changesBody struct {
-	Note string `json:"note" format:"not-blank" minLength:"1" maxLength:"2000" doc:"What is to be changed" example:"Name the price in the first line."`
+	// What is to be changed.
+	Note string `json:"note" format:"not-blank" minLength:"1" maxLength:"2000" example:"Name the price in the first line."`
 }
 
 // registerApprovals adds the decisions about content items.

@@ -19,8 +19,11 @@ import (
 
 // Reset is a reset of the sandbox that was accepted.
 type Reset struct {
-	State       string        `json:"state" enum:"resetting,advancing" doc:"What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and nothing is deleted"`
-	RequestedAt resource.Time `json:"requested_at" doc:"Time of the request. What is made later stays"`
+	// What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and
+	// nothing is deleted.
+	State string `json:"state" enum:"resetting,advancing"`
+	// Time of the request. What is made later stays.
+	RequestedAt resource.Time `json:"requested_at"`
 }
 
 // usualReset is the usual duration of a reset.
@@ -44,7 +47,8 @@ const (
 )
 
 type resetBody struct {
-	Advance int64 `json:"advance,omitempty" minimum:"1" maximum:"31536000" doc:"Seconds by which the clock of the metrics moves forward. With it, nothing is deleted" example:"604800"`
+	// Seconds by which the clock of the metrics moves forward. With it, nothing is deleted.
+	Advance int64 `json:"advance,omitempty" minimum:"1" maximum:"31536000" example:"604800"`
 }
 
 type resetInput struct{ Body *resetBody }

@@ -37,33 +37,60 @@ const (
 // Account is a social account as callers see it.
 type Account struct {
 	resource.Resource
-	ProfileID        *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
-	Platform         string          `json:"platform" doc:"Platform of the account"`
-	Handle           string          `json:"handle" doc:"Name on the platform. Empty until the account is connected" example:"@acme_news"`
-	DisplayName      string          `json:"display_name" doc:"Display name on the platform" example:"Acme News"`
-	AvatarURL        *string         `json:"avatar_url" doc:"URL of its picture. Null: none"`
-	State            State           `json:"state" enum:"pending,connected,needs_reconnect,disconnected" doc:"State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days"`
-	FactoryIDs       []string        `json:"factory_ids" nullable:"false" doc:"Ids of the factories that publish to it"`
-	TokenExpiresAt   *resource.Time  `json:"token_expires_at" doc:"Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it does not end, or there is none"`
-	ReconnectBefore  *resource.Time  `json:"reconnect_before" doc:"Time before which its owner has to connect it again, because the platform ends the access then. The event social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still connected. Null: it does not end"`
-	AuthorizationURL *string         `json:"authorization_url" doc:"URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your account and continues to the platform. It is in the response that asks for the access only: null in all others"`
-	LateAfter        *int            `json:"late_after" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published however late it is" example:"3600"`
-	Comments         Commenting      `json:"comments" doc:"What can be done with the comments on its posts"`
-	ConnectedAs      *string         `json:"connected_as" doc:"Id of the account that is connected in place of this one, because it is the same account of the platform. Null otherwise"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Platform of the account.
+	Platform string `json:"platform"`
+	// Name on the platform. Empty until the account is connected.
+	Handle string `json:"handle" example:"@acme_news"`
+	// Display name on the platform.
+	DisplayName string `json:"display_name" example:"Acme News"`
+	// URL of its picture. Null: none.
+	AvatarURL *string `json:"avatar_url"`
+	// State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the
+	// access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days.
+	State State `json:"state" enum:"pending,connected,needs_reconnect,disconnected"`
+	// Ids of the factories that publish to it.
+	FactoryIDs []string `json:"factory_ids" nullable:"false"`
+	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null:
+	// it does not end, or there is none.
+	TokenExpiresAt *resource.Time `json:"token_expires_at"`
+	// Time before which its owner has to connect it again, because the platform ends the access then. The event
+	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
+	// connected. Null: it does not end.
+	ReconnectBefore *resource.Time `json:"reconnect_before"`
+	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names
+	// your account and continues to the platform. It is in the response that asks for the access only: null in all
+	// others.
+	AuthorizationURL *string `json:"authorization_url"`
+	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
+	// however late it is.
+	LateAfter *int `json:"late_after" example:"3600"`
+	// What can be done with the comments on its posts.
+	Comments Commenting `json:"comments"`
+	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
+	// otherwise.
+	ConnectedAs *string `json:"connected_as"`
 }
 
 // Abilities tell what can be done with the comments on posts of a platform.
 type Abilities struct {
-	List   bool `json:"list" doc:"Whether they are read"`
-	Reply  bool `json:"reply" doc:"Whether a reply can be published"`
-	Hide   bool `json:"hide" doc:"Whether they can be hidden from other readers"`
-	Delete bool `json:"delete" doc:"Whether they can be deleted"`
+	// Whether they are read.
+	List bool `json:"list"`
+	// Whether a reply can be published.
+	Reply bool `json:"reply"`
+	// Whether they can be hidden from other readers.
+	Hide bool `json:"hide"`
+	// Whether they can be deleted.
+	Delete bool `json:"delete"`
 }
 
 // Commenting tells what can be done with the comments on the posts of an account.
 type Commenting struct {
 	Abilities
-	Reconnect bool `json:"reconnect" doc:"Whether the platform has refused a call about comments because the account was connected without the permission for them. Connect it again, and allow all that the page asks for. Posts are published nevertheless"`
+	// Whether the platform has refused a call about comments because the account was connected without the permission
+	// for them. Connect it again, and allow all that the page asks for. Posts are published nevertheless.
+	Reconnect bool `json:"reconnect"`
 }
 
 // AbilitiesOf returns what can be done on a platform.

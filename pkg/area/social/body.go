@@ -9,16 +9,29 @@ import (
 
 type connectBody struct {
 	profile.Given
-	Platform        platformID        `json:"platform,omitempty" doc:"Platform of the account. Send this or social_account_id"`
-	SocialAccountID string            `json:"social_account_id,omitempty" doc:"Id of an account to connect again. Send this or platform" example:"soc_01h455vb4pex5vsknk084sn02q"`
-	BotToken        string            `json:"bot_token,omitempty" maxLength:"200" pattern:"^[0-9]+:[0-9A-Za-z_-]+$" patternDescription:"a token of @BotFather" doc:"telegram: token of a bot that is an administrator of the channel"`
-	Channel         string            `json:"channel,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]+$" patternDescription:"free of control characters" doc:"Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its owner chooses where it is left out" example:"@acme_news"`
-	Username        string            `json:"username,omitempty" maxLength:"200" doc:"User name. rutube and bluesky need it: of bluesky, the handle of the account"`
-	Password        string            `json:"password,omitempty" maxLength:"200" doc:"Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored"`
-	CommunityToken  string            `json:"community_token,omitempty" maxLength:"500" pattern:"^[0-9A-Za-z._-]+$" patternDescription:"a token of a community" doc:"vk: token of a community, in place of OAuth. VK takes posts of text only with it"`
-	ReturnURL       string            `json:"return_url,omitempty" maxLength:"2048" doc:"Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error where it failed, in its query. The operator of the service lists the pages that are allowed" example:"https://app.example.com/social"`
-	LateAfter       *int              `json:"late_after,omitempty" minimum:"60" maximum:"15552000" doc:"Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published however late it is" example:"3600"`
-	Metadata        resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Platform of the account. Send this or social_account_id.
+	Platform platformID `json:"platform,omitempty"`
+	// Id of an account to connect again. Send this or platform.
+	SocialAccountID string `json:"social_account_id,omitempty" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	// telegram: token of a bot that is an administrator of the channel.
+	BotToken string `json:"bot_token,omitempty" maxLength:"200" pattern:"^[0-9]+:[0-9A-Za-z_-]+$" patternDescription:"a token of @BotFather"`
+	// Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
+	// owner chooses where it is left out.
+	Channel string `json:"channel,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]+$" patternDescription:"free of control characters" example:"@acme_news"`
+	// User name. rutube and bluesky need it: of bluesky, the handle of the account.
+	Username string `json:"username,omitempty" maxLength:"200"`
+	// Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored.
+	Password string `json:"password,omitempty" maxLength:"200"`
+	// vk: token of a community, in place of OAuth. VK takes posts of text only with it.
+	CommunityToken string `json:"community_token,omitempty" maxLength:"500" pattern:"^[0-9A-Za-z._-]+$" patternDescription:"a token of a community"`
+	// Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
+	// error where it failed, in its query. The operator of the service lists the pages that are allowed.
+	ReturnURL string `json:"return_url,omitempty" maxLength:"2048" example:"https://app.example.com/social"`
+	// Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
+	// however late it is.
+	LateAfter *int `json:"late_after,omitempty" minimum:"60" maximum:"15552000" example:"3600"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 // Rules refuses a body that names no account.

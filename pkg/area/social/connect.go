@@ -26,7 +26,8 @@ const grantTime = 12 * time.Second
 // Connecting is an account with the address of the page that grants access, which is shown once.
 type Connecting struct {
 	Account
-	LinkShownAt *resource.Time `json:"link_shown_at,omitempty" doc:"Time at which authorization_url was made and shown. Only in a repeat that leaves it out"`
+	// Time at which authorization_url was made and shown. Only in a repeat that leaves it out.
+	LinkShownAt *resource.Time `json:"link_shown_at,omitempty"`
 }
 
 // Concealed implements httpapi.Confidential.

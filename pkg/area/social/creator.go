@@ -22,21 +22,32 @@ const (
 )
 
 type creatorInput struct {
-	AccountID string `query:"social_account_id" required:"true" doc:"Social account" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	// Social account.
+	AccountID string `query:"social_account_id" required:"true" example:"soc_01h455vb4pex5vsknk084sn02q"`
 }
 
 // CreatorInfo is what a platform allows an account to choose now.
 type CreatorInfo struct {
-	SocialAccountID string   `json:"social_account_id" doc:"Social account"`
-	Platform        string   `json:"platform" doc:"Platform of the account"`
-	Username        string   `json:"username" doc:"User name on the platform"`
-	Nickname        string   `json:"nickname" doc:"Display name on the platform: show it to the person who posts"`
-	CanPost         bool     `json:"can_post" doc:"Whether the account may make another post now"`
-	Privacies       []string `json:"privacies" nullable:"false" doc:"Values of the option privacy that the account may choose. There is no default"`
-	Comments        bool     `json:"comments" doc:"Whether comments may be permitted"`
-	Duet            bool     `json:"duet" doc:"Whether duets may be permitted"`
-	Stitch          bool     `json:"stitch" doc:"Whether stitches may be permitted"`
-	MaxVideoSeconds *int64   `json:"max_video_seconds" doc:"Longest video that the account may post. Null: not known"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform string `json:"platform"`
+	// User name on the platform.
+	Username string `json:"username"`
+	// Display name on the platform: show it to the person who posts.
+	Nickname string `json:"nickname"`
+	// Whether the account may make another post now.
+	CanPost bool `json:"can_post"`
+	// Values of the option privacy that the account may choose. There is no default.
+	Privacies []string `json:"privacies" nullable:"false"`
+	// Whether comments may be permitted.
+	Comments bool `json:"comments"`
+	// Whether duets may be permitted.
+	Duet bool `json:"duet"`
+	// Whether stitches may be permitted.
+	Stitch bool `json:"stitch"`
+	// Longest video that the account may post. Null: not known.
+	MaxVideoSeconds *int64 `json:"max_video_seconds"`
 }
 
 // registerCreator adds the operation that reads what a creator may choose.

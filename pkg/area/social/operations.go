@@ -21,26 +21,33 @@ type connectInput struct {
 // Path is the path of one account. It is exported because huma finds the parameters of embedded
 // types only if the types are exported.
 type Path struct {
-	ID string `path:"social_account_id" doc:"Id of the social account" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	// Id of the social account.
+	ID string `path:"social_account_id" example:"soc_01h455vb4pex5vsknk084sn02q"`
 }
 
 type disconnectInput struct {
 	Path
 	httpapi.IfMatch
-	Force bool `query:"force" doc:"Whether to disconnect an account that items are scheduled to. It is removed from them; an item without another account is unscheduled"`
+	// Whether to disconnect an account that items are scheduled to. It is removed from them; an item without another
+	// account is unscheduled.
+	Force bool `query:"force"`
 }
 
 type attachInput struct {
 	Path
-	FactoryID string `path:"factory_id" doc:"Id of the factory" example:"fac_01h455vb4pex5vsknk084sn02q"`
+	// Id of the factory.
+	FactoryID string `path:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 }
 
 type listInput struct {
 	httpapi.PageInput
 	profile.Filter
-	Platform  []platformID `query:"platform" nullable:"false" doc:"Only accounts of these platforms, separated by commas"`
-	State     []string     `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false" doc:"Only accounts in these states, separated by commas"`
-	FactoryID string       `query:"factory_id" doc:"Only accounts of this factory"`
+	// Only accounts of these platforms, separated by commas.
+	Platform []platformID `query:"platform" nullable:"false"`
+	// Only accounts in these states, separated by commas.
+	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
+	// Only accounts of this factory.
+	FactoryID string `query:"factory_id"`
 }
 
 // Register adds the operations of the area to the router.

@@ -26,63 +26,107 @@ type platformsInput struct {
 
 // Platform is a platform as callers see it.
 type Platform struct {
-	ID         string   `json:"id" doc:"Id of the platform"`
-	Name       string   `json:"name" doc:"Name of the platform" example:"YouTube"`
-	Connect    string   `json:"connect" enum:"oauth2,bot_token,password" doc:"How an account is connected: see connectSocialAccount"`
-	Configured bool     `json:"configured" doc:"Whether accounts can be connected: the operator of the service has registered an application with the platform, where it needs one"`
-	Beta       bool     `json:"beta" doc:"Whether the platform documents its interface badly, so that it may stop working without notice"`
-	Accepts    []Accept `json:"accepts" nullable:"false" doc:"What each kind of content may have"`
-	MaxTags    int      `json:"max_hashtags" doc:"Maximum number of hashtags. 0: none"`
-	Options    []string `json:"options" nullable:"false" doc:"Options that publishing to the platform takes"`
-	Privacies  []string `json:"privacies" nullable:"false" doc:"Values of the option privacy. The first is the default"`
-	Metrics    []string `json:"metrics" nullable:"false" doc:"Metrics that the platform has"`
-	AccountHas []string `json:"account_metrics" nullable:"false" doc:"Members of listAccountMetrics that the platform has"`
-	History    bool     `json:"account_history" doc:"Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from the connection on"`
-	Plain      bool     `json:"plain_media" doc:"Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform are made without, unless its logo_places say otherwise, and others are refused"`
-	Edits      bool     `json:"edits_posts" doc:"Whether the text of published posts can be changed"`
-	Deletes    bool     `json:"deletes_posts" doc:"Whether published posts can be deleted"`
-	Comments   Comments `json:"comments" doc:"What can be done with the comments on posts"`
-	DailyLimit *int     `json:"daily_limit" doc:"Maximum number of posts of an account in 24 hours. Null: no known limit"`
-	Notes      []string `json:"notes" nullable:"false" doc:"What else to know"`
+	// Id of the platform.
+	ID string `json:"id"`
+	// Name of the platform.
+	Name string `json:"name" example:"YouTube"`
+	// How an account is connected: see connectSocialAccount.
+	Connect string `json:"connect" enum:"oauth2,bot_token,password"`
+	// Whether accounts can be connected: the operator of the service has registered an application with the platform,
+	// where it needs one.
+	Configured bool `json:"configured"`
+	// Whether the platform documents its interface badly, so that it may stop working without notice.
+	Beta bool `json:"beta"`
+	// What each kind of content may have.
+	Accepts []Accept `json:"accepts" nullable:"false"`
+	// Maximum number of hashtags. 0: none.
+	MaxTags int `json:"max_hashtags"`
+	// Options that publishing to the platform takes.
+	Options []string `json:"options" nullable:"false"`
+	// Values of the option privacy. The first is the default.
+	Privacies []string `json:"privacies" nullable:"false"`
+	// Metrics that the platform has.
+	Metrics []string `json:"metrics" nullable:"false"`
+	// Members of listAccountMetrics that the platform has.
+	AccountHas []string `json:"account_metrics" nullable:"false"`
+	// Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from
+	// the connection on.
+	History bool `json:"account_history"`
+	// Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the
+	// platform are made without, unless its logo_places say otherwise, and others are refused.
+	Plain bool `json:"plain_media"`
+	// Whether the text of published posts can be changed.
+	Edits bool `json:"edits_posts"`
+	// Whether published posts can be deleted.
+	Deletes bool `json:"deletes_posts"`
+	// What can be done with the comments on posts.
+	Comments Comments `json:"comments"`
+	// Maximum number of posts of an account in 24 hours. Null: no known limit.
+	DailyLimit *int `json:"daily_limit"`
+	// What else to know.
+	Notes []string `json:"notes" nullable:"false"`
 }
 
 // Comments tells what can be done with the comments on posts of a platform.
 type Comments struct {
 	Abilities
-	MaxReply TextLimit `json:"max_reply" doc:"Limit of a reply"`
+	// Limit of a reply.
+	MaxReply TextLimit `json:"max_reply"`
 }
 
 // Accept bounds the posts of one kind.
 type Accept struct {
-	Kind       string     `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content"`
-	Title      TextLimit  `json:"title" doc:"Title"`
-	Caption    TextLimit  `json:"caption" doc:"Caption. A longer one is refused, but where the platform takes the rest as a message of its own"`
-	LongestIn2 int        `json:"max_with_rest" doc:"Maximum length of a caption whose end is published as a message of its own. 0: none is"`
-	MaxPosts   int        `json:"max_posts" doc:"Maximum number of posts of a thread, with the option thread. 1: the platform has no threads"`
-	MinMedia   int        `json:"min_media" doc:"Minimum number of media"`
-	MaxMedia   int        `json:"max_media" doc:"Maximum number of media"`
-	Image      *FileLimit `json:"image" doc:"Limits of each image. Null: none is taken"`
-	Video      *FileLimit `json:"video" doc:"Limits of each video. Null: none is taken"`
-	Without    []string   `json:"without_options" nullable:"false" doc:"Options of the platform that posts of the kind do not take"`
+	// Kind of content.
+	Kind string `json:"kind" enum:"post,video,carousel,story,music_clip"`
+	// Title.
+	Title TextLimit `json:"title"`
+	// Caption. A longer one is refused, but where the platform takes the rest as a message of its own.
+	Caption TextLimit `json:"caption"`
+	// Maximum length of a caption whose end is published as a message of its own. 0: none is.
+	LongestIn2 int `json:"max_with_rest"`
+	// Maximum number of posts of a thread, with the option thread. 1: the platform has no threads.
+	MaxPosts int `json:"max_posts"`
+	// Minimum number of media.
+	MinMedia int `json:"min_media"`
+	// Maximum number of media.
+	MaxMedia int `json:"max_media"`
+	// Limits of each image. Null: none is taken.
+	Image *FileLimit `json:"image"`
+	// Limits of each video. Null: none is taken.
+	Video *FileLimit `json:"video"`
+	// Options of the platform that posts of the kind do not take.
+	Without []string `json:"without_options" nullable:"false"`
 }
 
 // TextLimit bounds a text.
 type TextLimit struct {
-	Max      int    `json:"max" doc:"Maximum length. 0: there is no such text"`
-	Unit     string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters" doc:"Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji and for a character of the scripts of East Asia, 1 for others"`
-	MaxBytes *int   `json:"max_bytes" doc:"Further maximum of the length in bytes of UTF-8. Null: none"`
-	Required bool   `json:"required" doc:"Whether it is required"`
+	// Maximum length. 0: there is no such text.
+	Max int `json:"max"`
+	// Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji
+	// and for a character of the scripts of East Asia, 1 for others.
+	Unit string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters"`
+	// Further maximum of the length in bytes of UTF-8. Null: none.
+	MaxBytes *int `json:"max_bytes"`
+	// Whether it is required.
+	Required bool `json:"required"`
 }
 
 // FileLimit bounds a file.
 type FileLimit struct {
-	MIMETypes  []string `json:"mime_types" nullable:"false" doc:"Media types"`
-	MaxBytes   int64    `json:"max_bytes" doc:"Maximum size in bytes"`
-	MinRatio   *float64 `json:"min_aspect_ratio" doc:"Minimum of width divided by height. Null: none"`
-	MaxRatio   *float64 `json:"max_aspect_ratio" doc:"Maximum of width divided by height. Null: none"`
-	MaxSides   *int     `json:"max_sides" doc:"Maximum of width and height together, in pixels. Null: none"`
-	MinSeconds *float64 `json:"min_seconds" doc:"Minimum duration. Null: none"`
-	MaxSeconds *float64 `json:"max_seconds" doc:"Maximum duration. Null: none"`
+	// Media types.
+	MIMETypes []string `json:"mime_types" nullable:"false"`
+	// Maximum size in bytes.
+	MaxBytes int64 `json:"max_bytes"`
+	// Minimum of width divided by height. Null: none.
+	MinRatio *float64 `json:"min_aspect_ratio"`
+	// Maximum of width divided by height. Null: none.
+	MaxRatio *float64 `json:"max_aspect_ratio"`
+	// Maximum of width and height together, in pixels. Null: none.
+	MaxSides *int `json:"max_sides"`
+	// Minimum duration. Null: none.
+	MinSeconds *float64 `json:"min_seconds"`
+	// Maximum duration. Null: none.
+	MaxSeconds *float64 `json:"max_seconds"`
 }
 
 func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpapi.Page[Platform], error) {

@@ -21,16 +21,23 @@ import (
 
 // Estimate is the cost of a generation.
 type Estimate struct {
-	Kind    provider.Kind  `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
-	Model   string         `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
-	Credits int64          `json:"credits" doc:"Credits that the generation costs with a live key" example:"4"`
-	Price   *catalog.Price `json:"price" doc:"Price of the model, from which the cost is computed"`
+	// Kind of the generation.
+	Kind provider.Kind `json:"kind" enum:"video,image,music,voice,avatar"`
+	// Id of the model.
+	Model string `json:"model" example:"flux-pro-1.1"`
+	// Credits that the generation costs with a live key.
+	Credits int64 `json:"credits" example:"4"`
+	// Price of the model, from which the cost is computed.
+	Price *catalog.Price `json:"price"`
 }
 
 type estimateBody struct {
-	Kind  provider.Kind `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
-	Model string        `json:"model,omitempty" maxLength:"100" doc:"Id of a model of the catalog. Absent: the default of the catalog"`
-	Input given         `json:"input" doc:"Input of the operation that creates this kind"`
+	// Kind of the generation.
+	Kind provider.Kind `json:"kind" enum:"video,image,music,voice,avatar"`
+	// Id of a model of the catalog. Absent: the default of the catalog.
+	Model string `json:"model,omitempty" maxLength:"100"`
+	// Input of the operation that creates this kind.
+	Input given `json:"input"`
 }
 
 // given is an input with the names of the members that were sent: a creating operation

@@ -30,25 +30,39 @@ const (
 
 // Failure is the reason why a generation failed.
 type Failure struct {
-	Code      provider.FailureCode `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
-	Message   string               `json:"message" doc:"What happened and what to do about it"`
-	Retryable bool                 `json:"retryable" doc:"Whether the same request may succeed if sent again"`
+	// Machine-readable reason of the failure.
+	Code provider.FailureCode `json:"code" example:"generation_failed"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// Whether the same request may succeed if sent again.
+	Retryable bool `json:"retryable"`
 }
 
 // Generation is a generation as callers see it.
 type Generation struct {
 	resource.Resource
-	ProfileID       *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to. Null: the account as a whole"`
-	Kind            provider.Kind   `json:"kind" enum:"video,image,music,voice,avatar" doc:"Kind of the generation"`
-	Model           string          `json:"model" doc:"Id of the model" example:"flux-pro-1.1"`
-	Input           Input           `json:"input" doc:"Input of the request, with the defaults that apply"`
-	State           State           `json:"state" enum:"queued,generating,generated,failed,canceled" doc:"State of the generation. The last three are final"`
-	Progress        int             `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent, as reported by the provider"`
-	Media           []media.View    `json:"media" nullable:"false" doc:"Files. Each GET signs their URLs for one hour"`
-	ReservedCredits int64           `json:"reserved_credits" doc:"Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox"`
-	CostCredits     int64           `json:"cost_credits" doc:"Credits charged. 0 until it has ended, and always in the sandbox"`
-	ExpiresAt       *resource.Time  `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
-	Failure         *Failure        `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Kind of the generation.
+	Kind provider.Kind `json:"kind" enum:"video,image,music,voice,avatar"`
+	// Id of the model.
+	Model string `json:"model" example:"flux-pro-1.1"`
+	// Input of the request, with the defaults that apply.
+	Input Input `json:"input"`
+	// State of the generation. The last three are final.
+	State State `json:"state" enum:"queued,generating,generated,failed,canceled"`
+	// Progress in percent, as reported by the provider.
+	Progress int `json:"progress" minimum:"0" maximum:"100"`
+	// Files. Each GET signs their URLs for one hour.
+	Media []media.View `json:"media" nullable:"false"`
+	// Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox.
+	ReservedCredits int64 `json:"reserved_credits"`
+	// Credits charged. 0 until it has ended, and always in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key.
+	ExpiresAt *resource.Time `json:"expires_at"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *Failure `json:"failure"`
 
 	// Usual is the usual duration of a generation that was just accepted.
 	Usual time.Duration `json:"-"`
@@ -61,7 +75,8 @@ func (g Generation) Pending() (path string, after time.Duration) {
 
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
-	Outcome string `json:"outcome,omitempty" enum:"generated,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the generation. The last three refuse the call with that error, as with a live key"`
+	// Result of the generation. The last three refuse the call with that error, as with a live key.
+	Outcome string `json:"outcome,omitempty" enum:"generated,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"generated"`
 	generate.Rehearsal
 }
 

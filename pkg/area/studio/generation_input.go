@@ -4,18 +4,32 @@ import "github.com/content-automation/api/pkg/adapter/provider"
 
 // Input is the input of a generation. Each kind uses some of the members.
 type Input struct {
-	Prompt      string `json:"prompt,omitempty" maxLength:"4000" doc:"Videos, images and music: description of what to make" example:"A trail running shoe on wet rock, morning light"`
-	Text        string `json:"text,omitempty" maxLength:"100000" doc:"Voices and avatars: text to speak" example:"Made of recycled nets."`
-	AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios. Absent: the image sets it, or the output has none" example:"9:16"`
-	Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording, rounded up"`
-	Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Images: number of images. Absent: 1"`
-	Language    string `json:"language,omitempty" maxLength:"35" doc:"Voices and avatars: language of the text (BCP 47)" example:"en"`
-	Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Voices and avatars: the provider's id of a voice. Absent: the model's own"`
-	Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"Avatars: the provider's id of an avatar. Absent: a suitable one"`
-	Lyrics      string `json:"lyrics,omitempty" maxLength:"3000" doc:"Music: lyrics, if the model supports them"`
-	ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image to start from: a public https URL, or the id of one of your media"`
-	AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Recording: a public https URL, or the id of one of your media. Avatars: speech to use instead of text. Voices: sample of the voice to imitate"`
-	VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media"`
+	// Videos, images and music: description of what to make.
+	Prompt string `json:"prompt,omitempty" maxLength:"4000" example:"A trail running shoe on wet rock, morning light"`
+	// Voices and avatars: text to speak.
+	Text string `json:"text,omitempty" maxLength:"100000" example:"Made of recycled nets."`
+	// Aspect ratio, one of the model's aspect_ratios. Absent: the image sets it, or the output has none.
+	AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"9:16"`
+	// Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the
+	// recording, rounded up.
+	Seconds int `json:"seconds,omitempty" minimum:"1" maximum:"600"`
+	// Images: number of images. Absent: 1.
+	Count int `json:"count,omitempty" minimum:"1" maximum:"10"`
+	// Voices and avatars: language of the text (BCP 47).
+	Language string `json:"language,omitempty" maxLength:"35" example:"en"`
+	// Voices and avatars: the provider's id of a voice. Absent: the model's own.
+	Voice string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+	// Avatars: the provider's id of an avatar. Absent: a suitable one.
+	Avatar string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+	// Music: lyrics, if the model supports them.
+	Lyrics string `json:"lyrics,omitempty" maxLength:"3000"`
+	// Image to start from: a public https URL, or the id of one of your media.
+	ImageURL string `json:"image_url,omitempty" maxLength:"2048"`
+	// Recording: a public https URL, or the id of one of your media. Avatars: speech to use instead of text. Voices:
+	// sample of the voice to imitate.
+	AudioURL string `json:"audio_url,omitempty" maxLength:"2048"`
+	// Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media.
+	VideoURL string `json:"video_url,omitempty" maxLength:"2048"`
 }
 
 // Request returns the request to the provider.

@@ -12,47 +12,75 @@ import (
 type (
 	Common struct {
 		profile.Given
-		Model    string            `json:"model,omitempty" maxLength:"100" doc:"Id of a model of this kind. Absent: the default of the catalog"`
-		Sandbox  *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
-		Metadata resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+		// Id of a model of this kind. Absent: the default of the catalog.
+		Model string `json:"model,omitempty" maxLength:"100"`
+		// Simulated result. For test keys only.
+		Sandbox *Rehearsal `json:"sandbox,omitempty"`
+		// Up to 20 key-value pairs of your own.
+		Metadata resource.Metadata `json:"metadata,omitempty"`
 	}
 	videoBody struct {
 		Common
-		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"A trail running shoe on wet rock, morning light"`
-		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
-		Seconds     int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, within the limits of the model. Absent: the default of the model"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image to start from: a public https URL, or the id of one of your media"`
+		// Description of what to make.
+		Prompt string `json:"prompt" minLength:"1" maxLength:"4000" example:"A trail running shoe on wet rock, morning light"`
+		// Aspect ratio, one of the model's aspect_ratios.
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"9:16"`
+		// Length, within the limits of the model. Absent: the default of the model.
+		Seconds int `json:"seconds,omitempty" minimum:"1" maximum:"600"`
+		// Image to start from: a public https URL, or the id of one of your media.
+		ImageURL string `json:"image_url,omitempty" maxLength:"2048"`
 	}
 	imageBody struct {
 		Common
-		Prompt      string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"A trail running shoe on wet rock, morning light"`
-		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"4:5"`
-		Count       int    `json:"count,omitempty" minimum:"1" maximum:"10" doc:"Number of images. Absent: 1"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image to start from: a public https URL, or the id of one of your media"`
+		// Description of what to make.
+		Prompt string `json:"prompt" minLength:"1" maxLength:"4000" example:"A trail running shoe on wet rock, morning light"`
+		// Aspect ratio, one of the model's aspect_ratios.
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"4:5"`
+		// Number of images. Absent: 1.
+		Count int `json:"count,omitempty" minimum:"1" maximum:"10"`
+		// Image to start from: a public https URL, or the id of one of your media.
+		ImageURL string `json:"image_url,omitempty" maxLength:"2048"`
 	}
 	musicBody struct {
 		Common
-		Prompt  string `json:"prompt" minLength:"1" maxLength:"4000" doc:"Description of what to make" example:"Calm piano over soft rain"`
-		Seconds int    `json:"seconds,omitempty" minimum:"1" maximum:"600" doc:"Length, within the limits of the model. Absent: the default of the model"`
-		Lyrics  string `json:"lyrics,omitempty" maxLength:"3000" doc:"Lyrics, if the model supports them"`
+		// Description of what to make.
+		Prompt string `json:"prompt" minLength:"1" maxLength:"4000" example:"Calm piano over soft rain"`
+		// Length, within the limits of the model. Absent: the default of the model.
+		Seconds int `json:"seconds,omitempty" minimum:"1" maximum:"600"`
+		// Lyrics, if the model supports them.
+		Lyrics string `json:"lyrics,omitempty" maxLength:"3000"`
 	}
 	voiceBody struct {
 		Common
-		Text     string `json:"text" minLength:"1" maxLength:"100000" doc:"Text to speak" example:"Made of recycled nets."`
-		Language string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
-		Voice    string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of a voice. Absent: a suitable one"`
-		AudioURL string `json:"audio_url,omitempty" maxLength:"2048" doc:"Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your media"`
+		// Text to speak.
+		Text string `json:"text" minLength:"1" maxLength:"100000" example:"Made of recycled nets."`
+		// Language of the text (BCP 47).
+		Language string `json:"language,omitempty" maxLength:"35" example:"en"`
+		// The provider's id of a voice. Absent: a suitable one.
+		Voice string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+		// Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your
+		// media.
+		AudioURL string `json:"audio_url,omitempty" maxLength:"2048"`
 	}
 	avatarBody struct {
 		Common
-		Text        string `json:"text,omitempty" maxLength:"5000" doc:"Text to speak. Send this or audio_url" example:"Made of recycled nets."`
-		AudioURL    string `json:"audio_url,omitempty" maxLength:"2048" doc:"Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up to 25 MiB, which is fetched and measured now. Its length sets the price"`
-		ImageURL    string `json:"image_url,omitempty" maxLength:"2048" doc:"Image of the speaker: a public https URL, or the id of one of your media"`
-		VideoURL    string `json:"video_url,omitempty" maxLength:"2048" doc:"Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media"`
-		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" doc:"Aspect ratio, one of the model's aspect_ratios" example:"9:16"`
-		Language    string `json:"language,omitempty" maxLength:"35" doc:"Language of the text (BCP 47)" example:"en"`
-		Voice       string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of a voice. Absent: a suitable one"`
-		Avatar      string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _" doc:"The provider's id of an avatar. Absent: a suitable one"`
+		// Text to speak. Send this or audio_url.
+		Text string `json:"text,omitempty" maxLength:"5000" example:"Made of recycled nets."`
+		// Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A
+		// of up to 25 MiB, which is fetched and measured now. Its length sets the price.
+		AudioURL string `json:"audio_url,omitempty" maxLength:"2048"`
+		// Image of the speaker: a public https URL, or the id of one of your media.
+		ImageURL string `json:"image_url,omitempty" maxLength:"2048"`
+		// Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media.
+		VideoURL string `json:"video_url,omitempty" maxLength:"2048"`
+		// Aspect ratio, one of the model's aspect_ratios.
+		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"9:16"`
+		// Language of the text (BCP 47).
+		Language string `json:"language,omitempty" maxLength:"35" example:"en"`
+		// The provider's id of a voice. Absent: a suitable one.
+		Voice string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+		// The provider's id of an avatar. Absent: a suitable one.
+		Avatar string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
 	}
 )
 

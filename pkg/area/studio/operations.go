@@ -30,7 +30,8 @@ type createInput[B body] struct {
 
 // Path names the generation of a call.
 type Path struct {
-	ID string `path:"generation_id" doc:"Id of the generation" example:"gen_01h455vb4pex5vsknk084sn02q"`
+	// Id of the generation.
+	ID string `path:"generation_id" example:"gen_01h455vb4pex5vsknk084sn02q"`
 }
 
 type deleteInput struct {
@@ -42,9 +43,12 @@ type listInput struct {
 	httpapi.PageInput
 	profile.Filter
 	httpapi.Period
-	Kind  []string `query:"kind" enum:"video,image,music,voice,avatar" nullable:"false" doc:"Only generations of these kinds, separated by commas"`
-	State []string `query:"state" enum:"queued,generating,generated,failed,canceled" nullable:"false" doc:"Only generations in these states, separated by commas"`
-	Model string   `query:"model" doc:"Only generations of this model"`
+	// Only generations of these kinds, separated by commas.
+	Kind []string `query:"kind" enum:"video,image,music,voice,avatar" nullable:"false"`
+	// Only generations in these states, separated by commas.
+	State []string `query:"state" enum:"queued,generating,generated,failed,canceled" nullable:"false"`
+	// Only generations of this model.
+	Model string `query:"model"`
 }
 
 func op(id, method, path, summary, description string) httpapi.Op {

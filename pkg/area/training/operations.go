@@ -13,9 +13,13 @@ import (
 )
 
 type createBody struct {
-	BaseModel string            `json:"base_model,omitempty" maxLength:"100" doc:"Id of a text model whose training is not null in the catalog. Absent: the factory's text model if it can be trained, or else one that can" example:"nova-lite"`
-	Sandbox   *Rehearsal        `json:"sandbox,omitempty" doc:"Simulated result. For test keys only"`
-	Metadata  resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// Id of a text model whose training is not null in the catalog. Absent: the factory's text model if it can be
+	// trained, or else one that can.
+	BaseModel string `json:"base_model,omitempty" maxLength:"100" example:"nova-lite"`
+	// Simulated result. For test keys only.
+	Sandbox *Rehearsal `json:"sandbox,omitempty"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 type startInput struct {

@@ -27,23 +27,35 @@ const (
 
 // Failure is the reason why a training failed.
 type Failure struct {
-	Code      FailureCode `json:"code" enum:"training_failed,training_refused,not_enough_samples,provider_unavailable,timeout" doc:"Machine-readable reason of the failure" example:"training_failed"`
-	Message   string      `json:"message" doc:"What happened and what to do about it"`
-	Retryable bool        `json:"retryable" doc:"Whether another training may succeed"`
+	// Machine-readable reason of the failure.
+	Code FailureCode `json:"code" enum:"training_failed,training_refused,not_enough_samples,provider_unavailable,timeout" example:"training_failed"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// Whether another training may succeed.
+	Retryable bool `json:"retryable"`
 }
 
 // Training is a training as callers see it.
 type Training struct {
 	resource.Resource
-	FactoryID       string   `json:"factory_id" doc:"Factory whose content it learns from"`
-	BaseModel       string   `json:"base_model" doc:"Id of the model that it starts from" example:"nova-lite"`
-	State           State    `json:"state" enum:"queued,running,completed,failed,canceled" doc:"State of the training. The last three are final. canceled: its factory was deleted"`
-	Samples         int      `json:"samples" doc:"Number of content items that it learns from" example:"120"`
-	Progress        int      `json:"progress" minimum:"0" maximum:"100" doc:"Progress in percent. It moves in few steps"`
-	ModelID         *string  `json:"model_id" doc:"Id of the trained model, for models.text of the factory. Null until completed" example:"mdl_01h455vb4pex5vsknk084sn02q"`
-	ReservedCredits int64    `json:"reserved_credits" doc:"Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox"`
-	CostCredits     int64    `json:"cost_credits" doc:"Credits charged. 0 until completed, and always in the sandbox"`
-	Failure         *Failure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
+	// Factory whose content it learns from.
+	FactoryID string `json:"factory_id"`
+	// Id of the model that it starts from.
+	BaseModel string `json:"base_model" example:"nova-lite"`
+	// State of the training. The last three are final. canceled: its factory was deleted.
+	State State `json:"state" enum:"queued,running,completed,failed,canceled"`
+	// Number of content items that it learns from.
+	Samples int `json:"samples" example:"120"`
+	// Progress in percent. It moves in few steps.
+	Progress int `json:"progress" minimum:"0" maximum:"100"`
+	// Id of the trained model, for models.text of the factory. Null until completed.
+	ModelID *string `json:"model_id" example:"mdl_01h455vb4pex5vsknk084sn02q"`
+	// Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox.
+	ReservedCredits int64 `json:"reserved_credits"`
+	// Credits charged. 0 until completed, and always in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *Failure `json:"failure"`
 
 	// Usual is the usual duration of a training that was just accepted.
 	Usual time.Duration `json:"-"`
@@ -56,9 +68,13 @@ func (t Training) Pending() (path string, after time.Duration) {
 
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
-	Outcome      string      `json:"outcome,omitempty" enum:"completed,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"completed" doc:"Result of the training. The last three refuse the call with that error, as with a live key"`
-	FailureCode  FailureCode `json:"failure_code,omitempty" enum:"training_failed,training_refused,not_enough_samples,provider_unavailable,timeout" doc:"Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent: training_failed"`
-	DelaySeconds int         `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds until the result"`
+	// Result of the training. The last three refuse the call with that error, as with a live key.
+	Outcome string `json:"outcome,omitempty" enum:"completed,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"completed"`
+	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
+	// training_failed.
+	FailureCode FailureCode `json:"failure_code,omitempty" enum:"training_failed,training_refused,not_enough_samples,provider_unavailable,timeout"`
+	// Seconds until the result.
+	DelaySeconds int `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0"`
 }
 
 // Record is the stored document of a training. A factory has one: the next training

@@ -55,14 +55,26 @@ const (
 // Delivery is one event on its way to one webhook.
 type Delivery struct {
 	resource.Resource
-	WebhookID     string         `json:"webhook_id" doc:"Id of the webhook"`
-	EventID       string         `json:"event_id" doc:"Id of the event. Receivers get it in the header webhook-id"`
-	EventType     event.Type     `json:"event_type" doc:"Type of the event" example:"content.generated"`
-	State         string         `json:"state" enum:"pending,delivered,failed" doc:"State of the delivery. pending: more attempts follow. failed: none follow"`
-	FailedReason  *string        `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired,not_permitted" doc:"Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator of the webhook may no longer read the event. Null if it has not failed"`
-	Attempts      []Attempt      `json:"attempts" nullable:"false" doc:"Attempts, oldest first"`
-	WaitingFor    *string        `json:"waiting_for" enum:"dispatch,first_attempt,response,retry,redelivery,circuit_breaker,capacity" doc:"What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way. retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for. circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending" example:"retry"`
-	NextAttemptAt *resource.Time `json:"next_attempt_at" doc:"Time of the next attempt. Null: none follows"`
+	// Id of the webhook.
+	WebhookID string `json:"webhook_id"`
+	// Id of the event. Receivers get it in the header webhook-id.
+	EventID string `json:"event_id"`
+	// Type of the event.
+	EventType event.Type `json:"event_type" example:"content.generated"`
+	// State of the delivery. pending: more attempts follow. failed: none follow.
+	State string `json:"state" enum:"pending,delivered,failed"`
+	// Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the
+	// creator of the webhook may no longer read the event. Null if it has not failed.
+	FailedReason *string `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired,not_permitted"`
+	// Attempts, oldest first.
+	Attempts []Attempt `json:"attempts" nullable:"false"`
+	// What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
+	// retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
+	// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
+	// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+	WaitingFor *string `json:"waiting_for" enum:"dispatch,first_attempt,response,retry,redelivery,circuit_breaker,capacity" example:"retry"`
+	// Time of the next attempt. Null: none follows.
+	NextAttemptAt *resource.Time `json:"next_attempt_at"`
 }
 
 // usualDelivery is the usual duration of an attempt that was just requested.
@@ -76,11 +88,16 @@ func (d Delivery) Pending() (path string, after time.Duration) {
 
 // Attempt is one attempt at a delivery.
 type Attempt struct {
-	At           resource.Time `json:"at" doc:"Time of the attempt, UTC"`
-	Status       *int          `json:"status" doc:"HTTP status returned by the receiver or AWS. Null without a response" example:"503"`
-	LatencyMS    int64         `json:"latency_ms" doc:"Milliseconds until the response was read"`
-	Error        *string       `json:"error" doc:"What went wrong and how to fix it. Null if the attempt succeeded"`
-	ResponseBody string        `json:"response_body" doc:"First 1 KiB of the response body. For AWS: the id of the event there, or the error"`
+	// Time of the attempt, UTC.
+	At resource.Time `json:"at"`
+	// HTTP status returned by the receiver or AWS. Null without a response.
+	Status *int `json:"status" example:"503"`
+	// Milliseconds until the response was read.
+	LatencyMS int64 `json:"latency_ms"`
+	// What went wrong and how to fix it. Null if the attempt succeeded.
+	Error *string `json:"error"`
+	// First 1 KiB of the response body. For AWS: the id of the event there, or the error.
+	ResponseBody string `json:"response_body"`
 }
 
 // Outcome is the result of an attempt.

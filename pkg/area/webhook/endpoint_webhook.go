@@ -37,18 +37,32 @@ const (
 // Webhook is a webhook as callers see it.
 type Webhook struct {
 	resource.Resource
-	ProfileID      *tenant.Profile `json:"profile_id" doc:"Profile that it belongs to: it receives only events of this profile. Null: the account as a whole"`
-	URL            *string         `json:"url" format:"uri" doc:"URL that receives the events. Null if the webhook has a destination" example:"https://crm.example.com/hooks/content"`
-	Destination    *Target         `json:"destination" doc:"Event bus or queue that receives the events. Null if the webhook has a url"`
-	EventTypes     []string        `json:"event_types" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all" example:"[\"content.*\",\"balance.low\"]"`
-	FactoryIDs     []string        `json:"factory_ids" nullable:"false" doc:"Only events of these factories. Empty: all events, including those without a factory, such as balance.low"`
-	CreatedBy      string          `json:"created_by" doc:"Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read" example:"key_01h455vb4pex5vsknk084sn02q"`
-	Description    string          `json:"description" doc:"Description of the webhook"`
-	State          string          `json:"state" enum:"enabled,disabled" doc:"State of the webhook. A disabled webhook receives no events"`
-	DisabledReason *string         `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked" doc:"Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled"`
-	FailingSince   *resource.Time  `json:"failing_since" doc:"Time of the first failure since the last success. Null if the last attempt succeeded"`
-	LastSuccessAt  *resource.Time  `json:"last_success_at" doc:"Time of the last success, to the minute. Null: never"`
-	LatencyMS      *Latency        `json:"latency_ms" doc:"Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate and updated about once a minute while attempts succeed. Null without responses"`
+	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// URL that receives the events. Null if the webhook has a destination.
+	URL *string `json:"url" format:"uri" example:"https://crm.example.com/hooks/content"`
+	// Event bus or queue that receives the events. Null if the webhook has a url.
+	Destination *Target `json:"destination"`
+	// Subscribed events: types, areas such as content.*, or * for all.
+	EventTypes []string `json:"event_types" nullable:"false" example:"[\"content.*\",\"balance.low\"]"`
+	// Only events of these factories. Empty: all events, including those without a factory, such as balance.low.
+	FactoryIDs []string `json:"factory_ids" nullable:"false"`
+	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
+	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
+	// Description of the webhook.
+	Description string `json:"description"`
+	// State of the webhook. A disabled webhook receives no events.
+	State string `json:"state" enum:"enabled,disabled"`
+	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
+	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+	DisabledReason *string `json:"disabled_reason" enum:"requested,gone,failing,maker_revoked"`
+	// Time of the first failure since the last success. Null if the last attempt succeeded.
+	FailingSince *resource.Time `json:"failing_since"`
+	// Time of the last success, to the minute. Null: never.
+	LastSuccessAt *resource.Time `json:"last_success_at"`
+	// Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate
+	// and updated about once a minute while attempts succeed. Null without responses.
+	LatencyMS *Latency `json:"latency_ms"`
 }
 
 // The types of destinations in AWS accounts.
@@ -59,12 +73,19 @@ const (
 
 // Target is a destination in a customer's AWS account.
 type Target struct {
-	Type         string `json:"type" enum:"eventbridge,sqs" doc:"Type of the destination. eventbridge: an event bus. sqs: a standard queue"`
-	ARN          string `json:"arn" doc:"ARN of the event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
-	RoleARN      string `json:"role_arn" doc:"ARN of the role that the service assumes to send events" example:"arn:aws:iam::111122223333:role/content-automation-events"`
-	Region       string `json:"region" doc:"AWS region of the bus or queue" example:"eu-central-1"`
-	ExternalID   string `json:"external_id" doc:"Id that the trust policy of the role must require as sts:ExternalId. It is generated by the service, never changes, and keeps other customers from using the role" example:"WOBMUWLHUPSQQTVYPVAJ5JAWMA"`
-	PrincipalARN string `json:"principal_arn" doc:"ARN of the principal that assumes the role, for its trust policy" example:"arn:aws:iam::444455556666:role/acme-prod-eu-central-1-deliver"`
+	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Type string `json:"type" enum:"eventbridge,sqs"`
+	// ARN of the event bus or queue.
+	ARN string `json:"arn" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	// ARN of the role that the service assumes to send events.
+	RoleARN string `json:"role_arn" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	// AWS region of the bus or queue.
+	Region string `json:"region" example:"eu-central-1"`
+	// Id that the trust policy of the role must require as sts:ExternalId. It is generated by the service, never
+	// changes, and keeps other customers from using the role.
+	ExternalID string `json:"external_id" example:"WOBMUWLHUPSQQTVYPVAJ5JAWMA"`
+	// ARN of the principal that assumes the role, for its trust policy.
+	PrincipalARN string `json:"principal_arn" example:"arn:aws:iam::444455556666:role/acme-prod-eu-central-1-deliver"`
 }
 
 // WebhookRecord is the stored document of a webhook.

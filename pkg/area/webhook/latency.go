@@ -9,10 +9,14 @@ import (
 
 // Latency summarises how fast a receiver answers.
 type Latency struct {
-	P50   int64 `json:"p50" doc:"50th percentile in milliseconds, accurate to 10 %" example:"42"`
-	P90   int64 `json:"p90" doc:"90th percentile in milliseconds, accurate to 10 %" example:"96"`
-	P99   int64 `json:"p99" doc:"99th percentile in milliseconds, accurate to 10 %" example:"310"`
-	Count int64 `json:"count" doc:"Number of responses counted" example:"1840"`
+	// 50th percentile in milliseconds, accurate to 10 %.
+	P50 int64 `json:"p50" example:"42"`
+	// 90th percentile in milliseconds, accurate to 10 %.
+	P90 int64 `json:"p90" example:"96"`
+	// 99th percentile in milliseconds, accurate to 10 %.
+	P99 int64 `json:"p99" example:"310"`
+	// Number of responses counted.
+	Count int64 `json:"count" example:"1840"`
 }
 
 // accuracy is the relative error of a percentile.

@@ -15,13 +15,17 @@ type deliveriesInput struct {
 	Path
 	httpapi.PageInput
 	httpapi.Period
-	State   []string `query:"state" enum:"pending,delivered,failed,undelivered" nullable:"false" doc:"Only deliveries in these states, separated by commas. undelivered stands alone: every event that matches the webhook and has not been delivered, including events without a delivery" example:"failed"`
-	EventID string   `query:"event_id" doc:"Only the delivery of this event" example:"evt_01h455vb4pex5vsknk084sn02q"`
+	// Only deliveries in these states, separated by commas. undelivered stands alone: every event that matches the
+	// webhook and has not been delivered, including events without a delivery.
+	State []string `query:"state" enum:"pending,delivered,failed,undelivered" nullable:"false" example:"failed"`
+	// Only the delivery of this event.
+	EventID string `query:"event_id" example:"evt_01h455vb4pex5vsknk084sn02q"`
 }
 
 type redeliverInput struct {
 	Path
-	DeliveryID string `path:"delivery_id" doc:"Id of the delivery" example:"dlv_01h455vb4pex5vsknk084sn02q"`
+	// Id of the delivery.
+	DeliveryID string `path:"delivery_id" example:"dlv_01h455vb4pex5vsknk084sn02q"`
 }
 
 // registerDeliveries puts the operations on deliveries into the router.

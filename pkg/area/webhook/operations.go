@@ -15,12 +15,17 @@ import (
 
 type createBody struct {
 	profile.Given
-	URL         string            `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Send this or destination" example:"https://crm.example.com/hooks/content"`
-	Destination *destinationBody  `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Send this or url"`
-	EventTypes  []eventPattern    `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
-	FactoryIDs  factoryIDs        `json:"factory_ids,omitempty"`
-	Description string            `json:"description,omitempty" format:"line" maxLength:"200" doc:"Description of the webhook" example:"CRM"`
-	Metadata    resource.Metadata `json:"metadata,omitempty" doc:"Up to 20 key-value pairs of your own"`
+	// URL that receives the events: https on port 443 with a public address. Send this or destination.
+	URL string `json:"url,omitempty" minLength:"1" maxLength:"2048" example:"https://crm.example.com/hooks/content"`
+	// Event bus or queue in your own AWS account. Send this or url.
+	Destination *destinationBody `json:"destination,omitempty"`
+	// Subscribed events: types, areas such as content.*, or * for all.
+	EventTypes []eventPattern `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	FactoryIDs factoryIDs     `json:"factory_ids,omitempty"`
+	// Description of the webhook.
+	Description string `json:"description,omitempty" format:"line" maxLength:"200" example:"CRM"`
+	// Up to 20 key-value pairs of your own.
+	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
 
 // Rules refuses a body that does not have one of url and destination.
@@ -35,13 +40,19 @@ func (b createBody) Rules() error {
 }
 
 type patchBody struct {
-	URL         string                 `json:"url,omitempty" minLength:"1" maxLength:"2048" doc:"URL that receives the events: https on port 443 with a public address. Only for a webhook with a url" example:"https://crm.example.com/hooks/content"`
-	Destination *destinationPatch      `json:"destination,omitempty" doc:"Event bus or queue in your own AWS account. Only for a webhook with a destination"`
-	EventTypes  []eventPattern         `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false" doc:"Subscribed events: types, areas such as content.*, or * for all"`
-	FactoryIDs  factoryIDs             `json:"factory_ids,omitempty"`
-	Description string                 `json:"description,omitempty" format:"line" maxLength:"200" doc:"Description of the webhook" example:"CRM"`
-	State       string                 `json:"state,omitempty" enum:"enabled,disabled" doc:"A disabled webhook receives no events, and its pending deliveries fail"`
-	Metadata    resource.MetadataPatch `json:"metadata,omitempty" nullable:"true" doc:"Pairs to set. A null value removes that pair; null removes all"`
+	// URL that receives the events: https on port 443 with a public address. Only for a webhook with a url.
+	URL string `json:"url,omitempty" minLength:"1" maxLength:"2048" example:"https://crm.example.com/hooks/content"`
+	// Event bus or queue in your own AWS account. Only for a webhook with a destination.
+	Destination *destinationPatch `json:"destination,omitempty"`
+	// Subscribed events: types, areas such as content.*, or * for all.
+	EventTypes []eventPattern `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	FactoryIDs factoryIDs     `json:"factory_ids,omitempty"`
+	// Description of the webhook.
+	Description string `json:"description,omitempty" format:"line" maxLength:"200" example:"CRM"`
+	// A disabled webhook receives no events, and its pending deliveries fail.
+	State string `json:"state,omitempty" enum:"enabled,disabled"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
 
 type createInput struct {
@@ -51,7 +62,8 @@ type createInput struct {
 // Path is the path of one webhook. It is exported because parameters of embedded
 // types are found in exported ones only.
 type Path struct {
-	ID string `path:"webhook_id" doc:"Id of the webhook" example:"whk_01h455vb4pex5vsknk084sn02q"`
+	// Id of the webhook.
+	ID string `path:"webhook_id" example:"whk_01h455vb4pex5vsknk084sn02q"`
 }
 
 type patchInput struct {

@@ -13,9 +13,12 @@ import (
 
 // Replay is a request to send the events that a webhook has missed.
 type Replay struct {
-	WebhookID string        `json:"webhook_id" doc:"Id of the webhook"`
-	Since     resource.Time `json:"since" doc:"Start of the period"`
-	Until     resource.Time `json:"until" doc:"End of the period: the time of the request"`
+	// Id of the webhook.
+	WebhookID string `json:"webhook_id"`
+	// Start of the period.
+	Since resource.Time `json:"since"`
+	// End of the period: the time of the request.
+	Until resource.Time `json:"until"`
 }
 
 // usualReplay is the usual time until the first deliveries are listed.
@@ -28,7 +31,8 @@ func (r Replay) Pending() (path string, after time.Duration) {
 }
 
 type replayBody struct {
-	Since time.Time `json:"since" doc:"Start of the period (RFC 3339), at most 30 days ago" example:"2026-05-01T00:00:00Z"`
+	// Start of the period (RFC 3339), at most 30 days ago.
+	Since time.Time `json:"since" example:"2026-05-01T00:00:00Z"`
 }
 
 type replayInput struct {

@@ -42,7 +42,8 @@ func (eventPattern) Schema(huma.Registry) *huma.Schema {
 }
 
 type testBody struct {
-	EventType eventType `json:"event_type" doc:"Type of the sample event. The webhook need not subscribe to it"`
+	// Type of the sample event. The webhook need not subscribe to it.
+	EventType eventType `json:"event_type"`
 }
 
 type testInput struct {

@@ -36,15 +36,20 @@ const targetGuide = "With a `destination`, events are sent to a standard SQS que
 
 // targetBody is a new destination in a request.
 type destinationBody struct {
-	Type    string `json:"type" enum:"eventbridge,sqs" doc:"Type of the destination. eventbridge: an event bus. sqs: a standard queue"`
-	ARN     string `json:"arn" minLength:"1" maxLength:"512" doc:"ARN of the event bus or queue" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
-	RoleARN string `json:"role_arn" minLength:"1" maxLength:"256" doc:"ARN of a role in the same account. Its name must begin with content-automation-" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Type string `json:"type" enum:"eventbridge,sqs"`
+	// ARN of the event bus or queue.
+	ARN string `json:"arn" minLength:"1" maxLength:"512" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	// ARN of a role in the same account. Its name must begin with content-automation-.
+	RoleARN string `json:"role_arn" minLength:"1" maxLength:"256" example:"arn:aws:iam::111122223333:role/content-automation-events"`
 }
 
 // destinationPatch changes a destination.
 type destinationPatch struct {
-	ARN     string `json:"arn,omitempty" minLength:"1" maxLength:"512" doc:"ARN of another event bus or queue of the same type" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
-	RoleARN string `json:"role_arn,omitempty" minLength:"1" maxLength:"256" doc:"ARN of a role in the same account. Its name must begin with content-automation-" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	// ARN of another event bus or queue of the same type.
+	ARN string `json:"arn,omitempty" minLength:"1" maxLength:"512" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	// ARN of a role in the same account. Its name must begin with content-automation-.
+	RoleARN string `json:"role_arn,omitempty" minLength:"1" maxLength:"256" example:"arn:aws:iam::111122223333:role/content-automation-events"`
 }
 
 // targetSettings are the members of a destination that can be changed.

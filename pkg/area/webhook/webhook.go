@@ -26,8 +26,10 @@ import (
 // NewWebhook is a webhook together with its signing secret.
 type NewWebhook struct {
 	Webhook
-	Secret        string         `json:"secret" nullable:"true" doc:"Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes" example:"whsec_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEE="`
-	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty" doc:"Time at which the secret was made and shown. Only in a repeat that leaves it out"`
+	// Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes.
+	Secret string `json:"secret" nullable:"true" example:"whsec_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLEE="`
+	// Time at which the secret was made and shown. Only in a repeat that leaves it out.
+	SecretShownAt *resource.Time `json:"secret_shown_at,omitempty"`
 }
 
 // Concealed returns the webhook without its secret.

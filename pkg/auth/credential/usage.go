@@ -11,8 +11,11 @@ import (
 
 // Calls are the numbers of calls of a key in some time.
 type Calls struct {
-	Requests int64 `json:"requests" doc:"Requests made with the key, refused ones included"`
-	Refused  int64 `json:"refused" doc:"Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or the rate limit"`
+	// Requests made with the key, refused ones included.
+	Requests int64 `json:"requests"`
+	// Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope
+	// or the rate limit.
+	Refused int64 `json:"refused"`
 }
 
 func (c *Calls) add(other Calls) {
@@ -22,8 +25,10 @@ func (c *Calls) add(other Calls) {
 
 // Usage is the number of calls of a key.
 type Usage struct {
-	LastDay   Calls `json:"last_24h" doc:"The current hour and the 23 before it"`
-	LastMonth Calls `json:"last_30d" doc:"Today (UTC) and the 29 days before"`
+	// The current hour and the 23 before it.
+	LastDay Calls `json:"last_24h"`
+	// Today (UTC) and the 29 days before.
+	LastMonth Calls `json:"last_30d"`
 }
 
 // tally returns the calls of the window in a credential's item.
@@ -103,7 +108,8 @@ func UsageOf(days []store.Item, current store.Item, now time.Time) Usage {
 
 // Day is the number of calls of a key on a day.
 type Day struct {
-	Date string `json:"date" format:"date" doc:"Day (UTC)" example:"2026-05-01"`
+	// Day (UTC).
+	Date string `json:"date" format:"date" example:"2026-05-01"`
 	Calls
 }
 

@@ -65,10 +65,13 @@ const (
 
 // Detail is one invalid field of a request.
 type Detail struct {
+	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header.
+	//
 	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of
 	// a query parameter or header.
-	Param   string `json:"param" doc:"JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header"`
-	Message string `json:"message" doc:"What is wrong with the field"`
+	Param string `json:"param"`
+	// What is wrong with the field.
+	Message string `json:"message"`
 }
 
 // Error is the error that operations return. Message is public; Cause is not.

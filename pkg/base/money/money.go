@@ -11,8 +11,10 @@ import (
 
 // Price is a price in the smallest unit of a currency.
 type Price struct {
-	Amount   int64  `json:"amount" minimum:"0" maximum:"1000000000000" doc:"In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY" example:"12900"`
-	Currency string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" doc:"ISO 4217 code of the currency" example:"EUR"`
+	// In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY.
+	Amount int64 `json:"amount" minimum:"0" maximum:"1000000000000" example:"12900"`
+	// ISO 4217 code of the currency.
+	Currency string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" example:"EUR"`
 }
 
 // currencies are the codes of ISO 4217 that are money, by the number of digits of their smallest unit. Funds, metals

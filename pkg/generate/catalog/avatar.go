@@ -10,13 +10,20 @@ import (
 
 // Avatar is a speaking person of a provider.
 type Avatar struct {
-	ID         string   `json:"id" doc:"Id of the avatar, to be sent as avatar" example:"emily_vertical_primary"`
-	Name       string   `json:"name" doc:"Display name" example:"Emily vertical primary"`
-	Provider   string   `json:"provider" doc:"Provider of the avatar" example:"fal"`
-	Models     []string `json:"models" nullable:"false" doc:"Ids of the models that support the avatar" example:"[\"veed-avatars\"]"`
-	Languages  []string `json:"languages" nullable:"false" doc:"Languages of the avatar (BCP 47). Empty if the provider publishes no list"`
-	PreviewURL *string  `json:"preview_url" doc:"URL of a picture of the avatar. Null if the provider publishes none"`
-	Default    []string `json:"default" nullable:"false" doc:"Ids of the models that use this avatar by default"`
+	// Id of the avatar, to be sent as avatar.
+	ID string `json:"id" example:"emily_vertical_primary"`
+	// Display name.
+	Name string `json:"name" example:"Emily vertical primary"`
+	// Provider of the avatar.
+	Provider string `json:"provider" example:"fal"`
+	// Ids of the models that support the avatar.
+	Models []string `json:"models" nullable:"false" example:"[\"veed-avatars\"]"`
+	// Languages of the avatar (BCP 47). Empty if the provider publishes no list.
+	Languages []string `json:"languages" nullable:"false"`
+	// URL of a picture of the avatar. Null if the provider publishes none.
+	PreviewURL *string `json:"preview_url"`
+	// Ids of the models that use this avatar by default.
+	Default []string `json:"default" nullable:"false"`
 }
 
 //go:embed avatars.json

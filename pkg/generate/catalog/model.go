@@ -48,40 +48,73 @@ const (
 
 // Capabilities are the requests that a model can carry out.
 type Capabilities struct {
-	AspectRatios []string `json:"aspect_ratios,omitempty" doc:"Supported aspect ratios. Absent if the input image sets it, or the output has none" example:"[\"9:16\",\"16:9\"]"`
-	MaxImages    int      `json:"max_images,omitempty" doc:"Maximum number of images per request. Absent: one" example:"4"`
-	Resolution   string   `json:"resolution,omitempty" doc:"Resolution of its videos" example:"1080p"`
-	Seconds      []int    `json:"seconds,omitempty" doc:"Supported lengths in seconds, if only certain ones are supported" example:"[5,10]"`
-	MinSeconds   int      `json:"min_seconds,omitempty" doc:"Minimum length in seconds. Absent: 1" example:"5"`
-	MaxSeconds   int      `json:"max_seconds,omitempty" doc:"Maximum length in seconds" example:"10"`
+	// Supported aspect ratios. Absent if the input image sets it, or the output has none.
+	AspectRatios []string `json:"aspect_ratios,omitempty" example:"[\"9:16\",\"16:9\"]"`
+	// Maximum number of images per request. Absent: one.
+	MaxImages int `json:"max_images,omitempty" example:"4"`
+	// Resolution of its videos.
+	Resolution string `json:"resolution,omitempty" example:"1080p"`
+	// Supported lengths in seconds, if only certain ones are supported.
+	Seconds []int `json:"seconds,omitempty" example:"[5,10]"`
+	// Minimum length in seconds. Absent: 1.
+	MinSeconds int `json:"min_seconds,omitempty" example:"5"`
+	// Maximum length in seconds.
+	MaxSeconds int `json:"max_seconds,omitempty" example:"10"`
+	// Minimum and maximum length of the prompt in characters, if there is a limit.
+	//
 	// PromptCharacters and LyricsCharacters have a minimum and a maximum each.
-	PromptCharacters []int    `json:"prompt_characters,omitempty" doc:"Minimum and maximum length of the prompt in characters, if there is a limit" example:"[10,300]"`
-	LyricsCharacters []int    `json:"lyrics_characters,omitempty" doc:"Minimum and maximum length of the lyrics in characters, if there is a limit" example:"[10,3000]"`
-	MaxCharacters    int      `json:"max_characters,omitempty" doc:"Maximum length of the text in characters" example:"100000"`
-	Languages        []string `json:"languages,omitempty" doc:"Supported languages (BCP 47, without regions). Absent if the provider publishes no list" example:"[\"en\",\"de\"]"`
-	FromImage        bool     `json:"from_image,omitempty" doc:"Whether it accepts an image to start from"`
-	FromAudio        bool     `json:"from_audio,omitempty" doc:"Whether it accepts speech to move to"`
-	Sound            bool     `json:"sound,omitempty" doc:"Whether its videos have sound"`
-	Requires         []Input  `json:"requires,omitempty" doc:"Inputs that it requires besides the prompt: image, audio, video, lyrics, or dialogue (a text of two lines, one for each speaker)" example:"[\"image\"]"`
+	PromptCharacters []int `json:"prompt_characters,omitempty" example:"[10,300]"`
+	// Minimum and maximum length of the lyrics in characters, if there is a limit.
+	LyricsCharacters []int `json:"lyrics_characters,omitempty" example:"[10,3000]"`
+	// Maximum length of the text in characters.
+	MaxCharacters int `json:"max_characters,omitempty" example:"100000"`
+	// Supported languages (BCP 47, without regions). Absent if the provider publishes no list.
+	Languages []string `json:"languages,omitempty" example:"[\"en\",\"de\"]"`
+	// Whether it accepts an image to start from.
+	FromImage bool `json:"from_image,omitempty"`
+	// Whether it accepts speech to move to.
+	FromAudio bool `json:"from_audio,omitempty"`
+	// Whether its videos have sound.
+	Sound bool `json:"sound,omitempty"`
+	// Inputs that it requires besides the prompt: image, audio, video, lyrics, or dialogue (a text of two lines, one
+	// for each speaker).
+	Requires []Input `json:"requires,omitempty" example:"[\"image\"]"`
 }
 
 // Model is one generation model.
 type Model struct {
-	ID            string        `json:"id" doc:"Id of the model" example:"flux-pro-1.1"`
-	Name          string        `json:"name" doc:"Display name" example:"FLUX1.1 [pro]"`
-	Provider      string        `json:"provider" doc:"Provider of the model" example:"fal"`
-	Kind          provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar" doc:"Kind of media that it makes"`
-	Capabilities  Capabilities  `json:"capabilities" doc:"What it supports"`
-	Price         *Price        `json:"price" doc:"Price. Null if it is not known yet; the model is then in preview"`
-	State         State         `json:"state" enum:"available,preview,unavailable,retired" doc:"available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is not set up here or does not have it in this region. retired: ended; use the successor"`
-	Successor     *string       `json:"successor" doc:"Retired models only: id of the model to use instead"`
-	FineTunedFrom *string       `json:"fine_tuned_from" doc:"Models trained by the account only: id of the base model"`
-	FactoryID     *string       `json:"factory_id" doc:"Models trained by the account only: id of the factory that trained it, which alone can use it"`
-	Training      *Training     `json:"training" doc:"Price of training a model of your own from this one. Null if it cannot be trained"`
+	// Id of the model.
+	ID string `json:"id" example:"flux-pro-1.1"`
+	// Display name.
+	Name string `json:"name" example:"FLUX1.1 [pro]"`
+	// Provider of the model.
+	Provider string `json:"provider" example:"fal"`
+	// Kind of media that it makes.
+	Kind provider.Kind `json:"kind" enum:"text,image,video,music,voice,avatar"`
+	// What it supports.
+	Capabilities Capabilities `json:"capabilities"`
+	// Price. Null if it is not known yet; the model is then in preview.
+	Price *Price `json:"price"`
+	// available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is
+	// not set up here or does not have it in this region. retired: ended; use the successor.
+	State State `json:"state" enum:"available,preview,unavailable,retired"`
+	// Retired models only: id of the model to use instead.
+	Successor *string `json:"successor"`
+	// Models trained by the account only: id of the base model.
+	FineTunedFrom *string `json:"fine_tuned_from"`
+	// Models trained by the account only: id of the factory that trained it, which alone can use it.
+	FactoryID *string `json:"factory_id"`
+	// Price of training a model of your own from this one. Null if it cannot be trained.
+	Training *Training `json:"training"`
+	// Whether it is used where no model is named. Avatars without an image use the first available model that needs
+	// none.
+	//
 	// Default is set by Offer.Models.
-	Default bool     `json:"default" doc:"Whether it is used where no model is named. Avatars without an image use the first available model that needs none"`
-	Regions []string `json:"regions" nullable:"false" doc:"AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile" example:"[\"us-east-1\"]"`
-	Source  string   `json:"source" format:"uri" doc:"URL where the provider publishes price and capabilities" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
+	Default bool `json:"default"`
+	// AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile.
+	Regions []string `json:"regions" nullable:"false" example:"[\"us-east-1\"]"`
+	// URL where the provider publishes price and capabilities.
+	Source string `json:"source" format:"uri" example:"https://fal.ai/models/fal-ai/flux-pro/v1.1"`
 
 	// ProviderModel is the provider's id of the model. ProviderOptions are the provider's settings of this model.
 	// Neither is shown.

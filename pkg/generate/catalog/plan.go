@@ -10,20 +10,30 @@ import (
 
 // Plan is a subscription plan.
 type Plan struct {
-	ID              string      `json:"id" doc:"Id of the plan" example:"enterprise"`
-	Name            string      `json:"name" doc:"Display name" example:"Enterprise"`
-	MonthlyPrice    int64       `json:"monthly_price" doc:"Price per month, in minor units of the currency" example:"199900"`
-	Currency        string      `json:"currency" doc:"Currency (ISO 4217)" example:"USD"`
-	APIAccess       bool        `json:"api_access" doc:"Whether accounts on this plan may use the API"`
-	RateLimits      *RateLimits `json:"rate_limits" doc:"Requests per minute of each key. Null without API access. An account may have other limits"`
-	IncludedCredits int64       `json:"included_credits" doc:"Credits included per month" example:"100000"`
-	Features        []string    `json:"features" nullable:"false" doc:"Features, for display"`
+	// Id of the plan.
+	ID string `json:"id" example:"enterprise"`
+	// Display name.
+	Name string `json:"name" example:"Enterprise"`
+	// Price per month, in minor units of the currency.
+	MonthlyPrice int64 `json:"monthly_price" example:"199900"`
+	// Currency (ISO 4217).
+	Currency string `json:"currency" example:"USD"`
+	// Whether accounts on this plan may use the API.
+	APIAccess bool `json:"api_access"`
+	// Requests per minute of each key. Null without API access. An account may have other limits.
+	RateLimits *RateLimits `json:"rate_limits"`
+	// Credits included per month.
+	IncludedCredits int64 `json:"included_credits" example:"100000"`
+	// Features, for display.
+	Features []string `json:"features" nullable:"false"`
 }
 
 // RateLimits are requests per minute, by kind of key.
 type RateLimits struct {
-	Test int `json:"test" doc:"Requests per minute of a test key" example:"60"`
-	Live int `json:"live" doc:"Requests per minute of a live key" example:"600"`
+	// Requests per minute of a test key.
+	Test int `json:"test" example:"60"`
+	// Requests per minute of a live key.
+	Live int `json:"live" example:"600"`
 }
 
 //go:embed plans.json

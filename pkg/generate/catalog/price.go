@@ -25,11 +25,17 @@ const megapixel = 1024 * 1024
 // Price is the price of a model: Credits for every Per units. So prices below a credit stay exact, such as 3 credits
 // for 10 images. The price of a piece of work is rounded up to a whole credit once, at the end.
 type Price struct {
-	Unit         Unit  `json:"unit" enum:"image,second,1k_characters,1k_tokens,track" doc:"Unit of the price"`
-	Credits      int64 `json:"credits" doc:"Credits for the number of units in per. For text models: of output tokens" example:"4"`
-	Per          int64 `json:"per" doc:"Number of units that the credits pay for" example:"1"`
-	InputCredits int64 `json:"input_credits,omitempty" doc:"Text models only: credits for the number of input tokens in per" example:"1"`
-	Megapixels   int64 `json:"megapixels,omitempty" doc:"Images only: megapixels (of 1,048,576 pixels) that one unit covers. A larger image counts as several units, rounded up. Absent if the size does not matter" example:"1"`
+	// Unit of the price.
+	Unit Unit `json:"unit" enum:"image,second,1k_characters,1k_tokens,track"`
+	// Credits for the number of units in per. For text models: of output tokens.
+	Credits int64 `json:"credits" example:"4"`
+	// Number of units that the credits pay for.
+	Per int64 `json:"per" example:"1"`
+	// Text models only: credits for the number of input tokens in per.
+	InputCredits int64 `json:"input_credits,omitempty" example:"1"`
+	// Images only: megapixels (of 1,048,576 pixels) that one unit covers. A larger image counts as several units,
+	// rounded up. Absent if the size does not matter.
+	Megapixels int64 `json:"megapixels,omitempty" example:"1"`
 }
 
 // Quantity is the requested amount of a model's results. Only the field for the unit of its price matters.

@@ -12,10 +12,14 @@ import (
 
 // Training is the price of training a model from this one, and the regions in which it is possible.
 type Training struct {
-	Credits int64    `json:"credits" doc:"Credits for the number of trained tokens in per" example:"1"`
-	Per     int64    `json:"per" doc:"Number of trained tokens that the credits pay for" example:"5000"`
-	Epochs  int64    `json:"epochs" doc:"Number of times that each token of the samples is trained" example:"5"`
-	Regions []string `json:"regions" nullable:"false" doc:"AWS regions in which live keys can train it" example:"[\"us-east-1\"]"`
+	// Credits for the number of trained tokens in per.
+	Credits int64 `json:"credits" example:"1"`
+	// Number of trained tokens that the credits pay for.
+	Per int64 `json:"per" example:"5000"`
+	// Number of times that each token of the samples is trained.
+	Epochs int64 `json:"epochs" example:"5"`
+	// AWS regions in which live keys can train it.
+	Regions []string `json:"regions" nullable:"false" example:"[\"us-east-1\"]"`
 
 	// ProviderModel is the provider's id of the model to train. Parameters are its settings. Neither is shown.
 	ProviderModel string            `json:"-"`

@@ -14,13 +14,20 @@ import (
 
 // Voice is a voice of a provider.
 type Voice struct {
-	ID        string   `json:"id" doc:"Id of the voice, to be sent as voice" example:"Joanna"`
-	Name      string   `json:"name" doc:"Display name" example:"Joanna"`
-	Provider  string   `json:"provider" doc:"Provider of the voice" example:"polly"`
-	Models    []string `json:"models" nullable:"false" doc:"Ids of the models that support the voice" example:"[\"polly-neural\"]"`
-	Languages []string `json:"languages" nullable:"false" doc:"Languages of the voice (BCP 47)" example:"[\"en-US\"]"`
-	SampleURL *string  `json:"sample_url" doc:"URL of a recording of the voice. Null if the provider publishes none"`
-	Default   []string `json:"default" nullable:"false" doc:"Ids of the models that use this voice for its languages by default" example:"[\"polly-neural\"]"`
+	// Id of the voice, to be sent as voice.
+	ID string `json:"id" example:"Joanna"`
+	// Display name.
+	Name string `json:"name" example:"Joanna"`
+	// Provider of the voice.
+	Provider string `json:"provider" example:"polly"`
+	// Ids of the models that support the voice.
+	Models []string `json:"models" nullable:"false" example:"[\"polly-neural\"]"`
+	// Languages of the voice (BCP 47).
+	Languages []string `json:"languages" nullable:"false" example:"[\"en-US\"]"`
+	// URL of a recording of the voice. Null if the provider publishes none.
+	SampleURL *string `json:"sample_url"`
+	// Ids of the models that use this voice for its languages by default.
+	Default []string `json:"default" nullable:"false" example:"[\"polly-neural\"]"`
 }
 
 //go:embed voices.json

@@ -21,22 +21,38 @@ const (
 // Key is an API key as callers see it.
 type Key struct {
 	resource.Resource
-	Name        string         `json:"name" doc:"Name of the key"`
-	Kind        tenant.Mode    `json:"kind" enum:"live,test" doc:"live: spends credits and publishes. test: uses the sandbox"`
-	Prefix      string         `json:"prefix" doc:"The first 13 characters of the secret" example:"svc_test_3kQ9"`
-	Last4       string         `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
-	Scopes      []auth.Scope   `json:"scopes" nullable:"false" doc:"Scopes of the key"`
-	IPAllowList []string       `json:"ip_allow_list" nullable:"false" doc:"Address ranges that may use the key. Empty: all"`
-	State       string         `json:"state" enum:"active,revoked,expired" doc:"State of the key. A request with a revoked or expired key fails with 401"`
-	ExpiresAt   *resource.Time `json:"expires_at" doc:"Time at which the key expires. Null: never"`
+	// Name of the key.
+	Name string `json:"name"`
+	// live: spends credits and publishes. test: uses the sandbox.
+	Kind tenant.Mode `json:"kind" enum:"live,test"`
+	// The first 13 characters of the secret.
+	Prefix string `json:"prefix" example:"svc_test_3kQ9"`
+	// The last 4 characters of the secret.
+	Last4 string `json:"last4" example:"x8Zr"`
+	// Scopes of the key.
+	Scopes []auth.Scope `json:"scopes" nullable:"false"`
+	// Address ranges that may use the key. Empty: all.
+	IPAllowList []string `json:"ip_allow_list" nullable:"false"`
+	// State of the key. A request with a revoked or expired key fails with 401.
+	State string `json:"state" enum:"active,revoked,expired"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *resource.Time `json:"expires_at"`
+	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
+	//
 	// SpendLimit is enforced when credits are reserved.
-	SpendLimit *int64 `json:"spend_limit_credits" doc:"Credits that the key may spend in a calendar month (UTC). Null: no limit of its own"`
+	SpendLimit *int64 `json:"spend_limit_credits"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	//
 	// ProfileIDs never change: what the key has made stays where it can reach it.
-	ProfileIDs []tenant.Profile `json:"profile_ids" nullable:"false" doc:"Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account"`
-	OldSecrets []OldSecret      `json:"old_secrets" nullable:"false" doc:"Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys"`
-	LastUsedAt *resource.Time   `json:"last_used_at" doc:"Time of the last request, to the minute. Null: never used"`
-	LastUsedIP *string          `json:"last_used_ip" doc:"Address of the first request of that minute"`
-	CreatedBy  string           `json:"created_by" doc:"Id of the key that created it, or operator"`
+	ProfileIDs []tenant.Profile `json:"profile_ids" nullable:"false"`
+	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
+	OldSecrets []OldSecret `json:"old_secrets" nullable:"false"`
+	// Time of the last request, to the minute. Null: never used.
+	LastUsedAt *resource.Time `json:"last_used_at"`
+	// Address of the first request of that minute.
+	LastUsedIP *string `json:"last_used_ip"`
+	// Id of the key that created it, or operator.
+	CreatedBy string `json:"created_by"`
 }
 
 // Record is the stored document of a key.
@@ -66,8 +82,10 @@ func CountKey(account tenant.Account) store.Key { return store.IDKey("keycount#"
 
 // OldSecret is the public form of a secret that a rotation has replaced.
 type OldSecret struct {
-	Last4 string        `json:"last4" doc:"The last 4 characters of the secret" example:"x8Zr"`
-	Until resource.Time `json:"until" doc:"Time at which it ends"`
+	// The last 4 characters of the secret.
+	Last4 string `json:"last4" example:"x8Zr"`
+	// Time at which it ends.
+	Until resource.Time `json:"until"`
 }
 
 // Replaced is an OldSecret as it is stored.

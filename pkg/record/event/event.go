@@ -126,18 +126,26 @@ const apiVersion = "v1"
 
 // Event is an event as callers and receivers see it.
 type Event struct {
-	ID         string         `json:"id" doc:"Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates" example:"evt_01h455vb4pex5vsknk084sn02q"`
-	Type       Type           `json:"type" doc:"Type of the event" example:"content.generated"`
-	CreatedAt  resource.Time  `json:"created_at" doc:"Time of the event, UTC"`
-	AccountID  tenant.Account `json:"account_id" doc:"Account of the event"`
-	Mode       tenant.Mode    `json:"mode" enum:"live,test" doc:"Mode of the event: test if it follows from a request with a test key"`
-	APIVersion string         `json:"api_version" enum:"v1" doc:"Version of the payload"`
-	Data       Data           `json:"data" doc:"Data of the event"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id" example:"evt_01h455vb4pex5vsknk084sn02q"`
+	// Type of the event.
+	Type Type `json:"type" example:"content.generated"`
+	// Time of the event, UTC.
+	CreatedAt resource.Time `json:"created_at"`
+	// Account of the event.
+	AccountID tenant.Account `json:"account_id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode tenant.Mode `json:"mode" enum:"live,test"`
+	// Version of the payload.
+	APIVersion string `json:"api_version" enum:"v1"`
+	// Data of the event.
+	Data Data `json:"data"`
 }
 
 // Data carries the resource that the event is about.
 type Data struct {
-	Object json.RawMessage `json:"object" doc:"The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent"`
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object json.RawMessage `json:"object"`
 }
 
 // filesValue names the value outside an event's document that lists its object's media. Their URLs are valid for an

@@ -31,12 +31,23 @@ const (
 // reservation changes once.
 type Entry struct {
 	resource.Resource
-	Kind    string `json:"kind" enum:"top_up,reserve,release,adjust" doc:"Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged for a result that cost more. release: reserved credits were returned, because the work failed or was canceled. adjust: the operator corrected the balance" example:"reserve"`
-	Credits int64  `json:"credits" doc:"Change of the balance in credits. Negative if credits were taken" example:"-12"`
+	// Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged
+	// for a result that cost more. release: reserved credits were returned, because the work failed or was canceled.
+	// adjust: the operator corrected the balance.
+	Kind string `json:"kind" enum:"top_up,reserve,release,adjust" example:"reserve"`
+	// Change of the balance in credits. Negative if credits were taken.
+	Credits int64 `json:"credits" example:"-12"`
+	// Factory of the resource that was paid for; metadata is that of the resource, as it was when the credits were
+	// reserved. Null: none, as for the studio and chats, or several, as for a batch of several factories.
+	//
 	// FactoryID and the metadata are those of the subject at the time when the work was accepted.
-	FactoryID *string `json:"factory_id" doc:"Factory of the resource that was paid for; metadata is that of the resource, as it was when the credits were reserved. Null: none, as for the studio and chats, or several, as for a batch of several factories"`
-	Subject   string  `json:"subject" doc:"Id of the resource that was paid for, or of the account" example:"cnt_01h455vb4pex5vsknk084sn02q"`
-	State     *string `json:"state" enum:"held,charged,released" doc:"State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for other kinds"`
+	FactoryID *string `json:"factory_id"`
+	// Id of the resource that was paid for, or of the account.
+	Subject string `json:"subject" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you
+	// gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for
+	// other kinds.
+	State *string `json:"state" enum:"held,charged,released"`
 }
 
 // The attributes of a reservation's item. They are outside the document, so that an

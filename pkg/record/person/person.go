@@ -35,16 +35,28 @@ const Most = 1000
 // Person is a person of an account as callers see it.
 type Person struct {
 	resource.Resource
-	Email      string    `json:"email" doc:"E-mail address, in lower case" example:"ada@example.com"`
-	Name       string    `json:"name" doc:"Name. Empty until the person has signed in, if the invitation has none" example:"Ada Lovelace"`
-	Role       auth.Role `json:"role" enum:"owner,admin,developer,auditor" doc:"owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and of the API keys only their own. auditor: reads everything and changes nothing"`
-	State      State     `json:"state" enum:"invited,active,removed" doc:"invited: has not signed in yet. active: has signed in. removed: has no access. A removed person is listed for 90 days"`
-	Connection *string   `json:"connection" doc:"Id of the sign-on connection that the person signs in with. Null: signs in without one"`
-	BreakGlass bool      `json:"break_glass" doc:"true: an owner who may sign in without the connection even if sign-on is enforced"`
-	InvitedBy  *string   `json:"invited_by" doc:"Id of the person who sent the invitation, or operator. Null: came by the sign-on connection"`
+	// E-mail address, in lower case.
+	Email string `json:"email" example:"ada@example.com"`
+	// Name. Empty until the person has signed in, if the invitation has none.
+	Name string `json:"name" example:"Ada Lovelace"`
+	// owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and
+	// of the API keys only their own. auditor: reads everything and changes nothing.
+	Role auth.Role `json:"role" enum:"owner,admin,developer,auditor"`
+	// invited: has not signed in yet. active: has signed in. removed: has no access. A removed person is listed for 90
+	// days.
+	State State `json:"state" enum:"invited,active,removed"`
+	// Id of the sign-on connection that the person signs in with. Null: signs in without one.
+	Connection *string `json:"connection"`
+	// true: an owner who may sign in without the connection even if sign-on is enforced.
+	BreakGlass bool `json:"break_glass"`
+	// Id of the person who sent the invitation, or operator. Null: came by the sign-on connection.
+	InvitedBy *string `json:"invited_by"`
+	// Time at which the open invitation ends. Null: there is none.
+	//
 	// InvitationExpiresAt is nil unless the person is invited by a link.
-	InvitationExpiresAt *resource.Time `json:"invitation_expires_at" doc:"Time at which the open invitation ends. Null: there is none"`
-	LastSeenAt          *resource.Time `json:"last_seen_at" doc:"Time of the last request, to the minute. Null: none yet"`
+	InvitationExpiresAt *resource.Time `json:"invitation_expires_at"`
+	// Time of the last request, to the minute. Null: none yet.
+	LastSeenAt *resource.Time `json:"last_seen_at"`
 }
 
 // Subject is a name by which the issuer knows a person.

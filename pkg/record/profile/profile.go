@@ -24,9 +24,12 @@ const Kind = "profile"
 // Profile is a profile as callers see it in lists.
 type Profile struct {
 	resource.Resource
-	Name       string  `json:"name" doc:"Name of the client. The page by which its social accounts are connected shows it" example:"Harbour Coffee"`
-	Logo       *string `json:"logo" doc:"Id of the media with its logo, a picture, which that page shows. Null: none" example:"med_01h455vb4pex5vsknk084sn02q"`
-	SpendLimit *int64  `json:"spend_limit_credits" doc:"Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own"`
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name" example:"Harbour Coffee"`
+	// Id of the media with its logo, a picture, which that page shows. Null: none.
+	Logo *string `json:"logo" example:"med_01h455vb4pex5vsknk084sn02q"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
+	SpendLimit *int64 `json:"spend_limit_credits"`
 }
 
 // Record is the stored document of a profile.
@@ -42,7 +45,8 @@ func Decode(it *store.Item) (r Record, err error) { return r, it.Decode(&r) }
 
 // Filter is the query parameter that selects the resources of a profile. Embed it.
 type Filter struct {
-	ProfileID string `query:"profile_id" doc:"Only those of this profile" example:"prf_01h455vb4pex5vsknk084sn02q"`
+	// Only those of this profile.
+	ProfileID string `query:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
 }
 
 // Into adds the filter to those of a list.
@@ -56,7 +60,9 @@ func (f Filter) Into(filters map[string]string) map[string]string {
 
 // Given is the member of a body that names the profile of a new resource. Embed it.
 type Given struct {
-	ProfileID string `json:"profile_id,omitempty" doc:"Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it" example:"prf_01h455vb4pex5vsknk084sn02q"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID string `json:"profile_id,omitempty" example:"prf_01h455vb4pex5vsknk084sn02q"`
 }
 
 // In returns the owner of a resource that a caller would make, without any check.

@@ -6,11 +6,16 @@ import "time"
 
 // Resource holds the members that every resource has.
 type Resource struct {
-	ID        string   `json:"id" doc:"Unique id (TypeID). Ids sort by creation time"`
-	CreatedAt Time     `json:"created_at" doc:"Time of creation, UTC"`
-	UpdatedAt Time     `json:"updated_at" doc:"Time of the last change, UTC"`
-	Version   int64    `json:"version" doc:"Version, increased by every change. It is the ETag of the resource, for If-Match"`
-	Metadata  Metadata `json:"metadata" doc:"Your own key-value pairs"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata Metadata `json:"metadata"`
 }
 
 // New returns a resource made at the given time.

@@ -16,7 +16,8 @@ import (
 // shape is that of the options of a platform that there is not.
 type shape struct {
 	platform.Visible
-	Loud bool `json:"loud,omitempty" doc:"Notifies everyone"`
+	// Notifies everyone.
+	Loud bool `json:"loud,omitempty"`
 }
 
 // A row is all that the document, the applications and the credentials need of a platform

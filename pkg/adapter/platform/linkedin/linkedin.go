@@ -101,7 +101,9 @@ type Options struct {
 	platform.Visible
 	platform.Described
 	platform.Commented
-	Document bool `json:"document,omitempty" doc:"Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the content"`
+	// Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
+	// content.
+	Document bool `json:"document,omitempty"`
 }
 
 // Platform is LinkedIn.

@@ -77,7 +77,8 @@ var capabilities = platform.Capabilities{
 type Options struct {
 	platform.Described
 	platform.Framed
-	Link string `json:"link,omitempty" format:"uri" maxLength:"2048" pattern:"^https?://" patternDescription:"an address of the web" doc:"Page that the pin leads to. Absent: the first link in the caption"`
+	// Page that the pin leads to. Absent: the first link in the caption.
+	Link string `json:"link,omitempty" format:"uri" maxLength:"2048" pattern:"^https?://" patternDescription:"an address of the web"`
 }
 
 // Platform is Pinterest.

@@ -86,7 +86,8 @@ type Options struct {
 	platform.Described
 	platform.Commented
 	platform.Threaded
-	TopicTag string `json:"topic_tag,omitempty" minLength:"1" maxLength:"50" pattern:"^[^.&\\x00-\\x1F]+$" patternDescription:"free of . and &" doc:"Topic of the post. Absent: the first hashtag"`
+	// Topic of the post. Absent: the first hashtag.
+	TopicTag string `json:"topic_tag,omitempty" minLength:"1" maxLength:"50" pattern:"^[^.&\\x00-\\x1F]+$" patternDescription:"free of . and &"`
 }
 
 var refusals = graph.Refusals{

@@ -94,16 +94,27 @@ type Options struct {
 	platform.Visible
 	platform.Framed
 	platform.Declared
-	Comments   *bool  `json:"comments,omitempty" doc:"Whether comments are permitted. Required unless mode is inbox"`
-	Duet       *bool  `json:"duet,omitempty" doc:"Whether duets are permitted. Required for videos, unless mode is inbox"`
-	Stitch     *bool  `json:"stitch,omitempty" doc:"Whether stitches are permitted. Required for videos, unless mode is inbox"`
-	Disclosure string `json:"disclosure,omitempty" enum:"none,own_brand,paid_partnership" doc:"What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox"`
-	Mode       string `json:"mode,omitempty" enum:"direct,inbox" doc:"direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent: direct"`
-	Consent    bool   `json:"consent,omitempty" doc:"Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its branded content policy. Must be true"`
+	// Whether comments are permitted. Required unless mode is inbox.
+	Comments *bool `json:"comments,omitempty"`
+	// Whether duets are permitted. Required for videos, unless mode is inbox.
+	Duet *bool `json:"duet,omitempty"`
+	// Whether stitches are permitted. Required for videos, unless mode is inbox.
+	Stitch *bool `json:"stitch,omitempty"`
+	// What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox.
+	Disclosure string `json:"disclosure,omitempty" enum:"none,own_brand,paid_partnership"`
+	// direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
+	// direct.
+	Mode string `json:"mode,omitempty" enum:"direct,inbox"`
+	// Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
+	// branded content policy. Must be true.
+	Consent bool `json:"consent,omitempty"`
 
-	DisableComments bool `json:"disable_comments,omitempty" doc:"Permits no comments"`
-	DisableDuet     bool `json:"disable_duet,omitempty" doc:"Permits no duets"`
-	DisableStitch   bool `json:"disable_stitch,omitempty" doc:"Permits no stitches"`
+	// Permits no comments.
+	DisableComments bool `json:"disable_comments,omitempty"`
+	// Permits no duets.
+	DisableDuet bool `json:"disable_duet,omitempty"`
+	// Permits no stitches.
+	DisableStitch bool `json:"disable_stitch,omitempty"`
 }
 
 // optionsOf returns the options of a post.

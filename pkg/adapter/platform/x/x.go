@@ -115,8 +115,10 @@ type Options struct {
 	platform.Commented
 	platform.Threaded
 	platform.Declared
-	Paid    bool   `json:"paid_partnership,omitempty" doc:"Declares that a partner paid for the post"`
-	Replies string `json:"replies,omitempty" enum:"following,mentioned,subscribers,verified" doc:"Who may reply. Absent: everyone"`
+	// Declares that a partner paid for the post.
+	Paid bool `json:"paid_partnership,omitempty"`
+	// Who may reply. Absent: everyone.
+	Replies string `json:"replies,omitempty" enum:"following,mentioned,subscribers,verified"`
 }
 
 // cost returns what the calls of a publication cost.

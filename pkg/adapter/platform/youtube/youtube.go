@@ -81,7 +81,8 @@ const optionKids platform.Option = "made_for_kids"
 type Options struct {
 	platform.Visible
 	platform.Declared
-	MadeForKids bool `json:"made_for_kids,omitempty" doc:"Declares that the content is made for children"`
+	// Declares that the content is made for children.
+	MadeForKids bool `json:"made_for_kids,omitempty"`
 	platform.Quiet
 }
 

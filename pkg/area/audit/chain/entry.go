@@ -17,26 +17,52 @@ const longest = 512
 
 // Entry is one call.
 type Entry struct {
-	ID          string        `json:"id" doc:"Id of the entry"`
-	At          resource.Time `json:"at" doc:"Time at which the gateway received the request, UTC"`
-	RequestID   string        `json:"request_id" doc:"Id of the request"`
-	Actor       Actor         `json:"actor" doc:"Who made the request"`
-	KeyID       *string       `json:"key_id" doc:"API key of the request. Null if it was not made with an API key"`
-	OperationID string        `json:"operation_id" doc:"operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link" example:"createFactory"`
-	Method      string        `json:"method" doc:"HTTP method. Empty for a change by an operator" example:"POST"`
-	Path        string        `json:"path" doc:"Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a change of sign-on, what it concerns follows" example:"/v1/factories"`
-	Status      int           `json:"status" doc:"HTTP status of the response" example:"201"`
-	ErrorCode   *string       `json:"error_code" doc:"Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the reason for which nobody was admitted. Null if the request succeeded"`
-	IP          string        `json:"ip" doc:"Address of the caller"`
-	UserAgent   string        `json:"user_agent" doc:"User-Agent of the caller. Empty if none was sent"`
-	LatencyMS   int64         `json:"latency_ms" doc:"Milliseconds from receipt by the gateway to the response"`
-	Count       int           `json:"count" doc:"Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused within a minute"`
+	// Id of the entry.
+	ID string `json:"id"`
+	// Time at which the gateway received the request, UTC.
+	At resource.Time `json:"at"`
+	// Id of the request.
+	RequestID string `json:"request_id"`
+	// Who made the request.
+	Actor Actor `json:"actor"`
+	// API key of the request. Null if it was not made with an API key.
+	KeyID *string `json:"key_id"`
+	// operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
+	// such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
+	// review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the account
+	// area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
+	OperationID string `json:"operation_id" example:"createFactory"`
+	// HTTP method. Empty for a change by an operator.
+	Method string `json:"method" example:"POST"`
+	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for
+	// a change of sign-on, what it concerns follows.
+	Path string `json:"path" example:"/v1/factories"`
+	// HTTP status of the response.
+	Status int `json:"status" example:"201"`
+	// Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in
+	// the reason for which nobody was admitted. Null if the request succeeded.
+	ErrorCode *string `json:"error_code"`
+	// Address of the caller.
+	IP string `json:"ip"`
+	// User-Agent of the caller. Empty if none was sent.
+	UserAgent string `json:"user_agent"`
+	// Milliseconds from receipt by the gateway to the response.
+	LatencyMS int64 `json:"latency_ms"`
+	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
+	// within a minute.
+	Count int `json:"count"`
 }
 
 // Actor is who makes a request.
 type Actor struct {
-	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory,review_link,integration" doc:"Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser in which access to a social account was granted or denied. review_link: a browser in which content was approved or sent back. integration: a browser in which access to a CRM was granted or denied"`
-	ID   string `json:"id" doc:"Id of the API key, person, social account, integration, review link or sign-on connection, or name of the operator"`
+	// Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
+	// directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a
+	// browser in which access to a social account was granted or denied. review_link: a browser in which content was
+	// approved or sent back. integration: a browser in which access to a CRM was granted or denied.
+	Kind string `json:"kind" enum:"api_key,person,operator,social_account,directory,review_link,integration"`
+	// Id of the API key, person, social account, integration, review link or sign-on connection, or name of the
+	// operator.
+	ID string `json:"id"`
 }
 
 // Write writes an entry, and notes the region that writes it. An entry that exists is never changed.

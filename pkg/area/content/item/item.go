@@ -99,40 +99,66 @@ const (
 
 // Slide is one picture of a carousel.
 type Slide struct {
-	Text    string  `json:"text" maxLength:"200" doc:"Heading of the slide"`
-	Body    string  `json:"body" doc:"Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave without it"`
-	MediaID *string `json:"media_id" doc:"Id of its finished picture in media. Null until generated"`
+	// Heading of the slide.
+	Text string `json:"text" maxLength:"200"`
+	// Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave
+	// without it.
+	Body string `json:"body"`
+	// Id of its finished picture in media. Null until generated.
+	MediaID *string `json:"media_id"`
 }
 
 // Scene is one scene of a video.
 type Scene struct {
-	Text   string `json:"text" doc:"What is said"`
-	Visual string `json:"visual" doc:"What is seen, in English if it was generated. Empty if you gave the scene without it"`
+	// What is said.
+	Text string `json:"text"`
+	// What is seen, in English if it was generated. Empty if you gave the scene without it.
+	Visual string `json:"visual"`
+	// Short text that is drawn on the scene. It may be empty.
+	//
 	// OnScreen is for viewers without sound.
-	OnScreen string `json:"on_screen" doc:"Short text that is drawn on the scene. It may be empty"`
+	OnScreen string `json:"on_screen"`
 }
 
 // Failure is the reason why an item failed.
 type Failure struct {
-	Stage     string               `json:"stage" enum:"generate,compose,publish" doc:"Stage that failed: a model's part, finished media, or publishing"`
-	Code      provider.FailureCode `json:"code" doc:"Machine-readable reason of the failure" example:"generation_failed"`
-	Message   string               `json:"message" doc:"What happened and what to do about it"`
-	Retryable bool                 `json:"retryable" doc:"Whether regenerating the item may succeed"`
+	// Stage that failed: a model's part, finished media, or publishing.
+	Stage string `json:"stage" enum:"generate,compose,publish"`
+	// Machine-readable reason of the failure.
+	Code provider.FailureCode `json:"code" example:"generation_failed"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// Whether regenerating the item may succeed.
+	Retryable bool `json:"retryable"`
 }
 
 // Content is what an item says, shows and sounds like.
 type Content struct {
-	Format          *string `json:"format" enum:"short,long" doc:"Format of a video: short is 9:16, long is 16:9. Null for other kinds"`
-	Prompt          string  `json:"prompt" doc:"What the content is about"`
-	Script          string  `json:"script" doc:"Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave it"`
-	Scenes          []Scene `json:"scenes" nullable:"false" doc:"The script in scenes, of videos. Empty until generated, unless you gave it"`
-	DurationSeconds *int    `json:"duration_seconds" doc:"Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their narration, so they differ from it by a little. Null for others" example:"20"`
-	Visuals         *string `json:"visuals" enum:"clips,stills" doc:"What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds"`
-	Music           *string `json:"music" doc:"What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds" example:"none"`
-	Cover           *string `json:"cover" doc:"Cover of a music clip: generated, or the id of your media. Null for other kinds" example:"generated"`
-	AspectRatio     *string `json:"aspect_ratio" doc:"Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1" example:"9:16"`
-	Seconds         *int    `json:"seconds" doc:"Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for pictures, and where the model decides"`
-	Voice           *string `json:"voice" doc:"Id of the voice of its narration. Null without one, or where the model decides"`
+	// Format of a video: short is 9:16, long is 16:9. Null for other kinds.
+	Format *string `json:"format" enum:"short,long"`
+	// What the content is about.
+	Prompt string `json:"prompt"`
+	// Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you
+	// gave it.
+	Script string `json:"script"`
+	// The script in scenes, of videos. Empty until generated, unless you gave it.
+	Scenes []Scene `json:"scenes" nullable:"false"`
+	// Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their
+	// narration, so they differ from it by a little. Null for others.
+	DurationSeconds *int `json:"duration_seconds" example:"20"`
+	// What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds.
+	Visuals *string `json:"visuals" enum:"clips,stills"`
+	// What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds.
+	Music *string `json:"music" example:"none"`
+	// Cover of a music clip: generated, or the id of your media. Null for other kinds.
+	Cover *string `json:"cover" example:"generated"`
+	// Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1.
+	AspectRatio *string `json:"aspect_ratio" example:"9:16"`
+	// Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for
+	// pictures, and where the model decides.
+	Seconds *int `json:"seconds"`
+	// Id of the voice of its narration. Null without one, or where the model decides.
+	Voice *string `json:"voice"`
 }
 
 // MaxVariants bounds the variants of an item.
@@ -141,14 +167,22 @@ const MaxVariants = 30
 // Variant is what differs from the item on a platform or a social account. A member that is nil is as that of the
 // item.
 type Variant struct {
-	Title    *string  `json:"title" doc:"Title there. Null: the item's"`
-	Caption  *string  `json:"caption" doc:"Text of the post there. Null: the item's"`
-	Hashtags []string `json:"hashtags" doc:"Hashtags there, without the #. Null: the item's"`
-	Media    []string `json:"media" doc:"Ids of your media that are published there, in order. Null: the item's"`
+	// Title there. Null: the item's.
+	Title *string `json:"title"`
+	// Text of the post there. Null: the item's.
+	Caption *string `json:"caption"`
+	// Hashtags there, without the #. Null: the item's.
+	Hashtags []string `json:"hashtags"`
+	// Ids of your media that are published there, in order. Null: the item's.
+	Media []string `json:"media"`
+	// Whether the text model wrote its texts.
+	//
 	// Adapted reports whether the text model wrote the texts.
-	Adapted bool `json:"adapted" doc:"Whether the text model wrote its texts"`
+	Adapted bool `json:"adapted"`
+	// Version of the prompt that the text model wrote its texts with. Empty if it did not write them.
+	//
 	// PromptVersion is kept for as long as the texts are those of the model.
-	PromptVersion string `json:"prompt_version" doc:"Version of the prompt that the text model wrote its texts with. Empty if it did not write them" example:"adapt.1"`
+	PromptVersion string `json:"prompt_version" example:"adapt.1"`
 }
 
 // The states of an approval.
@@ -167,60 +201,112 @@ const ApprovalRequired = "required"
 
 // Approval is whether the item may be published.
 type Approval struct {
-	State string         `json:"state" enum:"none,pending,approved,changes_requested" doc:"State. none: its factory required no approval when it was created" example:"approved"`
-	Note  *string        `json:"note" doc:"Note of the decision. Null: none"`
-	By    *string        `json:"by" doc:"Who decided: the id of an API key, of a person, or of a review link. Null until decided"`
-	At    *resource.Time `json:"at" doc:"Time of the decision. Null until decided"`
+	// State. none: its factory required no approval when it was created.
+	State string `json:"state" enum:"none,pending,approved,changes_requested" example:"approved"`
+	// Note of the decision. Null: none.
+	Note *string `json:"note"`
+	// Who decided: the id of an API key, of a person, or of a review link. Null until decided.
+	By *string `json:"by"`
+	// Time of the decision. Null until decided.
+	At *resource.Time `json:"at"`
 }
 
 // Quoted is a source that the texts of an item quote.
 type Quoted struct {
-	Title       string         `json:"title" doc:"Title of the article"`
-	URL         string         `json:"url" doc:"Address of the article"`
-	PublishedAt *resource.Time `json:"published_at" doc:"Time at which it was published. Null if the source does not say it"`
+	// Title of the article.
+	Title string `json:"title"`
+	// Address of the article.
+	URL string `json:"url"`
+	// Time at which it was published. Null if the source does not say it.
+	PublishedAt *resource.Time `json:"published_at"`
 }
 
 // Item is a content item as callers see it.
 type Item struct {
 	resource.Resource
-	FactoryID   string  `json:"factory_id" doc:"Factory of the item"`
-	Kind        Kind    `json:"kind" enum:"post,video,carousel,story,music_clip" doc:"Kind of content" example:"post"`
-	Source      string  `json:"source" enum:"generated,provided" doc:"Where its media and texts come from: models, or you"`
-	Fit         *string `json:"fit" enum:"none,pad,crop" doc:"How your pictures or your video were fitted to the shape of the kind. Null for generated items"`
-	AIGenerated bool    `json:"ai_generated" doc:"Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your own media"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Kind of content.
+	Kind Kind `json:"kind" enum:"post,video,carousel,story,music_clip" example:"post"`
+	// Where its media and texts come from: models, or you.
+	Source string `json:"source" enum:"generated,provided"`
+	// How your pictures or your video were fitted to the shape of the kind. Null for generated items.
+	Fit *string `json:"fit" enum:"none,pad,crop"`
+	// Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
+	// own media.
+	AIGenerated bool `json:"ai_generated"`
 	Content
 	Texts
-	Quality           string             `json:"quality" doc:"Quality of the texts: draft, standard or best. Empty if the item is older than the member" example:"standard"`
-	Hooks             []string           `json:"hooks" nullable:"false" doc:"First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if you gave all texts"`
-	PromptVersion     string             `json:"prompt_version" doc:"Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts" example:"post.1"`
-	Variants          map[string]Variant `json:"variants" doc:"What differs on a platform or a social account, by its id"`
-	Previews          []Preview          `json:"previews" nullable:"false" doc:"What is, or will be, published where: one for each publication, or else for each variant. Empty in events"`
-	Approval          Approval           `json:"approval" doc:"Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it"`
-	Language          string             `json:"language" doc:"Language of its texts (BCP 47)"`
-	Model             string             `json:"model" doc:"Id of the model for its pictures, clips or track"`
-	Media             []media.View       `json:"media" nullable:"false" doc:"Files: the finished media, of which those of role final are to be published, then their parts in the order of creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a key without the scope content:read"`
-	Slides            []Slide            `json:"slides" nullable:"false" doc:"Slides of a carousel, in order"`
-	ProductID         *string            `json:"product_id" doc:"Id of its product"`
-	PromotionID       *string            `json:"promotion_id" doc:"Id of its promotion"`
-	FromContentItemID *string            `json:"from_content_item_id" doc:"Id of the content item that it retells. Null for others"`
-	FromParts         []int              `json:"from_parts" nullable:"false" doc:"Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen" example:"[2,5,6]"`
-	PartsVersion      string             `json:"from_parts_prompt_version" doc:"Version of the prompt with which a text model chose from_parts. Empty if none chose them" example:"excerpt.1"`
-	ContentPlanID     *string            `json:"content_plan_id" doc:"Id of its content plan"`
-	PublishAt         *resource.Time     `json:"publish_at" doc:"Time at which it is published. Null: not scheduled"`
-	SocialAccountIDs  []string           `json:"social_account_ids" nullable:"false" doc:"Ids of the social accounts to publish to"`
-	Sources           []Quoted           `json:"sources" nullable:"false" doc:"Articles of the factory's sources that its texts quote. Empty until generated, and without sources"`
-	OmittedAccounts   []OmittedAccount   `json:"omitted_accounts" nullable:"false" doc:"Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls that name their accounts are refused instead"`
-	Publications      []Publication      `json:"publications" nullable:"false" doc:"Its posts: one for each social account that it is, or was, to be published to"`
-	State             State              `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" doc:"State of the item"`
-	Progress          int                `json:"progress" doc:"Progress of the attempt in percent, in steps of at least 20. 100 once generated"`
-	Failure           *Failure           `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
-	Attempt           int                `json:"attempt" doc:"Number of the generation attempt, starting at 1"`
-	ReservedCredits   int64              `json:"reserved_credits" doc:"Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox"`
-	CostCredits       int64              `json:"cost_credits" doc:"Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled or failed for what you gave. Always 0 in the sandbox"`
-	CancelCost        *int64             `json:"cancel_cost_credits" doc:"Credits that canceling the item would cost now, for the parts that are completed. Null unless it is queued or being generated. Always 0 in the sandbox" example:"0"`
-	GeneratedAt       *resource.Time     `json:"generated_at" doc:"Time at which it was generated. Null until then"`
-	ExpiresAt         *resource.Time     `json:"expires_at" doc:"Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key"`
-	PublishedAt       *resource.Time     `json:"published_at" doc:"Time at which it was first published. Null until then"`
+	// Quality of the texts: draft, standard or best. Empty if the item is older than the member.
+	Quality string `json:"quality" example:"standard"`
+	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and
+	// if you gave all texts.
+	Hooks []string `json:"hooks" nullable:"false"`
+	// Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts.
+	PromptVersion string `json:"prompt_version" example:"post.1"`
+	// What differs on a platform or a social account, by its id.
+	Variants map[string]Variant `json:"variants"`
+	// What is, or will be, published where: one for each publication, or else for each variant. Empty in events.
+	Previews []Preview `json:"previews" nullable:"false"`
+	// Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it.
+	Approval Approval `json:"approval"`
+	// Language of its texts (BCP 47).
+	Language string `json:"language"`
+	// Id of the model for its pictures, clips or track.
+	Model string `json:"model"`
+	// Files: the finished media, of which those of role final are to be published, then their parts in the order of
+	// creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET
+	// signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in
+	// responses to a key without the scope content:read.
+	Media []media.View `json:"media" nullable:"false"`
+	// Slides of a carousel, in order.
+	Slides []Slide `json:"slides" nullable:"false"`
+	// Id of its product.
+	ProductID *string `json:"product_id"`
+	// Id of its promotion.
+	PromotionID *string `json:"promotion_id"`
+	// Id of the content item that it retells. Null for others.
+	FromContentItemID *string `json:"from_content_item_id"`
+	// Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you
+	// named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
+	FromParts []int `json:"from_parts" nullable:"false" example:"[2,5,6]"`
+	// Version of the prompt with which a text model chose from_parts. Empty if none chose them.
+	PartsVersion string `json:"from_parts_prompt_version" example:"excerpt.1"`
+	// Id of its content plan.
+	ContentPlanID *string `json:"content_plan_id"`
+	// Time at which it is published. Null: not scheduled.
+	PublishAt *resource.Time `json:"publish_at"`
+	// Ids of the social accounts to publish to.
+	SocialAccountIDs []string `json:"social_account_ids" nullable:"false"`
+	// Articles of the factory's sources that its texts quote. Empty until generated, and without sources.
+	Sources []Quoted `json:"sources" nullable:"false"`
+	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it.
+	// Calls that name their accounts are refused instead.
+	OmittedAccounts []OmittedAccount `json:"omitted_accounts" nullable:"false"`
+	// Its posts: one for each social account that it is, or was, to be published to.
+	Publications []Publication `json:"publications" nullable:"false"`
+	// State of the item.
+	State State `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled"`
+	// Progress of the attempt in percent, in steps of at least 20. 100 once generated.
+	Progress int `json:"progress"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *Failure `json:"failure"`
+	// Number of the generation attempt, starting at 1.
+	Attempt int `json:"attempt"`
+	// Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox.
+	ReservedCredits int64 `json:"reserved_credits"`
+	// Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled or
+	// failed for what you gave. Always 0 in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Credits that canceling the item would cost now, for the parts that are completed. Null unless it is queued or
+	// being generated. Always 0 in the sandbox.
+	CancelCost *int64 `json:"cancel_cost_credits" example:"0"`
+	// Time at which it was generated. Null until then.
+	GeneratedAt *resource.Time `json:"generated_at"`
+	// Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key.
+	ExpiresAt *resource.Time `json:"expires_at"`
+	// Time at which it was first published. Null until then.
+	PublishedAt *resource.Time `json:"published_at"`
 
 	// Usual is the usual duration of an attempt that was just accepted.
 	Usual time.Duration `json:"-"`
@@ -233,6 +319,7 @@ func (i Item) Pending() (path string, after time.Duration) {
 
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
-	Outcome string `json:"outcome,omitempty" enum:"generated,failed,published,insufficient_balance,spend_limit_reached,rate_limited" default:"generated" doc:"Result of the item. The last three refuse the call with that error, as with a live key"`
+	// Result of the item. The last three refuse the call with that error, as with a live key.
+	Outcome string `json:"outcome,omitempty" enum:"generated,failed,published,insufficient_balance,spend_limit_reached,rate_limited" default:"generated"`
 	generate.Rehearsal
 }

@@ -11,21 +11,31 @@ import (
 
 // Counts are the figures of the vocabulary of all platforms. A figure that a platform does not have is null.
 type Counts struct {
-	Impressions *int64 `json:"impressions" doc:"How often it was shown. Null: the platform does not have it"`
-	Reach       *int64 `json:"reach" doc:"How many people or accounts it was shown to, each counted once. Null: the platform does not have it"`
-	Views       *int64 `json:"views" doc:"Views as the platform counts them. Null: the platform does not have it"`
-	WatchTime   *int64 `json:"watch_time_seconds" doc:"Seconds for which it was watched, in all. Null: the platform does not have it"`
-	Likes       *int64 `json:"likes" doc:"Likes and other reactions. Null: the platform does not have it"`
-	Comments    *int64 `json:"comments" doc:"Comments and replies. Null: the platform does not have it"`
-	Shares      *int64 `json:"shares" doc:"Shares, reposts and quotes. Null: the platform does not have it"`
-	Saves       *int64 `json:"saves" doc:"Saves and bookmarks. Null: the platform does not have it"`
-	Clicks      *int64 `json:"clicks" doc:"Clicks on it or on its links, as the platform counts them. Null: the platform does not have it"`
+	// How often it was shown. Null: the platform does not have it.
+	Impressions *int64 `json:"impressions"`
+	// How many people or accounts it was shown to, each counted once. Null: the platform does not have it.
+	Reach *int64 `json:"reach"`
+	// Views as the platform counts them. Null: the platform does not have it.
+	Views *int64 `json:"views"`
+	// Seconds for which it was watched, in all. Null: the platform does not have it.
+	WatchTime *int64 `json:"watch_time_seconds"`
+	// Likes and other reactions. Null: the platform does not have it.
+	Likes *int64 `json:"likes"`
+	// Comments and replies. Null: the platform does not have it.
+	Comments *int64 `json:"comments"`
+	// Shares, reposts and quotes. Null: the platform does not have it.
+	Shares *int64 `json:"shares"`
+	// Saves and bookmarks. Null: the platform does not have it.
+	Saves *int64 `json:"saves"`
+	// Clicks on it or on its links, as the platform counts them. Null: the platform does not have it.
+	Clicks *int64 `json:"clicks"`
 }
 
 // Metrics are the counts of a post.
 type Metrics struct {
 	Counts
-	ReadAt resource.Time `json:"read_at" doc:"Time at which they were read"`
+	// Time at which they were read.
+	ReadAt resource.Time `json:"read_at"`
 }
 
 // Read returns the metrics that were read at a time. A figure that is not known keeps its value of an earlier reading,

@@ -41,19 +41,33 @@ func PublicationCodes() []string {
 // Publication is the post of an item on one social account.
 type Publication struct {
 	resource.Resource
-	ContentItemID   string               `json:"content_item_id" doc:"Content item that is published"`
-	SocialAccountID string               `json:"social_account_id" doc:"Social account that it is published to"`
-	Platform        string               `json:"platform" doc:"Platform of the account"`
-	State           string               `json:"state" enum:"pending,publishing,published,failed,deleted" doc:"State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it"`
-	PlatformPostID  *string              `json:"platform_post_id" doc:"Id of the post on the platform. Null until published, and where the platform does not say"`
-	URL             *string              `json:"url" doc:"Address of the post. Null until published, and where the platform does not say"`
-	Failure         *PublicationFailure  `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
-	Warnings        []PublicationWarning `json:"warnings" nullable:"false" doc:"What the post lacks that was asked for. It is published all the same"`
-	PublishedAt     *resource.Time       `json:"published_at" doc:"Time at which it was published. Null until then"`
-	Metrics         *Metrics             `json:"metrics" doc:"How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null until then, and where the platform has none"`
-	Posted          *Preview             `json:"posted" doc:"What was published. Null until then"`
-	Change          *PublicationChange   `json:"change" doc:"The last change of the published post. Null if there was none"`
-	Options         *PublishOptions      `json:"options" doc:"Options of its platform. Null: none"`
+	// Content item that is published.
+	ContentItemID string `json:"content_item_id"`
+	// Social account that it is published to.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform string `json:"platform"`
+	// State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it.
+	State string `json:"state" enum:"pending,publishing,published,failed,deleted"`
+	// Id of the post on the platform. Null until published, and where the platform does not say.
+	PlatformPostID *string `json:"platform_post_id"`
+	// Address of the post. Null until published, and where the platform does not say.
+	URL *string `json:"url"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
+	// What the post lacks that was asked for. It is published all the same.
+	Warnings []PublicationWarning `json:"warnings" nullable:"false"`
+	// Time at which it was published. Null until then.
+	PublishedAt *resource.Time `json:"published_at"`
+	// How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null
+	// until then, and where the platform has none.
+	Metrics *Metrics `json:"metrics"`
+	// What was published. Null until then.
+	Posted *Preview `json:"posted"`
+	// The last change of the published post. Null if there was none.
+	Change *PublicationChange `json:"change"`
+	// Options of its platform. Null: none.
+	Options *PublishOptions `json:"options"`
 }
 
 // Taken reports whether its account has taken the post.
@@ -72,41 +86,62 @@ const (
 
 // PublicationChange is a change of a published post.
 type PublicationChange struct {
-	Kind    string              `json:"kind" enum:"edit,delete" doc:"Kind of the change"`
-	State   string              `json:"state" enum:"pending,done,failed" doc:"State of the change. The platform gets it in the background"`
-	Text    *string             `json:"caption" doc:"New text, of an edit. Null for a deletion"`
-	Failure *PublicationFailure `json:"failure" doc:"Reason of the failure. Null if it has not failed"`
-	At      resource.Time       `json:"at" doc:"Time at which it was requested"`
+	// Kind of the change.
+	Kind string `json:"kind" enum:"edit,delete"`
+	// State of the change. The platform gets it in the background.
+	State string `json:"state" enum:"pending,done,failed"`
+	// New text, of an edit. Null for a deletion.
+	Text *string `json:"caption"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
+	// Time at which it was requested.
+	At resource.Time `json:"at"`
 }
 
 // PublishedPost is a publication as its own GET shows it: with its metrics over time.
 type PublishedPost struct {
 	Publication
-	FactoryID      string    `json:"factory_id" doc:"Factory of the item"`
-	Editable       bool      `json:"editable" doc:"Whether its platform can change the text of the post"`
-	Deletable      bool      `json:"deletable" doc:"Whether its platform can delete the post"`
-	MetricsHistory []Metrics `json:"metrics_history" nullable:"false" doc:"Metrics at each reading, the earliest first"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Whether its platform can change the text of the post.
+	Editable bool `json:"editable"`
+	// Whether its platform can delete the post.
+	Deletable bool `json:"deletable"`
+	// Metrics at each reading, the earliest first.
+	MetricsHistory []Metrics `json:"metrics_history" nullable:"false"`
 }
 
 // PublicationWarning is a requested part that a post lacks.
 type PublicationWarning struct {
-	Code    platform.WarningCode `json:"code" doc:"Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added" example:"cover_not_set"`
-	Message string               `json:"message" doc:"What happened and what to do about it"`
+	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added.
+	Code platform.WarningCode `json:"code" example:"cover_not_set"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
 }
 
 // PublicationFailure is the reason why a publication failed.
 type PublicationFailure struct {
-	Stage     string `json:"stage" enum:"publish" doc:"Stage that failed"`
-	Code      string `json:"code" doc:"Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it is never sent again" example:"content_refused"`
-	Message   string `json:"message" doc:"What happened and what to do about it"`
-	Retryable bool   `json:"retryable" doc:"Whether publishing again may succeed"`
+	// Stage that failed.
+	Stage string `json:"stage" enum:"publish"`
+	// Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist;
+	// it is never sent again.
+	Code string `json:"code" example:"content_refused"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
+	// Whether publishing again may succeed.
+	Retryable bool `json:"retryable"`
 }
 
 // OmittedAccount is an account that an item was not scheduled or published to.
 type OmittedAccount struct {
-	SocialAccountID string `json:"social_account_id" doc:"Social account that was left out"`
-	Code            string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind,choices_required" doc:"Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its platform does not take the kind of the item; choices_required: its platform asks for choices of the person who posts" example:"needs_reconnect"`
-	Message         string `json:"message" doc:"What happened and what to do about it"`
+	// Social account that was left out.
+	SocialAccountID string `json:"social_account_id"`
+	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
+	// its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
+	// who posts.
+	Code string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind,choices_required" example:"needs_reconnect"`
+	// What happened and what to do about it.
+	Message string `json:"message"`
 }
 
 // OmittedKind is the code of an account whose platform does not take the kind of the item.
@@ -163,27 +198,42 @@ type Posting struct {
 
 // PublishRehearsal is the result of a publication that a test key requests.
 type PublishRehearsal struct {
-	Outcome      string        `json:"outcome,omitempty" enum:"published,failed" default:"published" doc:"Result on every account"`
-	FailureCode  platform.Code `json:"failure_code,omitempty" maxLength:"64" doc:"Code of the failure. With outcome failed only. Absent: content_refused" example:"needs_reconnect"`
-	DelaySeconds int           `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0" doc:"Seconds that the platform processes the post"`
+	// Result on every account.
+	Outcome string `json:"outcome,omitempty" enum:"published,failed" default:"published"`
+	// Code of the failure. With outcome failed only. Absent: content_refused.
+	FailureCode platform.Code `json:"failure_code,omitempty" maxLength:"64" example:"needs_reconnect"`
+	// Seconds that the platform processes the post.
+	DelaySeconds int `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0"`
 }
 
 // Preview is what is published, or will be, on a platform or a social account, as the platform counts it.
 type Preview struct {
-	Platform        string   `json:"platform" doc:"Platform"`
-	SocialAccountID *string  `json:"social_account_id" doc:"Social account. Null: any account of the platform"`
-	Title           string   `json:"title" doc:"Title. Empty where the platform has none"`
-	Text            string   `json:"caption" doc:"Text, with the hashtags where they belong to it"`
-	Rest            string   `json:"rest" doc:"End of a long text, which is published as a message of its own. Empty: none"`
-	Hashtags        []string `json:"hashtags" nullable:"false" doc:"Hashtags that the platform has beside the text"`
-	MediaIDs        []string `json:"media_ids" nullable:"false" doc:"Ids of the files, in order"`
-	Counts          []Count  `json:"counts" nullable:"false" doc:"Lengths as the platform counts them"`
+	// Platform.
+	Platform string `json:"platform"`
+	// Social account. Null: any account of the platform.
+	SocialAccountID *string `json:"social_account_id"`
+	// Title. Empty where the platform has none.
+	Title string `json:"title"`
+	// Text, with the hashtags where they belong to it.
+	Text string `json:"caption"`
+	// End of a long text, which is published as a message of its own. Empty: none.
+	Rest string `json:"rest"`
+	// Hashtags that the platform has beside the text.
+	Hashtags []string `json:"hashtags" nullable:"false"`
+	// Ids of the files, in order.
+	MediaIDs []string `json:"media_ids" nullable:"false"`
+	// Lengths as the platform counts them.
+	Counts []Count `json:"counts" nullable:"false"`
 }
 
 // Count is the length of a part of a post.
 type Count struct {
-	Of    string `json:"of" enum:"title,caption,rest,hashtags,media" doc:"Part of the post"`
-	Count int    `json:"count" doc:"Length, or number"`
-	Max   int    `json:"max" doc:"The most that the platform takes"`
-	Unit  string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters,hashtags,media" doc:"Unit of the platform"`
+	// Part of the post.
+	Of string `json:"of" enum:"title,caption,rest,hashtags,media"`
+	// Length, or number.
+	Count int `json:"count"`
+	// The most that the platform takes.
+	Max int `json:"max"`
+	// Unit of the platform.
+	Unit string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters,hashtags,media"`
 }

@@ -20,10 +20,14 @@ const (
 
 // Texts are the texts of a post.
 type Texts struct {
-	Title    string   `json:"title" doc:"Title, in one line. Empty until generated"`
-	Headline string   `json:"headline" doc:"Words that are drawn on the picture of a post. Empty until generated, and if none were wanted"`
-	Caption  string   `json:"caption" doc:"Text of the post. Empty until generated"`
-	Hashtags []string `json:"hashtags" nullable:"false" doc:"Hashtags, without the #"`
+	// Title, in one line. Empty until generated.
+	Title string `json:"title"`
+	// Words that are drawn on the picture of a post. Empty until generated, and if none were wanted.
+	Headline string `json:"headline"`
+	// Text of the post. Empty until generated.
+	Caption string `json:"caption"`
+	// Hashtags, without the #.
+	Hashtags []string `json:"hashtags" nullable:"false"`
 }
 
 // plainTexts are the texts in one piece, each with its place in an item and in what a model writes.
