@@ -76,14 +76,14 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 }
 
 // deploy deploys the stacks, and then protects them, even after a failure: the CDK ends the
-// protection of each stack that it deploys.
+// protection of each stack that it deploys. After a success it offers the providers of people again.
 func deploy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	if err := check(ctx, o, in, out); err != nil {
 		return err
 	}
 	err := cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval)
 	if err == nil {
-		err = shareKey(ctx, o)
+		err = errors.Join(shareKey(ctx, o), offerProviders(ctx, o))
 	}
 	return errors.Join(err, protectAll(context.WithoutCancel(ctx), o))
 }

@@ -85,6 +85,30 @@ func (p *Pool) RemoveProvider(ctx context.Context, name string) error {
 	return refused(err)
 }
 
+// OfferAll lets the client use every provider of the pool. The template of the client names none of them, so that an
+// update by the template leaves only the pool's own people.
+func (p *Pool) OfferAll(ctx context.Context) error {
+	all := []string{"COGNITO"}
+	pages := cognito.NewListIdentityProvidersPaginator(p.client, &cognito.ListIdentityProvidersInput{UserPoolId: &p.pool})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return refused(err)
+		}
+		for _, one := range page.Providers {
+			all = append(all, aws.ToString(one.ProviderName))
+		}
+	}
+	return p.offer(ctx, func(names []string) []string {
+		for _, name := range all {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		return names
+	})
+}
+
 // offer changes the providers that people may choose. An update of a client replaces all of its settings.
 func (p *Pool) offer(ctx context.Context, change func([]string) []string) error {
 	out, err := p.client.DescribeUserPoolClient(ctx, &cognito.DescribeUserPoolClientInput{UserPoolId: &p.pool,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -60,6 +61,16 @@ func (s *service) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			refused = "ResourceNotFoundException"
 		}
 		delete(s.providers, provider)
+	case "ListIdentityProviders":
+		// A page has one provider.
+		names := slices.Sorted(maps.Keys(s.providers))
+		at := slices.Index(names, fmt.Sprint(in["NextToken"]))
+		if at++; at < len(names) {
+			out["Providers"] = []any{object{"ProviderName": names[at]}}
+			if at+1 < len(names) {
+				out["NextToken"] = names[at]
+			}
+		}
 	case "DescribeUserPoolClient":
 		out["UserPoolClient"] = s.client
 	case "UpdateUserPoolClient":
@@ -150,5 +161,28 @@ func TestRefusedSettings(t *testing.T) {
 			t.Errorf("%s: %v", exception, err)
 		}
 		s.providers = map[string]object{}
+	}
+}
+
+// TestAllProvidersAreOfferedAgain has the template replace the client.
+func TestAllProvidersAreOfferedAgain(t *testing.T) {
+	s, p := start(t)
+	for _, name := range []string{"con-1", "con-2"} {
+		if err := p.SetProvider(t.Context(), name, connection.Provider{Kind: connection.OIDC,
+			Issuer: "https://id.example"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.client["SupportedIdentityProviders"] = []any{"COGNITO"}
+	for range 2 {
+		if err := p.OfferAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := fmt.Sprint(s.client["SupportedIdentityProviders"]); got != "[COGNITO con-1 con-2]" {
+		t.Errorf("the client offers %s", got)
+	}
+	if updates := strings.Count(strings.Join(s.calls, " "), "UpdateUserPoolClient"); updates != 3 {
+		t.Errorf("%d updates of the client", updates)
 	}
 }
