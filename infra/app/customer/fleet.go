@@ -41,6 +41,9 @@ const longestSoak = 24 * 60
 
 var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::(\d{12}):role/\S+$`)
 
+// longestCanary is the longest time of a canary that fits twice into a deployment by an assumed role.
+const longestCanary = 10
+
 func (s Settings) checkMembership() error {
 	role := roleARN.FindStringSubmatch(s.DeployRole)
 	switch {
@@ -52,6 +55,10 @@ func (s Settings) checkMembership() error {
 	case role != nil && role[1] != s.Account:
 		return fmt.Errorf("deployRole is a role of the account %s, and the customer has the account %s",
 			role[1], s.Account)
+	case role != nil && s.CanaryMinutes > longestCanary:
+		// AWS ends the session of an assumed role after an hour, and two stacks take the time of a canary each.
+		return fmt.Errorf("canaryMinutes is %d: with deployRole it is 0 or %d, since the credentials of a deployment end "+
+			"after an hour", s.CanaryMinutes, longestCanary)
 	case len(s.Regions) > 0 && !slices.Contains(s.Regions, s.Home):
 		return fmt.Errorf("regions does not have %s, the region of the customer", s.Home)
 	}
