@@ -67,13 +67,15 @@ func TestTheModels(t *testing.T) {
 	})
 }
 
-func TestAnAccountTakesFourStacksAndAHundredGenerations(t *testing.T) {
+// TestAnAccountTakesOneBusyStackAndAHundredGenerations holds the sum of what is reserved and what the queues may take
+// below the account's concurrency less the share of the API.
+func TestAnAccountTakesOneBusyStackAndAHundredGenerations(t *testing.T) {
 	all := accountQuotas()
-	if all[0].stacks() != 4 || !strings.HasPrefix(all[0].what, "Lambda") {
+	if all[0].stacks() != 1 || !strings.HasPrefix(all[0].what, "Lambda") {
 		t.Errorf("the scarcest quota is %+v", all[0])
 	}
 	text := accountTable()
-	for _, want := range []string{"takes 4 stacks of shared customers", "100 accepted generations a second",
+	for _, want := range []string{"takes 1 stack of shared customers", "100 accepted generations a second",
 		"| 900 | 200 | 4 |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)

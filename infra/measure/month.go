@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/service/worker"
@@ -29,6 +30,7 @@ var custom = map[string]struct{ idle, busy int }{
 	worker.Took:   {1, 1},
 	// The kinds are images, posts, videos, deliveries, and the tasks that start and end work.
 	task.TaskMilliseconds:            {0, 6},
+	generate.ProviderFailed:          {0, 3}, // the providers
 	webhook.Succeeded:                {0, 1},
 	webhook.Failed:                   {0, 1},
 	authorizer.AuthenticationRefused: {0, 1},

@@ -89,7 +89,8 @@ func (p *Pool) RemoveProvider(ctx context.Context, name string) error {
 // update by the template leaves only the pool's own people.
 func (p *Pool) OfferAll(ctx context.Context) error {
 	all := []string{"COGNITO"}
-	pages := cognito.NewListIdentityProvidersPaginator(p.client, &cognito.ListIdentityProvidersInput{UserPoolId: &p.pool})
+	pages := cognito.NewListIdentityProvidersPaginator(p.client,
+		&cognito.ListIdentityProvidersInput{UserPoolId: &p.pool})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
