@@ -114,7 +114,7 @@ test-e2e: explorer-assets test-tools ## Run the end-to-end tests on the service 
 # it: not their slowest tests, which are sweeps over every step, or of large answers. Of compose
 # there are the videos of two tests, one of which is canceled, since ffmpeg takes the time of all
 # others; of simulate there are a few seeds.
-RACE_PACKAGES := ./pkg/task/... ./pkg/area/webhook ./pkg/area/webhook ./pkg/httpapi/... ./pkg/store/... \
+RACE_PACKAGES := ./pkg/task/... ./pkg/area/webhook ./pkg/httpapi/... ./pkg/store/... \
 	./infra/local/standalone
 RACE_SKIPS := ^Test(ADeathAtAnyStepOf(AnOutage|AnUrgentAttempt)LosesNothing|ALargeAnswerIsKeptWhole|ALateRunWithALargeAnswerLeavesNothing|AnAnswerThatCannotBeKeptHasNoEffect|APageOfLargeItemsIsShort|ASlowReceiverKeepsFewAttemptsWaiting)$$
 RACE_VIDEOS := ^Test(TheVoiceDecidesTheCut|ACompositionEndsWhenItIsCanceled)$$

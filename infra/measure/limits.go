@@ -64,7 +64,7 @@ type home struct {
 	remedy string
 }
 
-const fewer = "Nothing for most customers. A customer that needs more gets a stack of its own, or several accounts"
+const fewer = "Nothing for most customers. A customer that needs more gets a separate stack, or several accounts"
 
 func inTable(kind string) metered.Place { return metered.Place{Kind: kind} }
 

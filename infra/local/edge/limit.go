@@ -9,9 +9,9 @@ import (
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 )
 
-// keyless limits the calls of some kind from each address, as a rule of the deployed firewall does. The firewall cannot
-// see which keys the gateway refuses; the limit of calls without a key also counts those.
-type keyless struct {
+// addresses limits the calls of some kind from each address, as a rule of the deployed firewall does. The firewall
+// cannot see which keys the gateway refuses; the limit of calls without a key also counts those.
+type addresses struct {
 	limit int
 	now   func() time.Time
 
@@ -20,32 +20,32 @@ type keyless struct {
 	calls map[string]int // number of calls by address
 }
 
-func newKeyless(limit int, now func() time.Time) *keyless {
-	return &keyless{limit: limit, now: now}
+func newAddresses(limit int, now func() time.Time) *addresses {
+	return &addresses{limit: limit, now: now}
 }
 
 // allows counts a call from an address, and reports whether it is within the limit.
-func (k *keyless) allows(address string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if now := k.now(); !now.Before(k.ends) {
-		k.ends, k.calls = now.Add(gatewayresponse.FilterWindow), map[string]int{}
+func (a *addresses) allows(address string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now := a.now(); !now.Before(a.ends) {
+		a.ends, a.calls = now.Add(gatewayresponse.FilterWindow), map[string]int{}
 	}
-	k.calls[address]++
-	return k.calls[address] <= k.limit
+	a.calls[address]++
+	return a.calls[address] <= a.limit
 }
 
 // limits are those of the firewall: of all calls, of each group of paths, and of calls without a valid key on other
 // paths.
 type limits struct {
-	all, keyless *keyless
-	groups       []*keyless
+	all, keyless *addresses
+	groups       []*addresses
 }
 
 func newLimits(limit int, now func() time.Time) *limits {
-	l := &limits{all: newKeyless(gatewayresponse.AllCalls(limit), now), keyless: newKeyless(limit, now)}
+	l := &limits{all: newAddresses(gatewayresponse.AllCalls(limit), now), keyless: newAddresses(limit, now)}
 	for _, g := range gatewayresponse.Groups {
-		l.groups = append(l.groups, newKeyless(g.Times*limit, now))
+		l.groups = append(l.groups, newAddresses(g.Times*limit, now))
 	}
 	return l
 }

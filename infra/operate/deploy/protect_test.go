@@ -44,8 +44,6 @@ func (d *double) DescribeStacks(_ context.Context, in *cloudformation.DescribeSt
 	return &cloudformation.DescribeStacksOutput{Stacks: []types.Stack{{StackStatus: status, Outputs: []types.Output{
 		{OutputKey: aws.String("TableName"), OutputValue: aws.String("state")},
 		{OutputKey: aws.String("AuditTableName"), OutputValue: aws.String("audit")},
-		{OutputKey: aws.String("UserPoolId"), OutputValue: aws.String("pool")},
-		{OutputKey: aws.String("UserPoolClientId"), OutputValue: aws.String("client")},
 	}}}}, nil
 }
 

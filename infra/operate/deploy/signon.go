@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-
+	"github.com/content-automation/api/infra/operate/preflight"
 	"github.com/content-automation/api/pkg/record/connection/cognito"
 )
 
@@ -17,25 +17,24 @@ func offerProviders(ctx context.Context, o order) error {
 	if err != nil {
 		return err
 	}
-	return offerAll(ctx, o, cloudformation.NewFromConfig(cfg), func(pool, client string) error {
+	return offerAll(ctx, o, preflight.AWS{Config: cfg}.Outputs, func(pool, client string) error {
 		return cognito.New(cfg, pool, client).OfferAll(ctx)
 	})
 }
 
-func offerAll(ctx context.Context, o order, s stacks, offer func(pool, client string) error) error {
+// offerAll calls offer with the ids of the user pool and its client, once both are in the outputs of the stacks.
+func offerAll(ctx context.Context, o order, outputs func(context.Context, string) (map[string]string, error),
+	offer func(pool, client string) error) error {
 	ids := map[string]string{}
 	for _, part := range []string{"data", "api"} {
-		name := o.Name() + "-" + part
-		out, err := s.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
-		if err != nil && missing(err) || err == nil && len(out.Stacks) == 0 {
+		some, err := outputs(ctx, o.StackName(part))
+		if errors.Is(err, preflight.ErrMissing) {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read the stack %s: %w", name, err)
+			return fmt.Errorf("read the stack %s: %w", o.StackName(part), err)
 		}
-		for _, output := range out.Stacks[0].Outputs {
-			ids[aws.ToString(output.OutputKey)] = aws.ToString(output.OutputValue)
-		}
+		maps.Copy(ids, some)
 	}
 	pool, client := ids["UserPoolId"], ids["UserPoolClientId"]
 	if pool == "" || client == "" {
