@@ -1135,6 +1135,9 @@ type BloggerFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -1246,6 +1249,9 @@ type BrandFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -3327,6 +3333,9 @@ type EntertainmentFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -3753,6 +3762,15 @@ func (v Event) IntegrationNeedsReconnectEvent() (*IntegrationNeedsReconnectEvent
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ModelRetiringEvent returns the members of this variant, and whether the object is one.
+func (v Event) ModelRetiringEvent() (*ModelRetiringEvent, bool) {
+	if v.Type != "model.retiring" {
+		return nil, false
+	}
+	variant := &ModelRetiringEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ProposalAppliedEvent returns the members of this variant, and whether the object is one.
 func (v Event) ProposalAppliedEvent() (*ProposalAppliedEvent, bool) {
 	if v.Type != "proposal.applied" {
@@ -3864,6 +3882,7 @@ const (
 	EventPatternAPIKeyAll                   EventPattern = "api_key.*"
 	EventPatternIntegrationAll              EventPattern = "integration.*"
 	EventPatternAutomationAll               EventPattern = "automation.*"
+	EventPatternModelAll                    EventPattern = "model.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -3892,6 +3911,7 @@ const (
 	EventPatternAPIKeyRevoked               EventPattern = "api_key.revoked"
 	EventPatternIntegrationNeedsReconnect   EventPattern = "integration.needs_reconnect"
 	EventPatternAutomationFailed            EventPattern = "automation.failed"
+	EventPatternModelRetiring               EventPattern = "model.retiring"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -3931,6 +3951,7 @@ const (
 	EventTypeAPIKeyRevoked               EventType = "api_key.revoked"
 	EventTypeIntegrationNeedsReconnect   EventType = "integration.needs_reconnect"
 	EventTypeAutomationFailed            EventType = "automation.failed"
+	EventTypeModelRetiring               EventType = "model.retiring"
 )
 
 // EventTypeInput has the values of EventType.
@@ -3967,6 +3988,9 @@ type ExpertFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -4091,6 +4115,9 @@ type Factory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Ids of the social accounts that it publishes to.
@@ -4226,6 +4253,30 @@ func (NewNewsFactory) isFactoryCreate() {}
 
 func (NewSellerFactory) isFactoryCreate() {}
 
+// FactoryRetirement is a type of the API.
+type FactoryRetirement struct {
+	// Id of the factory that names the model.
+	FactoryID string `json:"factory_id"`
+	// Id of the model.
+	ID string `json:"id"`
+	// Kind of generation that the factory names it for.
+	Kind ModelKind `json:"kind"`
+	// Profile that the factory belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Whether the factory lets a successor take the place of the model, as far as that costs no more.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
+	// Time from which on its provider no longer has it.
+	RetiresAt time.Time `json:"retires_at"`
+	// Id of the model to use instead. Null if there is none.
+	Successor *string `json:"successor"`
+}
+
+// FactoryRetirementEventData is a type of the API.
+type FactoryRetirementEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object FactoryRetirement `json:"object"`
+}
+
 // FactoryState: values of an enumeration.
 // A newer service may have more values.
 type FactoryState string
@@ -4276,6 +4327,9 @@ type FactoryUpdate struct {
 	Name *string `json:"name,omitzero"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality Nullable[Quality] `json:"quality,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. Null: false.
+	ReplaceRetiredModels Nullable[bool] `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule Nullable[FactoryUpdateSchedule] `json:"schedule,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -5097,12 +5151,14 @@ type Model struct {
 	Provider string `json:"provider"`
 	// AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile.
 	Regions []string `json:"regions"`
+	// Time from which on its provider no longer has it, and it is retired. Null if the provider has named none.
+	RetiresAt *time.Time `json:"retires_at"`
 	// URL where the provider publishes price and capabilities.
 	Source string `json:"source"`
 	// available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is not
 	// set up here or does not have it in this region. retired: ended; use the successor.
 	State ModelState `json:"state"`
-	// Retired models only: id of the model to use instead.
+	// Id of the model to use in place of one that is retired, ends or is superseded. Null for the others.
 	Successor *string `json:"successor"`
 	// Price of training a model of your own from this one. Null if it cannot be trained.
 	Training *ModelTraining `json:"training"`
@@ -5186,6 +5242,24 @@ const (
 	ModelPriceUnitTrack        ModelPriceUnit = "track"
 )
 
+// ModelRetiringEvent: A model that a factory names ends in about 60 days, or sooner if its provider has told it late.
+type ModelRetiringEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Data of the event.
+	Data FactoryRetirementEventData `json:"data"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+}
+
 // ModelState: values of an enumeration.
 // A newer service may have more values.
 type ModelState string
@@ -5241,6 +5315,9 @@ type MusicianFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -5330,6 +5407,9 @@ type NewBloggerFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -5374,6 +5454,9 @@ type NewBrandFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -5414,6 +5497,9 @@ type NewEntertainmentFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -5458,6 +5544,9 @@ type NewExpertFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -5500,6 +5589,9 @@ type NewMusicianFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -5540,6 +5632,9 @@ type NewNewsFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Settings of the factory's type.
@@ -5584,6 +5679,9 @@ type NewSellerFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
 	// Tone of the content.
@@ -5629,6 +5727,9 @@ type NewsFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.
@@ -7196,6 +7297,9 @@ type SellerFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Settings of the factory's type.

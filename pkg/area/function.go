@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
@@ -79,6 +80,9 @@ func (e Env) Client(o safehttp.Options) Client {
 
 // Mount registers the operations of an area with a router.
 type Mount func(r *httpapi.Router, e Env)
+
+// Offer returns the models that the stack offers.
+func (e Env) Offer() catalog.Offer { return catalog.NewOffer(e.Providers, e.AWS.Region, e.Now) }
 
 // Open returns what a deployed function needs, according to its entry in the table of functions. It panics where
 // something is missing, so that a deployment fails.

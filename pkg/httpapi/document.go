@@ -77,7 +77,10 @@ func Headers() map[string]*huma.Param {
 		"ETag":                text("Version of the resource, for If-Match"),
 		"Idempotent-Replayed": text("`true` if this is the response of an earlier request with the same Idempotency-Key"),
 		"WWW-Authenticate":    text("`Bearer`"),
-		"Location":            text("Path that shows how far the work is"),
+		"Deprecation": text("`@` and the Unix time from which on a model that the resource uses is deprecated " +
+			"(RFC 9745). Absent if none is"),
+		"Sunset":   text("Time at which a model that the resource uses ends (RFC 8594). Absent if no end is known"),
+		"Location": text("Path that shows how far the work is"),
 		"Retry-After": {Description: "Seconds to wait before the next request. With 202: until it makes " +
 			"sense to look at Location", Schema: &huma.Schema{Type: huma.TypeInteger}},
 	}
@@ -103,6 +106,9 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	if data, ok := success.FieldByName("Data"); ok && op.status() == http.StatusAccepted &&
 		data.Type.Implements(reflect.TypeFor[Pending]()) {
 		names = append(names, "Location", "Retry-After")
+	}
+	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[Ending]()) {
+		names = append(names, "Deprecation", "Sunset")
 	}
 	if op.Method != http.MethodGet {
 		names = append(names, "Idempotent-Replayed")

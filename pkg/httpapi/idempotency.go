@@ -147,6 +147,9 @@ type remembered struct {
 	// Location and RetryAfter belong to an answer with status 202.
 	Location   string `json:"location,omitempty"`
 	RetryAfter string `json:"retry_after,omitempty"`
+	// Deprecation and Sunset belong to an answer that names something that ends.
+	Deprecation string `json:"deprecation,omitempty"`
+	Sunset      string `json:"sunset,omitempty"`
 	// Sealed is the body. A body that is too large is in as many items as Parts says.
 	Sealed []byte `json:"sealed,omitempty"`
 	Parts  int    `json:"parts,omitempty"`
@@ -163,6 +166,7 @@ func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
 func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a *answer) error {
 	record.Claim, record.Status, record.Code, record.ETag, record.Secret = nil, a.Status, a.code, a.ETag, a.secret
 	record.Location, record.RetryAfter = a.Location, a.RetryAfter
+	record.Deprecation, record.Sunset = a.Deprecation, a.Sunset
 	sealed, err := sealBody(keys, a.Body)
 	if err != nil {
 		return err
@@ -223,7 +227,7 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 		return nil, err
 	}
 	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, Location: first.Location,
-		RetryAfter: first.RetryAfter, code: first.Code}
+		RetryAfter: first.RetryAfter, Deprecation: first.Deprecation, Sunset: first.Sunset, code: first.Code}
 	if first.Token != token {
 		a.Replayed = "true"
 	}

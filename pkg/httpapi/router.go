@@ -176,6 +176,8 @@ type answer struct {
 	Replayed    string `header:"Idempotent-Replayed"`
 	Location    string `header:"Location"`
 	RetryAfter  string `header:"Retry-After"`
+	Deprecation string `header:"Deprecation"`
+	Sunset      string `header:"Sunset"`
 	Disposition string `header:"Content-Disposition"`
 	Body        []byte
 	code        errs.Code   // of a failure
@@ -196,6 +198,29 @@ type Pending interface {
 	Pending() (path string, after time.Duration)
 }
 
+// Ending is the data of an answer that names something whose end is known, such as a model. The answer tells it in the
+// headers Deprecation (RFC 9745) and Sunset (RFC 8594).
+type Ending interface {
+	// Ends returns the time from which on it is advised against, and the one of its end. The zero time stands for none.
+	Ends() (deprecated, end time.Time)
+}
+
+// endOf returns the headers of what ends.
+func endOf(data any) (deprecation, sunset string) {
+	e, ok := data.(Ending)
+	if !ok {
+		return "", ""
+	}
+	deprecated, end := e.Ends()
+	if !deprecated.IsZero() {
+		deprecation = "@" + strconv.FormatInt(deprecated.Unix(), 10)
+	}
+	if !end.IsZero() {
+		sunset = end.UTC().Format(http.TimeFormat)
+	}
+	return deprecation, sunset
+}
+
 func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	etag := ""
 	switch v := data.(type) {
@@ -209,6 +234,7 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 	if a, err = encode(op.status(), etag, Envelope[any]{Data: data, RequestID: callFrom(ctx).RequestID}); err != nil {
 		return nil, err
 	}
+	a.Deprecation, a.Sunset = endOf(data)
 	if p, ok := data.(Pending); ok && a.Status == http.StatusAccepted {
 		var after time.Duration
 		a.Location, after = p.Pending()

@@ -1123,6 +1123,11 @@ export interface BloggerFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
+   */
+  replace_retired_models: boolean;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -1228,6 +1233,11 @@ export interface BrandFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
+   */
+  replace_retired_models: boolean;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -3149,6 +3159,11 @@ export interface EntertainmentFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
+   */
+  replace_retired_models: boolean;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -3297,6 +3312,7 @@ export type Event =
   | ContentPlanCompletedEvent
   | DiagnosisCompletedEvent
   | IntegrationNeedsReconnectEvent
+  | ModelRetiringEvent
   | ProposalAppliedEvent
   | ProposalCreatedEvent
   | PublicationDeletedEvent
@@ -3309,16 +3325,16 @@ export type Event =
   | WebhookDisabledEvent;
 
 /** Values of an enumeration. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
 
 /** Values of an enumeration. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
 
 /** Values of an enumeration. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
 
 /** Values of an enumeration. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
 
 /** Factory of an expert. */
 export interface ExpertFactory {
@@ -3353,6 +3369,11 @@ export interface ExpertFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
+   */
+  replace_retired_models: boolean;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -3476,6 +3497,30 @@ export type FactoryCreate =
   | NewNewsFactory
   | NewSellerFactory;
 
+/** A type of the API. */
+export interface FactoryRetirement {
+  /** Id of the factory that names the model. */
+  factory_id: string;
+  /** Id of the model. */
+  id: string;
+  /** Kind of generation that the factory names it for. */
+  kind: ModelKind;
+  /** Profile that the factory belongs to. Null: the account as a whole. */
+  profile_id: string | null;
+  /** Whether the factory lets a successor take the place of the model, as far as that costs no more. */
+  replace_retired_models: boolean;
+  /** Time from which on its provider no longer has it. */
+  retires_at: string;
+  /** Id of the model to use instead. Null if there is none. */
+  successor: string | null;
+}
+
+/** A type of the API. */
+export interface FactoryRetirementEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: FactoryRetirement;
+}
+
 /** Values of an enumeration. */
 export type FactoryState = 'active' | 'paused' | 'deleted' | (string & {});
 
@@ -3511,6 +3556,11 @@ export interface FactoryUpdate {
   name?: string;
   /** Quality of the texts of items and plans that name none. Null: standard. */
   quality?: Quality | null;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. Null: false.
+   */
+  replace_retired_models?: boolean | null;
   /** Time zone and times of day at which content plans publish. */
   schedule?: FactoryUpdateSchedule | null;
   /** Settings of the factory's type. A null value removes that setting. */
@@ -4177,6 +4227,8 @@ export interface Model {
   provider: string;
   /** AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile. */
   regions: string[];
+  /** Time from which on its provider no longer has it, and it is retired. Null if the provider has named none. */
+  retires_at: string | null;
   /** URL where the provider publishes price and capabilities. */
   source: string;
   /**
@@ -4184,7 +4236,7 @@ export interface Model {
    * set up here or does not have it in this region. retired: ended; use the successor.
    */
   state: ModelState;
-  /** Retired models only: id of the model to use instead. */
+  /** Id of the model to use in place of one that is retired, ends or is superseded. Null for the others. */
   successor: string | null;
   /** Price of training a model of your own from this one. Null if it cannot be trained. */
   training: ModelTraining | null;
@@ -4251,6 +4303,24 @@ export interface ModelPrice {
 /** Values of an enumeration. */
 export type ModelPriceUnit = 'image' | 'second' | '1k_characters' | '1k_tokens' | 'track' | (string & {});
 
+/** A model that a factory names ends in about 60 days, or sooner if its provider has told it late. */
+export interface ModelRetiringEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Data of the event. */
+  data: FactoryRetirementEventData;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'model.retiring';
+}
+
 /** Values of an enumeration. */
 export type ModelState = 'available' | 'preview' | 'unavailable' | 'retired' | (string & {});
 
@@ -4299,6 +4369,11 @@ export interface MusicianFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
+   */
+  replace_retired_models: boolean;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -4396,6 +4471,11 @@ export interface NewBloggerFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -4440,6 +4520,11 @@ export interface NewBrandFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -4480,6 +4565,11 @@ export interface NewEntertainmentFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -4524,6 +4614,11 @@ export interface NewExpertFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -4566,6 +4661,11 @@ export interface NewMusicianFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -4606,6 +4706,11 @@ export interface NewNewsFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Settings of the factory's type. */
@@ -4650,6 +4755,11 @@ export interface NewSellerFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price.
+   */
+  replace_retired_models?: boolean;
   /** Time zone and times of day at which content plans publish. */
   schedule?: ScheduleInput;
   /** Tone of the content. */
@@ -4691,6 +4801,11 @@ export interface NewsFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
+   */
+  replace_retired_models: boolean;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */
@@ -6048,6 +6163,11 @@ export interface SellerFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+   * at no more than its last price. If not, requests that need the model fail with unsupported_model.
+   */
+  replace_retired_models: boolean;
   /** Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses. */
   schedule: Schedule | null;
   /** Settings of the factory's type. */

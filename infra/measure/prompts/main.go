@@ -5,13 +5,14 @@ package main
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
-var offer = catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-east-1")
+var offer = catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-east-1", time.Now)
 
 func main() {
 	fmt.Print("| Kind | Prompt, bytes | Tokens in, at most | Tokens out, at most | Item: draft | standard | best |\n" +

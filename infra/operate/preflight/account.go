@@ -3,6 +3,7 @@ package preflight
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Account is the part of an AWS account in a region that the checks read. A method returns
@@ -24,6 +25,8 @@ type Account interface {
 	Takes(ctx context.Context, stack, boundary string, memory int) (reason string, err error)
 	// Model returns the reason why a Bedrock model cannot be called, or "".
 	Model(ctx context.Context, id string) (reason string, err error)
+	// Ends returns the times at which Bedrock ends models, by the id of the model, as far as it has named them.
+	Ends(ctx context.Context) (map[string]time.Time, error)
 	// Secret returns the value of a secret.
 	Secret(ctx context.Context, arn string) (string, error)
 	// Certificate returns the status of a certificate.

@@ -119,6 +119,24 @@ func (a AWS) Model(ctx context.Context, id string) (string, error) {
 	return "", nil
 }
 
+// Ends implements Account.
+func (a AWS) Ends(ctx context.Context) (map[string]time.Time, error) {
+	if a.Config.BaseEndpoint != nil {
+		return nil, ErrUnsupported // An emulated AWS does not have the models of the region.
+	}
+	out, err := bedrock.NewFromConfig(a.Config).ListFoundationModels(ctx, nil)
+	if err != nil {
+		return nil, a.known(err)
+	}
+	ends := map[string]time.Time{}
+	for _, m := range out.ModelSummaries {
+		if m.ModelLifecycle != nil && m.ModelLifecycle.EndOfLifeTime != nil {
+			ends[aws.ToString(m.ModelId)] = *m.ModelLifecycle.EndOfLifeTime
+		}
+	}
+	return ends, nil
+}
+
 // Secret implements Account.
 func (a AWS) Secret(ctx context.Context, arn string) (string, error) {
 	out, err := secretsmanager.NewFromConfig(a.Config).GetSecretValue(ctx,

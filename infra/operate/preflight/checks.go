@@ -96,10 +96,35 @@ func (r run) concurrency(ctx context.Context) (finding, error) {
 // endsSoon is the time before the end of a model in which preflight warns of it.
 const endsSoon = 60 * 24 * time.Hour
 
+// ends returns what an operator must know of the end of a model, of which Bedrock may have named a time: that it is
+// near, or that the catalog has another day.
+func (r run) ends(m catalog.Model, named time.Time) string {
+	_, known := catalog.Ending(m.ID)
+	end := named
+	if end.IsZero() {
+		end = known
+	}
+	switch on := end.UTC().Format(time.DateOnly); {
+	case end.IsZero():
+		return ""
+	case !named.IsZero() && on != known.Format(time.DateOnly) && known.IsZero():
+		return m.ID + " on " + on + " (the catalog has no end)"
+	case !named.IsZero() && on != known.Format(time.DateOnly):
+		return m.ID + " on " + on + " (the catalog has " + known.Format(time.DateOnly) + ")"
+	case end.Sub(r.now) < endsSoon:
+		return m.ID + " on " + on
+	}
+	return ""
+}
+
 func (r run) models(ctx context.Context) (finding, error) {
 	const bedrock = "bedrock"
 	if !slices.Contains(r.Providers, bedrock) {
 		return found(Skipped, "the providers of %s do not include bedrock", r.Customer)
+	}
+	ends, err := r.Ends(ctx)
+	if err != nil && !errors.Is(err, ErrUnsupported) {
+		return finding{}, err
 	}
 	var missing, ending []string
 	checked := 0
@@ -107,8 +132,8 @@ func (r run) models(ctx context.Context) (finding, error) {
 		if m.State != catalog.Available || !m.In(r.Region, r.GlobalProfiles) {
 			continue
 		}
-		if end, err := time.Parse(time.DateOnly, m.EndsOn); err == nil && end.Sub(r.now) < endsSoon {
-			ending = append(ending, m.ID+" on "+m.EndsOn)
+		if said := r.ends(m, ends[m.ProviderModel]); said != "" {
+			ending = append(ending, said)
 		}
 		reason, err := r.Model(ctx, m.ProviderModel)
 		if errors.Is(err, ErrMissing) {
@@ -128,8 +153,8 @@ func (r run) models(ctx context.Context) (finding, error) {
 			"pkg/generate/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
 	}
 	if len(ending) > 0 {
-		return found(Warning, "AWS ends %s. Retire each in pkg/generate/catalog/models.json, and name its successor",
-			strings.Join(ending, ", "))
+		return found(Warning, "AWS ends %s. Set retires_on of each in pkg/generate/catalog/models.json to the day that "+
+			"AWS names, and its successor; set its state to retired from that day on", strings.Join(ending, ", "))
 	}
 	return found(OK, "%d models of Bedrock", checked)
 }

@@ -54,6 +54,7 @@ type account struct {
 	limit, unreserved int
 	models            map[string]string // reasons why models cannot be called
 	lacks             map[string]bool   // models
+	ends              map[string]time.Time
 	secret            string
 	certificate       string
 	pending           []string
@@ -101,6 +102,8 @@ func (a *account) Model(_ context.Context, id string) (string, error) {
 	}
 	return a.models[id], nil
 }
+
+func (a *account) Ends(context.Context) (map[string]time.Time, error) { return a.ends, nil }
 
 func (a *account) Secret(_ context.Context, arn string) (string, error) {
 	if arn == "arn:canary" {
@@ -226,6 +229,15 @@ func TestWhatIsFoundAndWhatToDo(t *testing.T) {
 		"a model of other regions": {func(
 			a *account) {
 			a.lacks = map[string]bool{"stability.stable-image-core-v1:1": true}
+		}, nil, "models", OK, "models of Bedrock"},
+		"a model that ends soon": {func(a *account) {
+			a.ends = map[string]time.Time{"amazon.nova-lite-v1:0": now.Add(40 * 24 * time.Hour)}
+		}, nil, "models", Warning, "AWS ends nova-lite on 2027-01-01 (the catalog has no end)"},
+		"a model whose end AWS has moved": {func(a *account) {
+			a.ends = map[string]time.Time{"anthropic.claude-sonnet-4-5-20250929-v1:0": now.Add(400 * 24 * time.Hour)}
+		}, nil, "models", Warning, "claude-sonnet-4.5 on 2027-12-27 (the catalog has 2027-04-08)"},
+		"a model that ends as the catalog says": {func(a *account) {
+			a.ends = map[string]time.Time{"anthropic.claude-sonnet-4-5-20250929-v1:0": time.Date(2027, 4, 8, 0, 0, 0, 0, time.UTC)}
 		}, nil, "models", OK, "models of Bedrock"},
 		"without bedrock": {nil, func(s *customer.Settings) { s.Providers = []string{"fal"} }, "models",
 			Skipped, "do not include bedrock"},

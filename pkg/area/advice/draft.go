@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -45,7 +46,8 @@ type rejectedDraft struct {
 
 // judge adds the proposals of an answer that fit the factory to those that are known, and
 // returns why the others do not.
-func judge(f factory.Factory, known []draft, answer json.RawMessage) (drafts []draft, refused []rejectedDraft) {
+func judge(f factory.Factory, known []draft, answer json.RawMessage, now time.Time) (drafts []draft,
+	refused []rejectedDraft) {
 	drafts = slices.Clone(known)
 	var form struct {
 		Proposals []draft `json:"proposals"`
@@ -57,7 +59,7 @@ func judge(f factory.Factory, known []draft, answer json.RawMessage) (drafts []d
 	}
 	for _, one := range form.Proposals {
 		one.clean()
-		problems := one.fits(f)
+		problems := one.fits(f, now)
 		if slices.ContainsFunc(drafts, func(other draft) bool { return reflect.DeepEqual(other.Patch, one.Patch) }) {
 			continue
 		}
@@ -90,7 +92,7 @@ func (d *draft) clean() {
 }
 
 // fits returns the reasons why the factory cannot take a draft over, or nothing if it can.
-func (d *draft) fits(f factory.Factory) (problems []string) {
+func (d *draft) fits(f factory.Factory, now time.Time) (problems []string) {
 	for name, text := range map[string]string{"title": d.Title, "rationale": d.Rationale,
 		"expected_effect": d.ExpectedEffect} {
 		if text == "" {
@@ -106,7 +108,7 @@ func (d *draft) fits(f factory.Factory) (problems []string) {
 	if len(problems) > 0 {
 		return problems
 	}
-	changed, err := f.Change(d.Patch)
+	changed, err := f.Change(d.Patch, now)
 	if err == nil && !changed {
 		return []string{"the patch changes nothing"}
 	}

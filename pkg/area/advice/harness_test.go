@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	w.model = &model{Provider: sandbox.New(w.clock.Now)}
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factory.NewService(w.db, w.clock.Now),
 		advice.NewService(w.db, w.clock.Now), account.NewEvents(w.db, nil))
-	w.worker = &advice.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1"),
+	w.worker = &advice.Worker{DB: w.db, Providers: w.model, Offer: catalog.NewOffer("bedrock", "eu-central-1", nil),
 		Now: w.clock.Now}
 	w.kernel = task.NewKernel(task.Config{
 		DB: w.db, Handlers: map[task.Kind]task.Handler{advice.TaskKind: w.worker}, Now: w.clock.Now, Name: rand.Text,

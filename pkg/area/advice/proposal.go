@@ -119,7 +119,7 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 		return out, err
 	}
 	published := f.AutoPublish
-	if _, err := f.Change(p.Patch); err != nil {
+	if _, err := f.Change(p.Patch, now); err != nil {
 		return out, errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it "+
 			"again for new proposals.")
 	}

@@ -148,7 +148,7 @@ func (w *Worker) propose(ctx context.Context, s *task.Step, p progress, on *subj
 		p.Asked-- // that is counted by the task
 		return task.Outcome{Payload: p}, classify(err)
 	}
-	if p.Drafts, p.Refused = judge(on.factory, p.Drafts, answer); len(p.Refused) > 0 && p.Asked < maxAsked {
+	if p.Drafts, p.Refused = judge(on.factory, p.Drafts, answer, w.Now()); len(p.Refused) > 0 && p.Asked < maxAsked {
 		o.Payload = p
 		return o, nil
 	}
@@ -223,7 +223,7 @@ func (w *Worker) complete(s *task.Step, p progress, missing *Failure) task.Outco
 		score := Score(p.Findings)
 		r.State, r.Score, r.Findings = Completed, &score, append([]Finding{}, p.Findings...)
 		for n, d := range p.Drafts {
-			if len(d.fits(on.factory)) > 0 {
+			if len(d.fits(on.factory, w.Now())) > 0 {
 				continue // the factory has changed since
 			}
 			made, err := w.proposal(r, on.factory, n, d)

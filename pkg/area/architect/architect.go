@@ -49,7 +49,7 @@ func NewService(db *store.DB, items *content.Service, offer catalog.Offer, live 
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
-	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
+	offer := e.Offer()
 	items := content.NewService(e.DB, factory.NewService(e.DB, e.Now), e.Media, offer, e.Now).Moderated(e.Moderator)
 	NewService(e.DB, items, offer, e.Converser, e.Now).Register(r)
 }

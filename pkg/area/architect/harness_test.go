@@ -82,7 +82,7 @@ func newWorld(t *testing.T) *world {
 			return provider.Turn{Model: true, Text: "?"}, nil
 		}}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	offer := catalog.NewOffer("bedrock,fal", "eu-central-1")
+	offer := catalog.NewOffer("bedrock,fal", "eu-central-1", nil)
 	factories := factory.NewService(w.db, w.clock.Now)
 	items := content.NewService(w.db, factories, nil, offer, w.clock.Now)
 	service := architect.NewService(w.db, items, offer, w.model, w.clock.Now)

@@ -94,7 +94,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), site: &site{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	factories := factory.NewService(w.db, w.clock.Now)
-	items := content.NewService(w.db, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1"), w.clock.Now)
+	items := content.NewService(w.db, factories, nil, catalog.NewOffer("bedrock,fal", "eu-central-1", nil), w.clock.Now)
 	service := automation.NewService(w.db, factories, items, w.site, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items, service,
 		product.NewService(w.db, nil, safehttp.New(safehttp.Options{}), w.clock.Now))

@@ -13,7 +13,6 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -217,7 +216,7 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *deleteInput) (ou
 // New returns the service of an environment.
 func New(e area.Env) *Service {
 	factories := factory.NewService(e.DB, e.Now)
-	items := content.NewService(e.DB, factories, e.Media, catalog.NewOffer(e.Providers, e.AWS.Region),
+	items := content.NewService(e.DB, factories, e.Media, e.Offer(),
 		e.Now).Moderated(e.Moderator)
 	return NewService(e.DB, factories, items, e.Client(FeedOptions()), e.Now)
 }

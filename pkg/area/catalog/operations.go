@@ -53,7 +53,7 @@ type avatarsInput struct {
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
-	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
+	offer := e.Offer()
 	httpapi.List(r, httpapi.Op{
 		ID: "listPlans", Method: http.MethodGet, Path: "/v1/catalog/plans", Scope: auth.AccountRead,
 		Function: "catalog", Tag: "Catalog",

@@ -142,13 +142,13 @@ func TestListModelsFilters(t *testing.T) {
 
 func TestModelsShowPricesAndHideProvidersIds(t *testing.T) {
 	for _, m := range get(t, "/v1/catalog/models?limit=100", auth.AccountRead).Data {
-		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor",
+		for _, member := range []string{"id", "name", "provider", "kind", "capabilities", "price", "state", "successor", "retires_at",
 			"fine_tuned_from", "factory_id", "training", "default", "regions", "source"} {
 			if _, ok := m[member]; !ok {
 				t.Errorf("%v lacks %s", m["id"], member)
 			}
 		}
-		if len(m) != 14 {
+		if len(m) != 15 {
 			t.Errorf("%v has %d members: %v", m["id"], len(m), m)
 		}
 		if m["id"] == "nova-canvas" && (m["state"] != "retired" || m["successor"] != "stable-image-core" ||

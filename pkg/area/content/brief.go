@@ -18,7 +18,8 @@ func newBrief(f factory.Factory) (item.Brief, error) {
 	return item.NewBrief(item.Factory{
 		ID: f.ID, Name: f.Name, Type: string(f.Type), Description: f.Description,
 		Audience: f.Audience, Tone: f.Tone,
-		Topics: topics, Settings: settings, Models: f.Models, Trained: f.TrainedText(), Logo: f.Files.Logo,
+		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
+		Trained: f.TrainedText(), Logo: f.Files.Logo,
 		Intro: f.Files.Intro, Outro: f.Files.Outro,
 		Sells: f.Type == factory.Seller,
 	})

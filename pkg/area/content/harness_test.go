@@ -77,8 +77,8 @@ func newWorld(t *testing.T) *world {
 	w.signer = apitest.Signer(t, w.clock.Now)
 	w.kernel = w.kernelAt(w.clock.Now)
 	factories := factory.NewService(w.db, w.clock.Now)
-	items := content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"),
-		w.clock.Now)
+	items := content.NewService(w.db, factories, w.signer, catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2",
+		w.clock.Now), w.clock.Now)
 	w.items = items
 	w.publishing = publishing.NewService(w.db, items, factories, w.signer, &w.log, w.clock.Now, rand.Reader)
 	w.Caller = apitest.New(t, w.db, &w.log, w.clock.Now, factories, account.NewService(w.db, w.clock.Now), items,

@@ -40,7 +40,7 @@ func NewService(db *store.DB, offer catalog.Offer, now func() time.Time) *Servic
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
-	NewService(e.DB, catalog.NewOffer(e.Providers, e.AWS.Region), e.Now).Register(r)
+	NewService(e.DB, e.Offer(), e.Now).Register(r)
 }
 
 // Path names the comment of a call.

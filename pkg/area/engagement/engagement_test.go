@@ -77,7 +77,7 @@ func newWorld(t *testing.T, platform string) *world {
 	t.Helper()
 	w := &world{t: t, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now)
-	offer := catalog.NewOffer("bedrock", "eu-central-1")
+	offer := catalog.NewOffer("bedrock", "eu-central-1", nil)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, engagement.NewService(w.db, offer, w.clock.Now),
 		estimates{area.Env{AWS: aws.Config{Region: "eu-central-1"}, DB: w.db, Now: w.clock.Now, Providers: "bedrock"}}).Live()
 	w.model = &model{Provider: sandbox.New(w.clock.Now), answers: []string{"Yes, in red."}}

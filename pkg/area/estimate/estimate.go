@@ -20,7 +20,6 @@ import (
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -84,7 +83,7 @@ type priced struct {
 
 // estimators returns the operations that cost.
 func estimators(e area.Env) map[Operation]priced {
-	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
+	offer := e.Offer()
 	factories := factory.NewService(e.DB, e.Now)
 	items := content.NewService(e.DB, factories, e.Media, offer, e.Now)
 	generations := studio.NewService(e.DB, e.Media, studio.NewClient(e), offer, e.Now)

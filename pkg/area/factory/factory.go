@@ -69,6 +69,7 @@ type Settings struct {
 	Topics       []Topic           `json:"topics"`
 	ContentTypes []string          `json:"content_types"`
 	Models       map[string]string `json:"models"`
+	Replace      bool              `json:"replace_retired_models"`
 	Schedule     *Schedule         `json:"schedule"`
 	AutoPublish  bool              `json:"auto_publish"`
 	Approval     string            `json:"approval"`
@@ -99,6 +100,9 @@ type Factory struct {
 	ContentTypes []string `json:"content_types" nullable:"false" enum:"post,video,carousel,story,music_clip"`
 	// Model for each kind of generation. Other kinds use the default of the catalog.
 	Models map[string]string `json:"models"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+	// at no more than its last price. If not, requests that need the model fail with unsupported_model.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -192,6 +196,7 @@ func (f *Factory) item(o tenant.Owner) (store.Item, error) {
 		return it, err
 	}
 	it.Filters = f.filters()
+	f.watch(&it)
 	return it, f.encodeFiles(&it)
 }
 
@@ -204,7 +209,8 @@ func (f *Factory) settings() Settings {
 	return Settings{
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics:       f.Topics,
-		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish,
+		ContentTypes: f.ContentTypes, Models: f.Models, Replace: f.ReplaceRetiredModels,
+		Schedule: f.Schedule, AutoPublish: f.AutoPublish,
 		Approval: f.Approval, Quality: f.Quality,
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata,
@@ -212,10 +218,10 @@ func (f *Factory) settings() Settings {
 }
 
 // apply checks settings and takes them over.
-func (f *Factory) apply(set Settings) error {
+func (f *Factory) apply(set Settings, now time.Time) error {
 	tag, language := Language(set.Language, "")
 	typed, settings := set.Settings.check(f.Type)
-	if err := errs.All(language, checkModels(set.Models, f.Trained), set.Schedule.check(), settings,
+	if err := errs.All(language, f.checkModels(set.Models, now), set.Schedule.check(), settings,
 		f.checkPlanned(set)); err != nil {
 		return err
 	}
@@ -224,6 +230,7 @@ func (f *Factory) apply(set Settings) error {
 	}
 	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, set.Description, set.Audience, set.Tone
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
+	f.ReplaceRetiredModels = set.Replace
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
 		set.Metadata.OrEmpty()
 	f.Approval = cmp.Or(set.Approval, ApprovalNone)
@@ -285,11 +292,14 @@ func canonical(tag, param string) (string, error) {
 	return t.String(), nil
 }
 
-// checkModels refuses models that do not exist, are retired, or make something else.
-func checkModels(models map[string]string, trained *catalog.Trained) error {
+// checkModels refuses models that do not exist, are retired, or make something else. Those that the factory has stay:
+// one that has ended since must not keep a caller from changing something else.
+func (f *Factory) checkModels(models map[string]string, now time.Time) error {
 	var found []error
 	for _, kind := range slices.Sorted(maps.Keys(models)) {
-		found = append(found, catalog.UsableIn(trained, kind, models[kind], "/models/"+kind))
+		if was, has := f.Models[kind]; !has || models[kind] != was {
+			found = append(found, catalog.UsableIn(f.Trained, kind, models[kind], "/models/"+kind, now))
+		}
 	}
 	return errs.All(found...)
 }

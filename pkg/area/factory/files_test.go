@@ -167,7 +167,7 @@ func TestAProposalChangesNoMedia(t *testing.T) {
 		Settings: factory.TypeSettings(`{"brand_name":"Acme"}`)}
 	for _, member := range []string{"logo", "intro", "outro"} {
 		f := f
-		_, err := f.Change(object{"settings": object{member: "med_01h455vb4pex5vsknk084sn02q"}})
+		_, err := f.Change(object{"settings": object{member: "med_01h455vb4pex5vsknk084sn02q"}}, time.Time{})
 		if e := errs.As(err); err == nil || e.Param != "/settings/"+member {
 			t.Errorf("%s: %v", member, err)
 		}
@@ -178,7 +178,7 @@ func TestAProposalChangesNoMedia(t *testing.T) {
 func TestALogoThatCannotBeReadIsAnError(t *testing.T) {
 	f := factory.Factory{Type: factory.Brand, Name: "Acme", Language: "en", State: factory.StateActive,
 		Settings: factory.TypeSettings(`{"brand_name":"Acme","logo":7}`)}
-	if _, err := f.Change(object{"name": "Acme & Co", "settings": object{"logo": nil}}); err == nil ||
+	if _, err := f.Change(object{"name": "Acme & Co", "settings": object{"logo": nil}}, time.Time{}); err == nil ||
 		!strings.Contains(err.Error(), "media of settings") {
 		t.Errorf("%v", err)
 	}

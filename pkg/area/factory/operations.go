@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -38,6 +39,9 @@ type createBody struct {
 	ContentTypes []string `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitempty" example:"{}"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+	// at no more than its last price.
+	ReplaceRetiredModels bool `json:"replace_retired_models,omitempty"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *Schedule `json:"schedule,omitempty"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -56,7 +60,8 @@ type createBody struct {
 // Rules refuses bodies that the schema cannot rule out.
 func (b createBody) Rules() error {
 	_, language := Language(b.Language, "en")
-	found := []error{language, checkModels(b.Models, nil), b.Schedule.check()}
+	// The clock is not known here: models that have ended meanwhile are refused later.
+	found := []error{language, new(Factory).checkModels(b.Models, time.Time{}), b.Schedule.check()}
 	if known := shapeOf(b.Type).NumField() > 0; known {
 		_, settings := b.Settings.check(b.Type)
 		found = append(found, settings)
@@ -87,6 +92,9 @@ type patchBody struct {
 	ContentTypes []string `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true"`
 	// Models to set, by kind. A null value removes that model; null removes all.
 	Models resource.MetadataPatch `json:"models,omitempty" nullable:"true"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+	// at no more than its last price. Null: false.
+	ReplaceRetiredModels *bool `json:"replace_retired_models,omitempty" nullable:"true"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *SchedulePatch `json:"schedule,omitempty" nullable:"true"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -211,10 +219,11 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 	err = f.apply(Settings{
 		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone,
 		Topics:       b.Topics,
-		ContentTypes: b.ContentTypes, Models: b.Models, Schedule: b.Schedule, AutoPublish: b.AutoPublish,
+		ContentTypes: b.ContentTypes, Models: b.Models, Replace: b.ReplaceRetiredModels,
+		Schedule: b.Schedule, AutoPublish: b.AutoPublish,
 		Approval: b.Approval, Quality: b.Quality, Settings: b.Settings,
 		State: StateActive, Metadata: b.Metadata,
-	})
+	}, now)
 	if err != nil {
 		return out, err
 	}
@@ -259,7 +268,7 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 	}
 	resumed := f.State == StatePaused && set.State == StateActive
 	published, approval := f.AutoPublish, f.Approval
-	if err := f.apply(set); err != nil {
+	if err := f.apply(set, s.now()); err != nil {
 		return out, err
 	}
 	p := auth.FromContext(ctx)

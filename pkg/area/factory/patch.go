@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,6 +20,7 @@ import (
 // Into writes the changed factory into the item that it was read from.
 func (f *Factory) Into(it store.Item) (store.Item, error) {
 	it.Filters = f.filters()
+	f.watch(&it)
 	if err := f.encodeFiles(&it); err != nil {
 		return it, err
 	}
@@ -27,7 +29,7 @@ func (f *Factory) Into(it store.Item) (store.Item, error) {
 
 // Change applies a merge patch by the schema and the rules of updateFactory, and reports
 // whether it changes anything.
-func (f *Factory) Change(patch map[string]any) (changed bool, err error) {
+func (f *Factory) Change(patch map[string]any, now time.Time) (changed bool, err error) {
 	if err := httpapi.CheckPatch(reflect.TypeFor[patchBody](), patch); err != nil {
 		return false, err
 	}
@@ -43,7 +45,7 @@ func (f *Factory) Change(patch map[string]any) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := f.apply(set); err != nil {
+	if err := f.apply(set, now); err != nil {
 		return false, err
 	}
 	named, err := f.Settings.named()

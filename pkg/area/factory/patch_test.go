@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -41,7 +42,7 @@ func TestPatchesAreAppliedAsUpdateFactoryDoes(t *testing.T) {
 		if err := json.Unmarshal([]byte(patch), &tree); err != nil {
 			t.Fatal(err)
 		}
-		changed, err := f.Change(tree)
+		changed, err := f.Change(tree, time.Time{})
 		a := w.Call(http.MethodPatch, "/v1/factories/"+made.ID, patch)
 		if err != nil {
 			e := errs.As(err)

@@ -127,6 +127,9 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (err error) {
 	// A trained model writes texts of items; its base model chooses their topics.
 	base, _ := f.TextModel()
+	if f.ReplaceRetiredModels {
+		base = s.offer.Succeed(base, mode == tenant.Live)
+	}
 	if d.recipe.Model, err = s.offer.Choose("text", "", base, mode == tenant.Live); err != nil {
 		return ofFactory(err)
 	}

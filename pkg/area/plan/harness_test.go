@@ -103,7 +103,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	signer := apitest.Signer(t, w.clock.Now)
-	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2")
+	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2", nil)
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
 		w.clock.Now),

@@ -31,7 +31,7 @@ func NewService(db *store.DB, factories *factory.Service, offer catalog.Offer, n
 
 // Mount registers the operations of the area.
 func Mount(r *httpapi.Router, e area.Env) {
-	NewService(e.DB, factory.NewService(e.DB, e.Now), catalog.NewOffer(e.Providers, e.AWS.Region), e.Now).Register(r)
+	NewService(e.DB, factory.NewService(e.DB, e.Now), e.Offer(), e.Now).Register(r)
 }
 
 // Register puts the operations of the area into the router.

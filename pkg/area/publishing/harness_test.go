@@ -93,7 +93,7 @@ func newWorld(t *testing.T) *world {
 	})
 	w.platforms = social.NewPlatforms(social.PlatformsConfig{Now: now})
 	signer, factories := apitest.Signer(t, now), factory.NewService(w.db, now)
-	items := content.NewService(w.db, factories, signer, catalog.NewOffer("bedrock,fal", "us-west-2"), now)
+	items := content.NewService(w.db, factories, signer, catalog.NewOffer("bedrock,fal", "us-west-2", nil), now)
 	var log apitest.Log
 	w.service = publishing.NewService(w.db, items, factories, signer, &log, now, rand.Reader)
 	w.Caller = apitest.New(t, w.db, &log, now, factories, items, w.service)

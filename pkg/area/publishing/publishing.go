@@ -15,7 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -42,7 +41,7 @@ func NewService(db *store.DB, items *content.Service, factories *factory.Service
 // Open opens the service of a function.
 func Open(e area.Env) *Service {
 	factories := factory.NewService(e.DB, e.Now)
-	return NewService(e.DB, content.NewService(e.DB, factories, e.Media, catalog.NewOffer(e.Providers, e.AWS.Region),
+	return NewService(e.DB, content.NewService(e.DB, factories, e.Media, e.Offer(),
 		e.Now).Moderated(e.Moderator), factories, e.Media, e.Audit, e.Now, e.Random)
 }
 

@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock()}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
 	signer := apitest.Signer(t, w.clock.Now)
-	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2")
+	offer := catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil)
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
 		sandboxarea.NewService(w.clock.Now), account.NewEvents(w.db, signer),

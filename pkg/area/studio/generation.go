@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -135,3 +136,6 @@ func Decode(it *store.Item) (*Record, error) {
 	var r Record
 	return &r, it.Decode(&r)
 }
+
+// Ends returns the end of the model, for the headers of an answer.
+func (g Generation) Ends() (deprecated, end time.Time) { return catalog.Ending(g.Model) }

@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	w.urls, w.bucket = &web{Client: safehttp.New(safehttp.Options{}), files: map[string][]byte{public: wav(3)}},
 		&bucket{objects: map[string][]byte{}}
 	signer := apitest.Signer(t, w.clock.Now, func(cfg *aws.Config) { cfg.HTTPClient = w.bucket })
-	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate", "us-west-2")
+	offer := catalog.NewOffer("fal,elevenlabs,polly,replicate", "us-west-2", nil)
 	s := studio.NewService(w.db, signer, w.urls, offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, s, account.NewEvents(w.db, signer),
 		account.NewService(w.db, w.clock.Now))

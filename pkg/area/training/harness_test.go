@@ -123,7 +123,7 @@ func newWorldTaking(t *testing.T, took time.Duration) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	offer := catalog.NewOffer("bedrock,fal", region)
+	offer := catalog.NewOffer("bedrock,fal", region, nil)
 	factories := factory.NewService(w.db, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, account.NewService(w.db, w.clock.Now),
 		content.NewService(w.db, factories, signer, offer, w.clock.Now), training.NewService(w.db, factories, offer,

@@ -7,7 +7,6 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -55,5 +54,5 @@ func (s *Service) Register(r *httpapi.Router) {
 
 // Mount registers the operations.
 func Mount(r *httpapi.Router, e area.Env) {
-	NewService(e.DB, factory.NewService(e.DB, e.Now), catalog.NewOffer(e.Providers, e.AWS.Region), e.Now).Register(r)
+	NewService(e.DB, factory.NewService(e.DB, e.Now), e.Offer(), e.Now).Register(r)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -137,3 +138,6 @@ func Decode(it *store.Item) (*Record, error) {
 func (r *Record) about() ledger.About {
 	return ledger.About{FactoryID: r.FactoryID, Metadata: r.Metadata}
 }
+
+// Ends returns the end of the model that the training starts from, for the headers of an answer.
+func (t Training) Ends() (deprecated, end time.Time) { return catalog.Ending(t.BaseModel) }

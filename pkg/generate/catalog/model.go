@@ -13,10 +13,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // State is the state of a model in its life cycle.
@@ -98,7 +100,9 @@ type Model struct {
 	// available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is
 	// not set up here or does not have it in this region. retired: ended; use the successor.
 	State State `json:"state" enum:"available,preview,unavailable,retired"`
-	// Retired models only: id of the model to use instead.
+	// Time from which on its provider no longer has it, and it is retired. Null if the provider has named none.
+	RetiresAt *resource.Time `json:"retires_at"`
+	// Id of the model to use in place of one that is retired, ends or is superseded. Null for the others.
 	Successor *string `json:"successor"`
 	// Models trained by the account only: id of the base model.
 	FineTunedFrom *string `json:"fine_tuned_from"`
@@ -120,8 +124,8 @@ type Model struct {
 	// Neither is shown.
 	ProviderModel   string            `json:"-"`
 	ProviderOptions map[string]string `json:"-"`
-	// EndsOn is the day from which on the provider no longer has the model (UTC), if it has named one.
-	EndsOn string `json:"-"`
+	// DeprecatedAt is the time from which on this catalog advises against the model, or nil.
+	DeprecatedAt *resource.Time `json:"-"`
 }
 
 // In reports whether the model can be called from an AWS region, by the global inference profile if that is permitted.
@@ -141,12 +145,25 @@ type row struct {
 	Model
 	ProviderModel   string            `json:"provider_model"`
 	ProviderOptions map[string]string `json:"provider_options"`
-	EndsOn          string            `json:"ends_on"`
+	// RetiresOn and DeprecatedOn are days, which begin in UTC.
+	RetiresOn    day `json:"retires_on"`
+	DeprecatedOn day `json:"deprecated_on"`
 	// RegionsSource is the URL of AWS's list of the regions.
 	RegionsSource string `json:"regions_source"`
 	// Cost is the provider's price in US dollars, from which the price was calculated at one credit for a cent.
 	Cost     *cost        `json:"cost"`
 	Training *trainingRow `json:"training"`
+}
+
+// day is a day as the table writes it, YYYY-MM-DD, or nil.
+type day struct{ at *resource.Time }
+
+// UnmarshalText reads a day.
+func (d *day) UnmarshalText(text []byte) error {
+	t, err := time.Parse(time.DateOnly, string(text))
+	at := resource.Instant(t)
+	d.at = &at
+	return err
 }
 
 type cost struct {
@@ -181,7 +198,8 @@ func parse(raw []byte) (table, error) {
 	}
 	for i := range t.Models {
 		r := &t.Models[i]
-		r.Model.ProviderModel, r.Model.ProviderOptions, r.Model.EndsOn = r.ProviderModel, r.ProviderOptions, r.EndsOn
+		r.Model.ProviderModel, r.Model.ProviderOptions = r.ProviderModel, r.ProviderOptions
+		r.Model.RetiresAt, r.Model.DeprecatedAt = r.RetiresOn.at, r.DeprecatedOn.at
 		if r.Regions == nil {
 			r.Regions = []string{}
 		}
@@ -243,12 +261,12 @@ func Default(kind provider.Kind) Model {
 
 // Usable refuses a model that cannot make media of the kind: one that does not exist, is retired, or makes other media
 // (unsupported_model), and unknown kinds (validation_failed). The argument param names the member at fault.
-func Usable(kind, id, param string) error {
-	_, err := choose(kind, id, param)
+func Usable(kind, id, param string, now time.Time) error {
+	_, err := choose(kind, id, param, now)
 	return err
 }
 
-func choose(kind, id, param string) (Model, error) {
+func choose(kind, id, param string, now time.Time) (Model, error) {
 	if !slices.Contains(provider.Kinds(), provider.Kind(kind)) {
 		return Model{}, errs.Invalid(param, "is for an unknown kind; the kinds are %s", names(provider.Kinds()))
 	}
@@ -260,7 +278,7 @@ func choose(kind, id, param string) (Model, error) {
 	case string(m.Kind) != kind:
 		return Model{}, unsupported(param, "The model %s makes %s, not %s. GET /v1/catalog/models?kind=%s lists "+
 			"those that do.", id, m.Kind, kind, kind)
-	case m.State == Retired:
+	case m.At(now).State == Retired:
 		return Model{}, unsupported(param, "The model %s is retired. Use its successor %s.", id, *m.Successor)
 	}
 	return m, nil

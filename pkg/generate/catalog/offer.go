@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
@@ -15,13 +16,25 @@ import (
 type Offer struct {
 	configured provider.Configured
 	region     string
+	now        func() time.Time
 }
 
 // NewOffer returns the offer of a stack in an AWS region with the providers of a list, in the form of
-// provider.ParseConfigured.
-func NewOffer(providers, region string) Offer {
-	return Offer{provider.ParseConfigured(providers), region}
+// provider.ParseConfigured. Models are retired by the clock from their end on.
+func NewOffer(providers, region string, now func() time.Time) Offer {
+	return Offer{provider.ParseConfigured(providers), region, now}
 }
+
+// clock returns the time, or the zero time, at which no model has ended, for the zero Offer.
+func (o Offer) clock() time.Time {
+	if o.now == nil {
+		return time.Time{}
+	}
+	return o.now()
+}
+
+// today returns the model in its state of today.
+func (o Offer) today(m Model) Model { return m.At(o.clock()) }
 
 // has reports whether live work can reach the model.
 func (o Offer) has(m Model) bool { return o.configured.Has(m.Provider) && o.reaches(m) }
@@ -33,9 +46,10 @@ func (o Offer) reaches(m Model) bool { return m.In(o.region, o.configured.Has(pr
 // unavailable. They stay in the list, so that a caller can look up any id that a factory or an old content item names.
 func (o Offer) Models(f Filter, live bool) []Model {
 	chosen := Models(f)
-	for i, m := range chosen {
+	for i := range chosen {
+		m := o.today(chosen[i])
 		usual, err := o.Default(m.Kind, live)
-		chosen[i].Default = err == nil && usual.ID == m.ID
+		chosen[i].State, chosen[i].Default = m.State, err == nil && usual.ID == m.ID
 		if live && m.State != Retired && !o.has(m) {
 			chosen[i].State = Unavailable
 		}
@@ -52,7 +66,7 @@ func (o Offer) Choose(kind, asked, fallback string, live bool) (string, error) {
 		m, err := o.Default(provider.Kind(kind), live)
 		return m.ID, err
 	}
-	m, err := choose(kind, id, param)
+	m, err := choose(kind, id, param, o.clock())
 	if err != nil || !live {
 		return id, err
 	}
@@ -81,7 +95,7 @@ func (o Offer) ChooseFor(req provider.Request, asked string, live bool) (string,
 		return id, nil
 	}
 	for _, m := range Models(Filter{Kind: req.Kind}) {
-		if m.State == Available && m.Price != nil && (!live || o.has(m)) && m.Check(req, "") == nil {
+		if o.today(m).State == Available && m.Price != nil && (!live || o.has(m)) && m.Check(req, "") == nil {
 			return m.ID, nil
 		}
 	}
@@ -108,11 +122,11 @@ var shapes = map[provider.Kind][]string{
 // to live work, the first other model that can make content items. It returns unsupported_model if there is none.
 func (o Offer) Default(kind provider.Kind, live bool) (Model, error) {
 	usual := Default(kind)
-	if !live || o.has(usual) {
+	if o.today(usual).State != Retired && (!live || o.has(usual)) {
 		return usual, nil
 	}
 	for _, m := range Models(Filter{Kind: kind}) {
-		fits := m.State == Available && m.Price != nil && o.has(m) &&
+		fits := o.today(m).State == Available && m.Price != nil && (!live || o.has(m)) &&
 			within(shapes[kind], m.Capabilities.AspectRatios) &&
 			within(m.Capabilities.Requires, usual.Capabilities.Requires)
 		if fits {
@@ -137,7 +151,7 @@ func unsupported(param, format string, args ...any) error {
 // Writers returns the models that write texts of a quality, the best one first, as far as work can reach them.
 func (o Offer) Writers(quality string, live bool) (all []Model) {
 	for _, id := range models().Writers[quality] {
-		if m, ok := Find(id); ok && m.State == Available && m.Price != nil && (!live || o.has(m)) {
+		if m, ok := Find(id); ok && o.today(m).State == Available && m.Price != nil && (!live || o.has(m)) {
 			all = append(all, m)
 		}
 	}

@@ -5,17 +5,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // everything is the offer of a stack with all providers.
-var everything = NewOffer(strings.Join(Providers(), ","), "us-west-2")
+var everything = NewOffer(strings.Join(Providers(), ","), "us-west-2", nil)
 
 func TestModelsAreChosen(t *testing.T) {
 	image := Default(provider.KindImage).ID
-	few, frankfurt := NewOffer("bedrock,polly", "us-west-2"), NewOffer("bedrock,polly", "eu-central-1")
+	few, frankfurt := NewOffer("bedrock,polly", "us-west-2", nil), NewOffer("bedrock,polly", "eu-central-1", nil)
 	for _, c := range []struct {
 		name                  string
 		offer                 Offer
@@ -33,7 +34,7 @@ func TestModelsAreChosen(t *testing.T) {
 		{"a preview with a price for live work", everything, "video", "minimax-h3", "", true, "", "preview"},
 		{"a retired one", everything, "image", "nova-canvas", "", true, "", "stable-image-core"},
 		{"a retired one in the sandbox", everything, "image", "nova-canvas", "", false, "", "stable-image-core"},
-		{"a retired fallback", everything, "video", "", "nova-reel", true, "", "veo-3.1"},
+		{"a retired fallback", everything, "video", "", "nova-reel", true, "", "kling-3-turbo-pro"},
 		{"another kind", everything, "image", "veo-3.1", "", true, "", "video"},
 		{"an unknown one", everything, "image", strings.Repeat("é", 500), "", true, "", "There is no model"},
 
@@ -47,7 +48,7 @@ func TestModelsAreChosen(t *testing.T) {
 		{"a model of another provider, and no other", few, "video", "veo-3.1", "", true, "",
 			"No other model makes video for live keys here"},
 		{"a preview of another provider", few, "music", "lyria-2", "", true, "", "its provider fal is not set up"},
-		{"a retired one of another provider", NewOffer("fal", "us-west-2"), "image", "nova-canvas", "", true, "",
+		{"a retired one of another provider", NewOffer("fal", "us-west-2", nil), "image", "nova-canvas", "", true, "",
 			"retired. Use its successor stable-image-core"},
 		{"the default of another provider", few, "image", "", "", true, "stable-image-core", ""},
 		{"a model that the region lacks", frankfurt, "text", "mistral-large-2407", "", true, "",
@@ -61,7 +62,7 @@ func TestModelsAreChosen(t *testing.T) {
 		{"a model of the region's profile", frankfurt, "text", "nova-2-lite", "", true, "nova-2-lite", ""},
 		{"a model without a profile of the region's geography", frankfurt, "text", "llama-3.3-70b", "", true, "",
 			"in the region eu-central-1"},
-		{"a default that the region lacks", NewOffer("bedrock", "eu-central-2"), "text", "", "", true,
+		{"a default that the region lacks", NewOffer("bedrock", "eu-central-2", nil), "text", "", "", true,
 			"nova-2-lite", ""},
 		{"no provider at all", few, "music", "", "", true, "", "No provider that makes music is set up here"},
 	} {
@@ -89,11 +90,11 @@ func TestModelsAreChosen(t *testing.T) {
 func TestDefaultsFitWhatIsConfigured(t *testing.T) {
 	for _, list := range append(Providers(), "", "bedrock,polly", "fal,heygen", strings.Join(Providers(), ",")) {
 		for _, region := range []string{"eu-central-1", "us-east-1", "us-west-2", "sa-east-1"} {
-			defaultsFit(t, list+" in "+region, NewOffer(list, region))
+			defaultsFit(t, list+" in "+region, NewOffer(list, region, nil))
 		}
 	}
 	for _, list := range []string{"bedrock,elevenlabs", "bedrock,fal"} {
-		o := NewOffer(list, "us-west-2")
+		o := NewOffer(list, "us-west-2", nil)
 		for _, kind := range []provider.Kind{provider.KindText, provider.KindImage, provider.KindVoice} {
 			if _, err := o.Default(kind, true); err != nil {
 				t.Errorf("%s: %v", list, err)
@@ -127,7 +128,7 @@ func defaultsFit(t *testing.T, list string, o Offer) {
 }
 
 func TestTheKindsAreNamedInWords(t *testing.T) {
-	err := Usable("foo", "flux-pro-1.1", "/models/foo")
+	err := Usable("foo", "flux-pro-1.1", "/models/foo", time.Time{})
 	if e := errs.As(err); e.Param != "/models/foo" || !strings.Contains(e.Message, "text, image, video") ||
 		strings.Contains(e.Message, "[") {
 		t.Errorf("%+v", e)
@@ -135,12 +136,12 @@ func TestTheKindsAreNamedInWords(t *testing.T) {
 }
 
 func TestUsableNamesTheMember(t *testing.T) {
-	if err := Usable("image", "nano-banana", "/models/image"); err != nil {
+	if err := Usable("image", "nano-banana", "/models/image", time.Time{}); err != nil {
 		t.Error(err)
 	}
 	for kind, want := range map[string]errs.Code{"video": errs.UnsupportedModel, "sculpture": errs.ValidationFailed} {
 		var e *errs.Error
-		if err := Usable(kind, "nano-banana", "/models/"+kind); !errors.As(err, &e) || e.Code != want ||
+		if err := Usable(kind, "nano-banana", "/models/"+kind, time.Time{}); !errors.As(err, &e) || e.Code != want ||
 			e.Param != "/models/"+kind {
 			t.Errorf("%s: %v, want %s", kind, err, want)
 		}
@@ -151,13 +152,13 @@ func TestUsableNamesTheMember(t *testing.T) {
 func TestGlobalProfilesAreByOptIn(t *testing.T) {
 	const id, region = "claude-haiku-4.5", "ap-southeast-2"
 	for list, want := range map[string]State{"bedrock": Unavailable, "bedrock,bedrock-global": Available} {
-		for _, m := range NewOffer(list, region).Models(Filter{Provider: "bedrock"}, true) {
+		for _, m := range NewOffer(list, region, nil).Models(Filter{Provider: "bedrock"}, true) {
 			if m.ID == id && m.State != want {
 				t.Errorf("with %s, %s is %s in %s, want %s", list, id, m.State, region, want)
 			}
 		}
 	}
-	if _, err := NewOffer("bedrock", region).Choose("text", id, "", true); err == nil {
+	if _, err := NewOffer("bedrock", region, nil).Choose("text", id, "", true); err == nil {
 		t.Errorf("%s is chosen without the opt-in", id)
 	}
 }
@@ -170,7 +171,7 @@ func TestModelsAreUnavailableWhereTheRegionLacksThem(t *testing.T) {
 		{"us-west-2", "polly-long-form", "stable-image-core,mistral-large-2407"},
 		{"eu-west-2", "nova-lite,gpt-oss-120b", "nova-2-lite,polly-generative"},
 	} {
-		o := NewOffer(strings.Join(Providers(), ","), c.region)
+		o := NewOffer(strings.Join(Providers(), ","), c.region, nil)
 		states := map[string]State{}
 		for _, m := range o.Models(Filter{}, true) {
 			states[m.ID] = m.State

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -47,12 +48,12 @@ func (t Training) Cost(tokens int) int64 {
 // default of texts, else the first one that can be trained here. The argument param names the member at fault.
 func (o Offer) Base(asked, usual, param string, live bool) (Model, error) {
 	can := func(m Model) bool {
-		return m.Training != nil && m.State == Available &&
+		return m.Training != nil && o.today(m).State == Available &&
 			(!live || o.configured.Has(m.Provider) && slices.Contains(m.Training.Regions, o.region))
 	}
 	texts := Models(Filter{Kind: provider.KindText})
 	if asked != "" {
-		m, err := choose(string(provider.KindText), asked, param)
+		m, err := choose(string(provider.KindText), asked, param, o.clock())
 		switch {
 		case err != nil:
 			return Model{}, err
@@ -116,7 +117,7 @@ func (t Trained) Model() Model {
 }
 
 // UsableIn is Usable for a factory that may have a trained model, which other factories cannot use.
-func UsableIn(trained *Trained, kind, modelID, param string) error {
+func UsableIn(trained *Trained, kind, modelID, param string, now time.Time) error {
 	switch {
 	case trained != nil && trained.ID == modelID && kind == string(provider.KindText):
 		return nil
@@ -126,7 +127,7 @@ func UsableIn(trained *Trained, kind, modelID, param string) error {
 		e.Param = param
 		return e
 	}
-	return Usable(kind, modelID, param)
+	return Usable(kind, modelID, param, now)
 }
 
 // trainedPrefix is the prefix of the ids of trained models.
@@ -135,7 +136,7 @@ const trainedPrefix = id.Model + "_"
 // TrainedModel returns a trained model as keys of a mode see it.
 func (o Offer) TrainedModel(t Trained, live bool) Model {
 	m := t.Model()
-	if base, ok := Find(t.BaseModel); live && (!ok || base.State == Retired || !o.has(base)) {
+	if base, ok := Find(t.BaseModel); live && (!ok || o.today(base).State == Retired || !o.has(base)) {
 		m.State = Unavailable
 	}
 	return m

@@ -20,7 +20,7 @@ func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 		"diagnosis.": auth.FactoriesRead, "training.": auth.FactoriesRead, "balance.": auth.AccountRead,
 		"social_account.": auth.SocialManage,
 		"webhook.":        auth.WebhooksManage, "automation.": auth.ContentRead, "api_key.": auth.AccountManage,
-		"integration.": auth.AccountRead,
+		"integration.": auth.AccountRead, "model.": auth.FactoriesRead,
 	}
 	for _, known := range event.Types {
 		area, _, _ := strings.Cut(string(known.Type), ".")

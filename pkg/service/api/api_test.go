@@ -143,7 +143,7 @@ func TestDocumentDescribesEveryAnswer(t *testing.T) {
 			}
 		}
 	}
-	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 28 {
+	if len(doc.Webhooks) != len(event.Types) || len(event.Types) != 29 {
 		t.Errorf("%d webhooks for %d types of event", len(doc.Webhooks), len(event.Types))
 	}
 }

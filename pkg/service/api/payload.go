@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
@@ -47,5 +48,6 @@ var payloads = map[event.Type]reflect.Type{
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
+	event.ModelRetiring:               reflect.TypeFor[factory.Retirement](),
 	event.IntegrationNeedsReconnect:   reflect.TypeFor[crm.Integration](),
 }

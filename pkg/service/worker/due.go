@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/store"
@@ -26,7 +27,7 @@ type SearchRequest struct {
 type SearchResult struct {
 	Tasks  task.Found    `json:"tasks"`
 	Events webhook.Swept `json:"events"`
-	// Warned is the number of accounts that were warned of a key's expiry.
+	// Warned is the number of warnings of the ends of keys, and of models that factories name.
 	Warned int `json:"warned"`
 }
 
@@ -54,11 +55,14 @@ func NewSearch[Q queue.Sender](db *store.DB, queues map[topology.Queue]Q, now fu
 // Run searches once. A failure in one part does not prevent the others.
 func (s *Search) Run(ctx context.Context, in SearchRequest) (r SearchResult, err error) {
 	var all sync.WaitGroup
-	var failed [3]error
+	var failed [4]error
+	var retiring int
 	all.Go(func() { r.Tasks, failed[0] = s.tasks.Run(ctx, in.Now) })
 	all.Go(func() { r.Events, failed[1] = s.events.Sweep(ctx, in.Now) })
 	all.Go(func() { r.Warned, failed[2] = apikey.WarnExpiring(ctx, s.db, s.now()) })
+	all.Go(func() { retiring, failed[3] = factory.WarnRetiring(ctx, s.db, s.now()) })
 	all.Wait()
+	r.Warned += retiring
 	counted := account.Waited(ctx, s.db, s.now(), r.Tasks.Oldest)
 	return r, errors.Join(append(failed[:], counted)...)
 }

@@ -43,7 +43,7 @@ func synchronizing(e Env) Handlers {
 	}
 	w := &crm.Worker{DB: e.DB, Systems: crm.NewSystems(c), Now: e.Now,
 		Vault: social.Vault{Envelope: e.Envelope}, Content: maker{content.NewService(e.DB,
-			factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region), e.Now)}}
+			factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), e.Now)}}
 	return w.Handlers()
 }
 

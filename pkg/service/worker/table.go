@@ -115,7 +115,7 @@ func importing(e Env) Handlers {
 
 // diagnosing makes the diagnoses of factories, and suggests replies to comments.
 func diagnosing(e Env) Handlers {
-	offer := catalog.NewOffer(e.Providers, e.AWS.Region)
+	offer := catalog.NewOffer(e.Providers, e.AWS.Region, e.Now)
 	return Handlers{
 		diagnosis.TaskKind:     &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
 		engagement.SuggestKind: &engagement.Suggester{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},

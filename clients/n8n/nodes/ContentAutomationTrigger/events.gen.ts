@@ -21,6 +21,7 @@ export const eventTypes: INodePropertyOptions[] = [
   { name: 'Content Published', value: 'content.published' },
   { name: 'Diagnosis Completed', value: 'diagnosis.completed' },
   { name: 'Integration Needs Reconnect', value: 'integration.needs_reconnect' },
+  { name: 'Model Retiring', value: 'model.retiring' },
   { name: 'Proposal Applied', value: 'proposal.applied' },
   { name: 'Proposal Created', value: 'proposal.created' },
   { name: 'Publication Deleted', value: 'publication.deleted' },

@@ -1131,6 +1131,10 @@ class BloggerFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BloggerSettings"
@@ -1241,6 +1245,10 @@ class BrandFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BrandSettings"
@@ -3214,6 +3222,10 @@ class EntertainmentFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "EntertainmentSettings"
@@ -3336,15 +3348,15 @@ class EstimateItem(TypedDict):
 
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
 
 
 class ExpertFactory(TypedDict):
@@ -3380,6 +3392,10 @@ class ExpertFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "ExpertSettings"
@@ -3484,6 +3500,34 @@ FactoryApprovalInput = Literal["none", "required"]
 
 FactoryCreate = Union["NewBloggerFactory", "NewBrandFactory", "NewEntertainmentFactory", "NewExpertFactory", "NewMusicianFactory", "NewNewsFactory", "NewSellerFactory"]
 
+
+class FactoryRetirement(TypedDict):
+    """A type of the API."""
+
+    factory_id: str
+    """Id of the factory that names the model."""
+    id: str
+    """Id of the model."""
+    kind: "ModelKind"
+    """Kind of generation that the factory names it for."""
+    profile_id: Optional[str]
+    """Profile that the factory belongs to. Null: the account as a whole."""
+    replace_retired_models: bool
+    """Whether the factory lets a successor take the place of the model, as far as that costs no more."""
+    retires_at: str
+    """Time from which on its provider no longer has it."""
+    successor: Optional[str]
+    """Id of the model to use instead. Null if there is none."""
+
+
+
+class FactoryRetirementEventData(TypedDict):
+    """A type of the API."""
+
+    object: "FactoryRetirement"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
 FactoryState = Union[Literal["active", "paused", "deleted"], str]
 
 FactoryTypeInput = Literal["blogger", "seller", "expert", "brand", "news", "entertainment", "musician"]
@@ -3517,6 +3561,10 @@ class FactoryUpdate(TypedDict):
     """Name of the factory."""
     quality: NotRequired[Optional["Quality"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
+    replace_retired_models: NotRequired[Optional[bool]]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. Null: false.
+    """
     schedule: NotRequired[Optional["FactoryUpdateSchedule"]]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired[Optional[Union["BloggerSettingsUpdate", "SellerSettingsUpdate", "ExpertSettingsUpdate", "BrandSettingsUpdate", "NewsSettingsUpdate", "EntertainmentSettingsUpdate", "MusicianSettingsUpdate"]]]
@@ -4192,6 +4240,8 @@ class Model(TypedDict):
     """Provider of the model."""
     regions: List[str]
     """AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile."""
+    retires_at: Optional[str]
+    """Time from which on its provider no longer has it, and it is retired. Null if the provider has named none."""
     source: str
     """URL where the provider publishes price and capabilities."""
     state: "ModelState"
@@ -4199,7 +4249,7 @@ class Model(TypedDict):
     not set up here or does not have it in this region. retired: ended; use the successor.
     """
     successor: Optional[str]
-    """Retired models only: id of the model to use instead."""
+    """Id of the model to use in place of one that is retired, ends or is superseded. Null for the others."""
     training: Optional["ModelTraining"]
     """Price of training a model of your own from this one. Null if it cannot be trained."""
 
@@ -4264,6 +4314,26 @@ class ModelPrice(TypedDict):
 
 ModelPriceUnit = Union[Literal["image", "second", "1k_characters", "1k_tokens", "track"], str]
 
+
+class ModelRetiringEvent(TypedDict):
+    """A model that a factory names ends in about 60 days, or sooner if its provider has told it late."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    data: "FactoryRetirementEventData"
+    """Data of the event."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["model.retiring"]
+    """Type of the event."""
+
+
 ModelState = Union[Literal["available", "preview", "unavailable", "retired"], str]
 
 
@@ -4314,6 +4384,10 @@ class MusicianFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "MusicianSettings"
@@ -4416,6 +4490,10 @@ class NewBloggerFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["BloggerSettingsInput"]
@@ -4460,6 +4538,10 @@ class NewBrandFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -4500,6 +4582,10 @@ class NewEntertainmentFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["EntertainmentSettingsInput"]
@@ -4544,6 +4630,10 @@ class NewExpertFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -4586,6 +4676,10 @@ class NewMusicianFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -4626,6 +4720,10 @@ class NewNewsFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["NewsSettingsInput"]
@@ -4670,6 +4768,10 @@ class NewSellerFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    replace_retired_models: NotRequired[bool]
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -4712,6 +4814,10 @@ class NewsFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "NewsSettings"
@@ -6119,6 +6225,10 @@ class SellerFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    replace_retired_models: bool
+    """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
+    at no more than its last price. If not, requests that need the model fail with unsupported_model.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "SellerSettings"

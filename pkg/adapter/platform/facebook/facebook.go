@@ -22,8 +22,10 @@ const Name = "facebook"
 const (
 	dialog       = "https://www.facebook.com"
 	graphAddress = "https://graph.facebook.com"
-	version      = "/v26.0"
 )
+
+// version is the version of the interface.
+var version = "/" + platform.Versions[Name].Name
 
 // access is how long an application may act for an owner, unless Facebook states otherwise.
 const access = 90 * 24 * time.Hour

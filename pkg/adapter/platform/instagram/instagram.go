@@ -21,8 +21,10 @@ const Name = "instagram"
 const (
 	dialog       = "https://www.facebook.com"
 	graphAddress = "https://graph.facebook.com"
-	version      = "/v26.0"
 )
+
+// version is the version of the interface.
+var version = "/" + platform.Versions[Name].Name
 
 var (
 	picture = &platform.File{MIMEs: []string{"image/jpeg"}, MaxBytes: 8 << 20, MinRatio: 4.0 / 5, MaxRatio: 1.91}

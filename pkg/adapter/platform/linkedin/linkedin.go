@@ -26,9 +26,10 @@ const Name = "linkedin"
 const (
 	site = "https://www.linkedin.com"
 	api  = "https://api.linkedin.com"
-	// version is the month of the interface. LinkedIn keeps each version for a year at least.
-	version = "202607"
 )
+
+// version is the month of the interface.
+var version = platform.Versions[Name].Name
 
 const (
 	member       = "urn:li:person:"

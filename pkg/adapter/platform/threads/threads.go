@@ -22,8 +22,10 @@ const Name = "threads"
 const (
 	dialog  = "https://threads.net"
 	address = "https://graph.threads.net"
-	version = "/v1.0"
 )
+
+// version is the version of the interface.
+var version = "/" + platform.Versions[Name].Name
 
 // long is the life of a token, unless Threads states a different one.
 const long = 60 * 24 * time.Hour

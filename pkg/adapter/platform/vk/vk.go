@@ -21,12 +21,14 @@ import (
 // Name is the platform's id.
 const Name = "vk"
 
-// The platform's addresses, and the version of its API.
+// The platform's addresses.
 const (
 	accounts = "https://id.vk.com"
 	api      = "https://api.vk.com"
-	version  = "5.199"
 )
+
+// version is the version of the interface.
+var version = platform.Versions[Name].Name
 
 var (
 	photo = &platform.File{MIMEs: []string{"image/jpeg", "image/png"}, MaxBytes: 50 << 20, MinRatio: 1.0 / 20,

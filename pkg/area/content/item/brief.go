@@ -35,6 +35,8 @@ type Brief struct {
 	Sound string `json:"sound,omitempty"`
 	// Models are the ids of the factory's models, by kind.
 	Models map[string]string `json:"models,omitempty"`
+	// Replace reports whether successors take the places of these models once they are retired.
+	Replace bool `json:"replace,omitempty"`
 	// Trained is the factory's trained model, if it is its text model.
 	Trained *catalog.Trained `json:"trained,omitempty"`
 	// Product is the product that the content presents, or nil if it presents none.
@@ -69,13 +71,16 @@ type Badge struct {
 	Action string `json:"action,omitempty"`
 }
 
-// model returns the id in the catalog of the factory's model of a kind, empty without
-// one, and the endpoint of a trained model.
-func (b Brief) model(kind provider.Kind) (modelID, endpoint string) {
+// model returns the id in the catalog of the factory's model of a kind, empty without one, and the endpoint of a
+// trained model.
+func (b Brief) model(offer catalog.Offer, kind provider.Kind, live bool) (modelID, endpoint string) {
 	if t := b.Trained; t != nil && kind == provider.KindText {
 		return t.BaseModel, t.Endpoint
 	}
-	return b.Models[string(kind)], ""
+	if !b.Replace {
+		return b.Models[string(kind)], ""
+	}
+	return offer.Succeed(b.Models[string(kind)], live), ""
 }
 
 // Factory holds the settings of a factory that a brief uses. It repeats the members of a
@@ -87,6 +92,7 @@ type Factory struct {
 	// Settings is a JSON object.
 	Settings []byte
 	Models   map[string]string
+	Replace  bool
 	Trained  *catalog.Trained
 	// Logo is the picture that the settings name, and Intro and Outro what they name to be shown before and after
 	// videos.
@@ -204,8 +210,9 @@ func NewBrief(f Factory) (Brief, error) {
 		Type: f.Type, Name: f.Name, Voice: provider.Clip(voice, maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models, Trained: f.Trained, Brand: brand, Logo: logo, Prices: f.pricesOf(settings),
-		Badge: badge, Headlined: settings["post_headlines"] == true, CaptionStyle: captions, Intro: f.Intro, Outro: f.Outro,
+		Models: f.Models, Replace: f.Replace, Trained: f.Trained, Brand: brand, Logo: logo,
+		Prices: f.pricesOf(settings), Badge: badge, Headlined: settings["post_headlines"] == true, CaptionStyle: captions,
+		Intro: f.Intro, Outro: f.Outro,
 		Forbidden: lines(settings["forbidden_words"]), Sources: sources, MaxAge: int(hours),
 		Sourced: settings["cite_sources"] == true || settings["fact_check"] == true,
 	}, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -323,3 +324,6 @@ type Rehearsal struct {
 	Outcome string `json:"outcome,omitempty" enum:"generated,failed,published,insufficient_balance,spend_limit_reached,rate_limited" default:"generated"`
 	generate.Rehearsal
 }
+
+// Ends returns the end of the model of the item, for the headers of an answer.
+func (i Item) Ends() (deprecated, end time.Time) { return catalog.Ending(i.Model) }

@@ -79,7 +79,7 @@ func (r Attempt) add(p part, m catalog.Model, live bool) (err error) {
 // chooseLead returns the item's own model. If parts are reused, it may be one that is no longer offered, with the error
 // for parts that it would have to make.
 func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool) (catalog.Model, error) {
-	usual := r.Brief.Models[string(lead.kind)]
+	usual, _ := r.Brief.model(offer, lead.kind, live)
 	chosen, err := offer.Choose(string(lead.kind), w.Model, usual, live)
 	if err != nil {
 		var m catalog.Model
@@ -100,11 +100,16 @@ func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 	usual, failure := offer.Default(st.kind, live)
 	candidates := []catalog.Model{usual}
-	id, endpoint := r.Brief.model(st.kind)
+	id, endpoint := r.Brief.model(offer, st.kind, live)
 	if id != "" {
-		if _, err := offer.Choose(string(st.kind), id, "", live); err == nil {
-			own, _ := catalog.Find(id)
+		own, _ := catalog.Find(id)
+		_, err := offer.Choose(string(st.kind), id, "", live)
+		switch {
+		case err == nil:
 			candidates = []catalog.Model{own, usual}
+		case offer.Retired(own): // another one takes its place only if the factory lets it
+			return errs.Wrap(err, errs.UnsupportedModel, "The model %s, models.%s of the factory, is retired. Change it, "+
+				"for example to %s, or set replace_retired_models of the factory.", id, st.kind, *own.Successor)
 		}
 	}
 	if failure != nil {
@@ -181,7 +186,7 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 	text := r.Parts[i]
 	planned, _ := catalog.Find(text.Model)
 	ways := []manner{{planned, text.Endpoint, true}}
-	if own, _ := r.Brief.model(provider.KindText); own == "" {
+	if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
 		ways = nil
 		for _, m := range offer.Writers(r.Quality, live) {
 			ways = append(ways, manner{model: m, reviewed: true})

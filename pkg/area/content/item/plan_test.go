@@ -15,7 +15,7 @@ import (
 )
 
 // all is the offer of a stack with every provider.
-var all = catalog.NewOffer("bedrock,polly,fal,replicate,elevenlabs,heygen", "us-west-2")
+var all = catalog.NewOffer("bedrock,polly,fal,replicate,elevenlabs,heygen", "us-west-2", nil)
 
 // voiced is a factory with settings of every kind.
 func voiced() Factory {
@@ -251,12 +251,12 @@ func TestModelsThatCannotAreRefused(t *testing.T) {
 		"music as a story":           {Story, "", "ace-step", "en", all, "/model", "makes music"},
 		"a preview":                  {MusicClip, "", "lyria-2", "en", all, "/model", "preview"},
 		"a provider that is not there": {Video, FormatShort, "runway-gen-4.5", "en",
-			catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), "/model", "not set up"},
-		"no voice at all": {Video, FormatShort, "", "en", catalog.NewOffer("bedrock", "us-west-2"), "",
+			catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil), "/model", "not set up"},
+		"no voice at all": {Video, FormatShort, "", "en", catalog.NewOffer("bedrock", "us-west-2", nil), "",
 			"No provider"},
 		"nobody who speaks": {Video, FormatShort, "", "eo", all, "/language", "eo"},
 		"nobody who speaks here": {Video, FormatShort, "", "af",
-			catalog.NewOffer("bedrock,fal,polly", "us-west-2"), "", ""},
+			catalog.NewOffer("bedrock,fal,polly", "us-west-2", nil), "", ""},
 	} {
 		r := recordOf(t, c.kind, c.format, c.language, voiced())
 		err := AttemptAt(r).Plan(c.offer, Options{Model: c.model}, true)
@@ -313,7 +313,7 @@ func TestTheFactorysModelsMakeWhatGoesAlong(t *testing.T) {
 	// Those that cannot be used, or cannot do it, are passed over.
 	f.Models = map[string]string{"text": "nova-pro", "voice": "polly-long-form"}
 	r = recordOf(t, Video, FormatShort, "de", f)
-	if err := AttemptAt(r).Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2"), Options{}, true); err != nil ||
+	if err := AttemptAt(r).Plan(catalog.NewOffer("bedrock,fal,elevenlabs", "us-west-2", nil), Options{}, true); err != nil ||
 		r.Parts[0].Model != "nova-pro" || r.Parts[1].Model != "eleven-multilingual-2" {
 		t.Errorf("%+v, %v", r.Parts, err)
 	}

@@ -134,6 +134,8 @@ export const eventsDescription: INodeProperties[] = [
           { name: 'Diagnosis Completed', value: 'diagnosis.completed' },
           { name: 'Integration (All)', value: 'integration.*' },
           { name: 'Integration Needs Reconnect', value: 'integration.needs_reconnect' },
+          { name: 'Model (All)', value: 'model.*' },
+          { name: 'Model Retiring', value: 'model.retiring' },
           { name: 'Proposal (All)', value: 'proposal.*' },
           { name: 'Proposal Applied', value: 'proposal.applied' },
           { name: 'Proposal Created', value: 'proposal.created' },

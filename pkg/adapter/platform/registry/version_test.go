@@ -1,0 +1,29 @@
+package registry
+
+import (
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+)
+
+// TestNoVersionOfAPlatformEndsSoon fails 90 days before a platform ends the version that its adapter names, so that
+// there is time to read what has changed.
+func TestNoVersionOfAPlatformEndsSoon(t *testing.T) {
+	const notice = 90 * 24 * time.Hour
+	for name, v := range platform.Versions {
+		if v.Name == "" || v.Source == "" {
+			t.Errorf("%s: %+v lacks a member", name, v)
+		}
+		if v.EndsOn == "" {
+			continue
+		}
+		end, err := time.Parse(time.DateOnly, v.EndsOn)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if left := time.Until(end); left < notice {
+			t.Errorf("%s ends version %s on %s, in %d days. Set a newer one in platform.Versions; see %s", name, v.Name,
+				v.EndsOn, int(left.Hours()/24), v.Source)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package factory_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/store/storetest"
+)
+
+const day = 24 * time.Hour
+
+// ending is a model whose provider has named its end.
+const ending = "llama-3.3-70b"
+
+func endOf(t *testing.T, model string) time.Time {
+	t.Helper()
+	_, end := catalog.Ending(model)
+	if end.IsZero() {
+		t.Fatalf("no end of %s is known", model)
+	}
+	return end
+}
+
+// retirements returns the objects of the events that the search for endings has made.
+func (w *world) retirements() (all []factory.Retirement) {
+	w.t.Helper()
+	for _, row := range storetest.Rows(w.t, w.db) {
+		if row["kind"] != "event" || row["f_type"] != "model.retiring" {
+			continue
+		}
+		var e struct {
+			Data struct{ Object factory.Retirement }
+		}
+		if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+			w.t.Fatal(err)
+		}
+		if row["f_factory"] != e.Data.Object.FactoryID {
+			w.t.Errorf("the event is listed for the factory %q: %s", row["f_factory"], row["doc"])
+		}
+		all = append(all, e.Data.Object)
+	}
+	return all
+}
+
+// look searches for models that end, once a day up to a time.
+func (w *world) look(until time.Time) {
+	w.t.Helper()
+	for w.clock.Now().Before(until) {
+		w.clock.Add(day)
+		if _, err := factory.WarnRetiring(w.t.Context(), w.db, w.clock.Now()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+func TestAFactoryIsToldOnceSixtyDaysBeforeItsModelEnds(t *testing.T) {
+	w := newWorld(t)
+	end := endOf(t, ending)
+	f := w.create("models", object{"text": ending, "image": "flux-pro-1.1"}, "replace_retired_models", true)
+	w.create()
+	w.create("models", object{"text": "nova-lite"})
+	w.look(end.Add(-69 * day))
+	if early := w.retirements(); len(early) != 0 {
+		t.Fatalf("told too early: %+v", early)
+	}
+	w.look(end.Add(-60 * day))
+	told := w.retirements()
+	if len(told) != 1 || told[0].FactoryID != f.ID || told[0].Kind != "text" || told[0].ID != ending ||
+		!told[0].RetiresAt.Equal(end) || *told[0].Successor != "gpt-oss-120b" || !told[0].ReplaceRetiredModels {
+		t.Fatalf("told %+v", told)
+	}
+	if now := w.get(f.ID); now.Version != f.Version {
+		t.Errorf("the version went from %d to %d", f.Version, now.Version)
+	}
+	w.look(end)
+	if again := w.retirements(); len(again) != 1 {
+		t.Errorf("told %d times", len(again))
+	}
+}
+
+func TestAFactoryThatNamesAnEndingModelLateIsToldAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.clock.Add(endOf(t, ending).Add(-20 * day).Sub(w.clock.Now()))
+	f := w.create()
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"models": object{"text": ending}}).Into(t, http.StatusOK, new(view))
+	if n, err := factory.WarnRetiring(t.Context(), w.db, w.clock.Now()); err != nil || n != 1 {
+		t.Fatalf("%d events, %v", n, err)
+	}
+	w.Call(http.MethodDelete, "/v1/factories/"+f.ID, nil)
+	w.look(w.clock.Now().Add(9 * day))
+	if told := w.retirements(); len(told) != 1 {
+		t.Errorf("told %+v", told)
+	}
+}
+
+func TestAResponseTellsTheEndOfTheModelsThatAFactoryNames(t *testing.T) {
+	w := newWorld(t)
+	end := endOf(t, ending)
+	created := w.Call(http.MethodPost, "/v1/factories", body("models", object{"text": ending}))
+	if got := created.Header.Get("Sunset"); got != end.Format(http.TimeFormat) {
+		t.Errorf("Sunset is %q", got)
+	}
+	if got := created.Header.Get("Deprecation"); len(got) < 2 || got[0] != '@' {
+		t.Errorf("Deprecation is %q", got)
+	}
+	plain := w.Call(http.MethodPost, "/v1/factories", body("models", object{"text": "nova-lite"}))
+	if h := plain.Header; h.Get("Sunset") != "" || h.Get("Deprecation") != "" {
+		t.Errorf("a model without an end has %v", h)
+	}
+}
+
+func TestAModelThatHasEndedIsRefusedAndKeepsNobodyFromOtherChanges(t *testing.T) {
+	w := newWorld(t)
+	f := w.create("models", object{"text": ending})
+	w.clock.Add(endOf(t, ending).Sub(w.clock.Now()))
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": "Still here"}).Into(t, http.StatusOK, new(view))
+	other := w.create()
+	refused := w.Call(http.MethodPatch, "/v1/factories/"+other.ID, object{"models": object{"text": ending}})
+	refused.Refused(t, http.StatusUnprocessableEntity, errs.UnsupportedModel, "/models/text")
+}
