@@ -7,6 +7,26 @@ import (
 	"time"
 )
 
+// Aideclaration is a type of the API.
+type Aideclaration struct {
+	// Whether only the caption can say it, because the platform has neither.
+	CaptionOnly bool `json:"caption_only"`
+	// Marks in files that the platform reads: iptc is the digital source type of IPTC, c2pa are Content Credentials.
+	FileMarks []AideclarationFileMarks `json:"file_marks"`
+	// Whether a member of the post declares it: see the option is_aigc.
+	Flag bool `json:"flag"`
+}
+
+// AideclarationFileMarks: values of an enumeration.
+// A newer service may have more values.
+type AideclarationFileMarks string
+
+// The values of AideclarationFileMarks.
+const (
+	AideclarationFileMarksIptc AideclarationFileMarks = "iptc"
+	AideclarationFileMarksC2pa AideclarationFileMarks = "c2pa"
+)
+
 // Account is a type of the API.
 type Account struct {
 	// Balance of the account.
@@ -4080,6 +4100,10 @@ type FacebookOptions struct {
 	AltText []string `json:"alt_text,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Declares that a partner paid for the post.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
+	Partners []string `json:"partners,omitzero"`
 }
 
 // Factory is a type of the API.
@@ -4701,6 +4725,10 @@ type InstagramOptions struct {
 	FirstComment *string `json:"first_comment,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
+	// Declares that a partner paid for the post.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
+	Partners []string `json:"partners,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
 }
@@ -6873,6 +6901,8 @@ type PublishOptions struct {
 	Mode *TiktokMode `json:"mode,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
+	Partners []string `json:"partners,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *Privacy `json:"privacy,omitzero"`
 	// Who may reply. Absent: everyone.
@@ -7848,6 +7878,8 @@ type SocialPlatform struct {
 	AccountHistory bool `json:"account_history"`
 	// Members of listAccountMetrics that the platform has.
 	AccountMetrics []string `json:"account_metrics"`
+	// How the platform learns that AI has made a post.
+	AiDeclaration Aideclaration `json:"ai_declaration"`
 	// Whether the platform documents its interface badly, so that it may stop working without notice.
 	Beta bool `json:"beta"`
 	// What can be done with the comments on posts.
@@ -8777,6 +8809,8 @@ type YoutubeOptions struct {
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// Declares that the content is made for children.
 	MadeForKids *bool `json:"made_for_kids,omitzero"`
+	// Declares that a partner paid for the post.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *YoutubeOptionsPrivacy `json:"privacy,omitzero"`
 	// Notifies no followers.

@@ -29,6 +29,7 @@ type Capabilities struct {
 
 	Kinds    map[Kind]Rule
 	Hashtags Hashtags // their number and placement
+	Origin   Origin   // how it learns that AI has made a post
 	Alt      Text     // of each image
 	Comment  Text     // the first comment
 	Comments Commenting
@@ -53,6 +54,8 @@ type Capabilities struct {
 	// Asks returns the choices that the rules of the platform ask of the person who posts, and that a post lacks. It is
 	// nil if there are none.
 	Asks func(Post) []Problem
+	// Refuses returns what is wrong with the options of a post beyond their shape. It is nil if nothing can be.
+	Refuses func(Post) []Problem
 	// Edits and Deletes report whether the platform is an Editor and a Deleter.
 	Edits, Deletes bool
 	// Pulls reports whether the platform reads media by their URL.
@@ -62,6 +65,28 @@ type Capabilities struct {
 	// Notes are facts that a caller or operator has to know, in whole sentences.
 	Notes []string
 }
+
+// Mark is a mark in a file that says that AI has made it.
+type Mark string
+
+// The marks.
+const (
+	MarkIPTC Mark = "iptc" // DigitalSourceType of IPTC in XMP
+	MarkC2PA Mark = "c2pa" // Content Credentials
+)
+
+// Origin describes how a platform learns that AI has made a post.
+type Origin struct {
+	// Flag reports whether a member of the post declares it.
+	Flag bool
+	// Reads are the marks in files that the platform reads, to label a post by itself.
+	Reads []Mark
+	// Source is the page that says so, empty if the platform has neither.
+	Source string
+}
+
+// Silent reports whether only the text of a post can say that AI has made it.
+func (o Origin) Silent() bool { return !o.Flag && len(o.Reads) == 0 }
 
 // Habits are what readers of a platform are used to. The figures are estimates, since platforms change their displays
 // without notice.

@@ -39,6 +39,8 @@ const (
 	OptionDisableComments Option = "disable_comments"
 	OptionSilent          Option = "silent"
 	OptionThread          Option = "thread"
+	OptionPaid            Option = "paid_partnership"
+	OptionPartners        Option = "partners"
 )
 
 // Visible is the part of a shape with the option privacy. Its values are those of the platform's
@@ -70,6 +72,35 @@ type Commented struct {
 type Declared struct {
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	Generated *bool `json:"is_aigc,omitempty"`
+}
+
+// Sponsored is the part of a shape with the option paid_partnership.
+type Sponsored struct {
+	// Declares that a partner paid for the post.
+	Paid bool `json:"paid_partnership,omitempty"`
+}
+
+// Partnered is the part of a shape with the options paid_partnership and partners.
+type Partnered struct {
+	Sponsored
+	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
+	Partners []string `json:"partners,omitempty" pattern:"^[0-9]{1,32}$" maxItems:"2" uniqueItems:"true" nullable:"false"`
+}
+
+// Refused returns what is wrong with the partners of a post, of which the platform with the name takes a number.
+func (o Partnered) Refused(name string, least, most int) []Problem {
+	refuse := func(option, message string) []Problem {
+		return []Problem{{Platform: name, Param: "options." + option, Message: message}}
+	}
+	switch n := len(o.Partners); {
+	case !o.Paid && n > 0:
+		return refuse("partners", "needs paid_partnership: true, which tells readers that these partners paid.")
+	case o.Paid && n < least:
+		return refuse("partners", "is required with paid_partnership: send the id of the account of the partner.")
+	case n > most:
+		return refuse("partners", fmt.Sprintf("has %d ids, more than %d.", n, most))
+	}
+	return nil
 }
 
 // Quiet is the part of a shape with the option silent.

@@ -59,12 +59,24 @@ type Platform struct {
 	Edits bool `json:"edits_posts"`
 	// Whether published posts can be deleted.
 	Deletes bool `json:"deletes_posts"`
+	// How the platform learns that AI has made a post.
+	AIDeclaration AIDeclaration `json:"ai_declaration"`
 	// What can be done with the comments on posts.
 	Comments Comments `json:"comments"`
 	// Maximum number of posts of an account in 24 hours. Null: no known limit.
 	DailyLimit *int `json:"daily_limit"`
 	// What else to know.
 	Notes []string `json:"notes" nullable:"false"`
+}
+
+// AIDeclaration tells how a platform learns that AI has made a post. A post uses each way that the platform has.
+type AIDeclaration struct {
+	// Whether a member of the post declares it: see the option is_aigc.
+	Flag bool `json:"flag"`
+	// Marks in files that the platform reads: iptc is the digital source type of IPTC, c2pa are Content Credentials.
+	FileMarks []string `json:"file_marks" enum:"iptc,c2pa" nullable:"false"`
+	// Whether only the caption can say it, because the platform has neither.
+	CaptionOnly bool `json:"caption_only"`
 }
 
 // Comments tells what can be done with the comments on posts of a platform.
@@ -148,8 +160,9 @@ func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpap
 func show(name string, configured bool, c platform.Capabilities) Platform {
 	p := Platform{
 		ID: name, Name: c.Label, Connect: string(c.Connect), Configured: configured, Beta: c.Beta, Accepts: []Accept{},
-		Comments: Comments{AbilitiesOf(c), textLimit(c.Comments.Text)},
-		Plain:    c.Plain, Edits: c.Edits, Deletes: c.Deletes,
+		Comments:      Comments{AbilitiesOf(c), textLimit(c.Comments.Text)},
+		AIDeclaration: AIDeclaration{c.Origin.Flag, texts(c.Origin.Reads), c.Origin.Silent()},
+		Plain:         c.Plain, Edits: c.Edits, Deletes: c.Deletes,
 		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
 		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), AccountHas: texts(c.Account.Names),
 		History: c.Account.History, Notes: texts(c.Notes),

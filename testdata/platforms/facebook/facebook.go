@@ -181,6 +181,10 @@ func (f *Fake) feed(w http.ResponseWriter, r *http.Request) {
 		content += " " + photo
 	}
 	f.mu.Unlock()
+	if partner := r.PostForm.Get("sponsor_id"); partner != "" {
+		ok = ok && r.PostForm.Get("direct_share_status") == "0"
+		content += " paid by " + partner
+	}
 	if link := r.PostForm.Get("link"); !ok || strings.TrimSpace(content) == "" || link != "" && !control.Public(link) {
 		bad(w)
 		return

@@ -153,11 +153,14 @@ func (f *Fake) limit(w http.ResponseWriter, r *http.Request) {
 
 // fields are the parameters that each type of container may have.
 var fields = map[string][]string{
-	"":         {"image_url", "caption", "alt_text", "is_carousel_item", "is_ai_generated"},
-	"REELS":    {"video_url", "caption", "cover_url", "thumb_offset", "is_ai_generated"},
-	"VIDEO":    {"video_url", "is_carousel_item"},
-	"STORIES":  {"image_url", "video_url", "is_ai_generated"},
-	"CAROUSEL": {"children", "caption", "is_ai_generated"},
+	"": {"image_url", "caption", "alt_text", "is_carousel_item", "is_ai_generated", "is_paid_partnership",
+		"branded_content_sponsor_ids"},
+	"REELS": {"video_url", "caption", "cover_url", "thumb_offset", "is_ai_generated", "is_paid_partnership",
+		"branded_content_sponsor_ids"},
+	"VIDEO":   {"video_url", "is_carousel_item"},
+	"STORIES": {"image_url", "video_url", "is_ai_generated"},
+	"CAROUSEL": {"children", "caption", "is_ai_generated", "is_paid_partnership",
+		"branded_content_sponsor_ids"},
 }
 
 func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
@@ -200,7 +203,8 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 		return nil, 2207010
 	case strings.Count(c.caption, "#") > 5:
 		return nil, 2207040
-	case c.item && (c.caption != "" || form.Has("is_ai_generated")):
+	case c.item && (c.caption != "" || form.Has("is_ai_generated") || form.Has("is_paid_partnership")),
+		form.Has("branded_content_sponsor_ids") && form.Get("is_paid_partnership") != "true":
 		return nil, 2207002
 	case kind == "CAROUSEL":
 		children := strings.Split(form.Get("children"), ",")
@@ -224,6 +228,9 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 	}
 	if form.Get("is_ai_generated") == "true" {
 		c.content += " made by AI "
+	}
+	if form.Get("is_paid_partnership") == "true" {
+		c.content += " paid by " + form.Get("branded_content_sponsor_ids") + " "
 	}
 	c.content += image + video + form.Get("alt_text") + form.Get("cover_url")
 	if offset := form.Get("thumb_offset"); offset != "" {

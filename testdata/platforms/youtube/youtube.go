@@ -62,6 +62,7 @@ type session struct {
 	kind     string
 	snippet  snippet
 	status   status
+	paid     bool
 	received int64
 	sum      hash.Hash
 	video    string
@@ -79,6 +80,18 @@ type status struct {
 	Privacy   string `json:"privacyStatus"`
 	Kids      *bool  `json:"selfDeclaredMadeForKids"`
 	Synthetic bool   `json:"containsSyntheticMedia"`
+}
+
+type placement struct {
+	Paid bool `json:"hasPaidProductPlacement"`
+}
+
+// part returns the name that the query of a call with the member adds.
+func (p *placement) part() string {
+	if p == nil {
+		return ""
+	}
+	return ",paidProductPlacementDetails"
 }
 
 // New makes a fake with the clock now.
@@ -254,16 +267,17 @@ func (f *Fake) videos(w http.ResponseWriter, r *http.Request) {
 // start opens a session.
 func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 	var body struct {
-		Snippet snippet `json:"snippet"`
-		Status  status  `json:"status"`
+		Snippet snippet    `json:"snippet"`
+		Status  status     `json:"status"`
+		Paid    *placement `json:"paidProductPlacementDetails"`
 	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	length, err := strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64)
 	q := r.URL.Query()
 	if err != nil || length <= 0 || length > 256<<30 || q.Get("uploadType") != "resumable" ||
-		q.Get("part") != "id,snippet,status" || q.Get("notifySubscribers") != "true" &&
-		q.Get("notifySubscribers") != "false" || d.Decode(&body) != nil {
+		d.Decode(&body) != nil || q.Get("part") != "id,snippet,status"+body.Paid.part() ||
+		q.Get("notifySubscribers") != "true" && q.Get("notifySubscribers") != "false" {
 		refuse(w, http.StatusBadRequest, "badRequest")
 		return
 	}
@@ -286,7 +300,8 @@ func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 		id := f.ID()
 		f.mu.Lock()
 		f.sessions[id] = &session{notify: q.Get("notifySubscribers"), length: length,
-			kind: r.Header.Get("X-Upload-Content-Type"), snippet: s, status: body.Status, sum: sha256.New()}
+			kind: r.Header.Get("X-Upload-Content-Type"), snippet: s, status: body.Status,
+			paid: body.Paid != nil && body.Paid.Paid, sum: sha256.New()}
 		f.mu.Unlock()
 		w.Header().Set("Location", control.Base(r)+"/upload/youtube/v3/videos?uploadType=resumable&upload_id="+id)
 		w.WriteHeader(http.StatusOK)
@@ -345,8 +360,9 @@ func (f *Fake) upload(w http.ResponseWriter, r *http.Request) {
 	if last {
 		s.video = "yt" + f.ID()[8:]
 		f.Publish(control.Post{ID: s.video, Account: Channel,
-			Content: fmt.Sprintf("%s | %s | %v | %s %v %v | category %s, notifies %s | %x", s.snippet.Title,
+			Content: fmt.Sprintf("%s | %s | %v | %s %v %v %v | category %s, notifies %s | %x", s.snippet.Title,
 				s.snippet.Description, s.snippet.Tags, s.status.Privacy, *s.status.Kids, s.status.Synthetic,
+				s.paid,
 				s.snippet.CategoryID, s.notify, s.sum.Sum(nil)[:6])})
 	}
 	s.answer(w)

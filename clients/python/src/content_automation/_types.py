@@ -7,6 +7,20 @@ from typing import Any, Dict, List, Literal, Optional, Union
 from typing_extensions import NotRequired, TypedDict
 
 
+class Aideclaration(TypedDict):
+    """A type of the API."""
+
+    caption_only: bool
+    """Whether only the caption can say it, because the platform has neither."""
+    file_marks: List["AideclarationFileMarks"]
+    """Marks in files that the platform reads: iptc is the digital source type of IPTC, c2pa are Content Credentials."""
+    flag: bool
+    """Whether a member of the post declares it: see the option is_aigc."""
+
+
+AideclarationFileMarks = Union[Literal["iptc", "c2pa"], str]
+
+
 class Account(TypedDict):
     """A type of the API."""
 
@@ -3490,6 +3504,10 @@ class FacebookOptions(TypedDict):
     """Descriptions of the images for people who cannot see them, in the order of the images."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
+    partners: NotRequired[List[str]]
+    """Ids on the platform of the accounts of the partners that paid. They need paid_partnership."""
 
 
 Factory = Union["BloggerFactory", "BrandFactory", "EntertainmentFactory", "ExpertFactory", "MusicianFactory", "NewsFactory", "SellerFactory"]
@@ -3820,6 +3838,10 @@ class InstagramOptions(TypedDict):
     """Comment to write below the post."""
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
+    partners: NotRequired[List[str]]
+    """Ids on the platform of the accounts of the partners that paid. They need paid_partnership."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
 
@@ -5867,6 +5889,8 @@ class PublishOptions(TypedDict):
     """
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
+    partners: NotRequired[List[str]]
+    """Ids on the platform of the accounts of the partners that paid. They need paid_partnership."""
     privacy: NotRequired["Privacy"]
     """Who can see the post. Absent: the platform's default."""
     replies: NotRequired["Replies"]
@@ -6849,6 +6873,8 @@ class SocialPlatform(TypedDict):
     """
     account_metrics: List[str]
     """Members of listAccountMetrics that the platform has."""
+    ai_declaration: "Aideclaration"
+    """How the platform learns that AI has made a post."""
     beta: bool
     """Whether the platform documents its interface badly, so that it may stop working without notice."""
     comments: "SocialComments"
@@ -7751,6 +7777,8 @@ class YoutubeOptions(TypedDict):
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
     privacy: NotRequired["YoutubeOptionsPrivacy"]
     """Who can see the post. Absent: the platform's default."""
     silent: NotRequired[bool]

@@ -36,7 +36,8 @@ var (
 		MinTime: time.Second, MaxTime: 4 * time.Hour}
 
 	caption = platform.Text{Max: 63_206}
-	noAlt   = []platform.Option{platform.OptionAlt}
+	// A Reel takes no partner, and a video may become one.
+	still = []platform.Option{platform.OptionAlt, platform.OptionPaid, platform.OptionPartners}
 )
 
 var capabilities = platform.Capabilities{
@@ -48,16 +49,23 @@ var capabilities = platform.Capabilities{
 	},
 	Kinds: map[platform.Kind]platform.Rule{
 		platform.KindPost:      {Caption: caption, MaxMedia: 1, Image: image},
-		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: noAlt},
-		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: noAlt},
+		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: still},
+		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: still},
 		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: image},
 	},
+	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkIPTC, platform.MarkC2PA},
+		Source: "https://about.fb.com/news/2024/02/labeling-ai-generated-images-on-facebook-instagram-and-threads/"},
 	Hashtags: platform.Hashtags{Max: 30, Written: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  platform.Text{Max: 8000},
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
 		Text: platform.Text{Max: 8000}},
-	Options:   []platform.Option{platform.OptionAlt, platform.OptionFirstComment},
+	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionPaid,
+		platform.OptionPartners},
+	Refuses: func(p platform.Post) []platform.Problem {
+		own, _ := p.Options.Own.(Options)
+		return own.Refused(Name, 1, 1)
+	},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"reach", "views", "likes", "comments", "shares", "clicks"},
@@ -80,6 +88,7 @@ var capabilities = platform.Capabilities{
 type Options struct {
 	platform.Described
 	platform.Commented
+	platform.Partnered
 }
 
 var refusals = graph.Refusals{

@@ -166,6 +166,11 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	if all := platform.Links(text); len(w.Own.Photos) == 0 && len(all) > 0 && all[0].Scheme {
 		form.Set("link", text[all[0].Start:all[0].End])
 	}
+	if own, _ := w.Post.Options.Own.(Options); own.Paid {
+		// The partner may not advertise with the post: the owner of the page can permit that on Facebook.
+		form.Set("sponsor_id", own.Partners[0])
+		form.Set("direct_share_status", "0")
+	}
 	ref.ID, err = p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/feed", form, true)
 	return ref, err
 }

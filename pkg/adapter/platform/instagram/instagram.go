@@ -37,7 +37,8 @@ var (
 	caption = platform.Text{Max: 2200}
 
 	// ofPosts lists the options that stories do not have.
-	ofPosts = []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt}
+	ofPosts = []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt, platform.OptionPaid,
+		platform.OptionPartners}
 )
 
 var capabilities = platform.Capabilities{
@@ -55,13 +56,19 @@ var capabilities = platform.Capabilities{
 		platform.KindStory: {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: still, Video: clip,
 			Without: ofPosts},
 	},
+	Origin: platform.Origin{Flag: true, Reads: []platform.Mark{platform.MarkIPTC, platform.MarkC2PA},
+		Source: "https://developers.facebook.com/docs/instagram-platform/instagram-graph-api/reference/ig-user/media"},
 	Hashtags: platform.Hashtags{Max: 5, Written: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  platform.Text{Max: 300},
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
 		Text: platform.Text{Max: 300}},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,
-		platform.OptionFirstComment, platform.OptionGenerated},
+		platform.OptionFirstComment, platform.OptionGenerated, platform.OptionPaid, platform.OptionPartners},
+	Refuses: func(p platform.Post) []platform.Problem {
+		own, _ := p.Options.Own.(Options)
+		return own.Refused(Name, 0, 2)
+	},
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"reach", "views", "likes", "comments", "shares", "saves"},
@@ -89,6 +96,7 @@ type Options struct {
 	platform.Framed
 	platform.Commented
 	platform.Declared
+	platform.Partnered
 }
 
 // Platform is Instagram.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -66,6 +67,12 @@ func describe(form url.Values, w *platform.Work[graph.Boxes]) {
 	}
 	if w.Post.Options.Generated {
 		form.Set("is_ai_generated", "true")
+	}
+	if own, _ := w.Post.Options.Own.(Options); own.Paid {
+		form.Set("is_paid_partnership", "true")
+		if len(own.Partners) > 0 {
+			form.Set("branded_content_sponsor_ids", strings.Join(own.Partners, ","))
+		}
 	}
 }
 

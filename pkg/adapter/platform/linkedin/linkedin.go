@@ -64,6 +64,8 @@ var capabilities = platform.Capabilities{
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: ofVideos},
 		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 20, Image: image},
 	},
+	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkC2PA},
+		Source: "https://www.linkedin.com/help/linkedin/answer/a6282984"},
 	Hashtags: platform.Hashtags{Max: 30, Written: true},
 	Alt:      platform.Text{Max: 4086},
 	Comment:  platform.Text{Max: 1250},

@@ -50,6 +50,8 @@ var capabilities = platform.Capabilities{
 		platform.KindCarousel: {Title: title, Caption: caption, MinMedia: 2, MaxMedia: 5, Image: image,
 			Without: noCover},
 	},
+	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkIPTC},
+		Source: "https://help.pinterest.com/en/article/gen-ai-labels"},
 	Hashtags: platform.Hashtags{Max: 20, Written: true},
 	Alt:      platform.Text{Max: 500},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,

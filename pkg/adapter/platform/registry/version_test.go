@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -24,6 +25,21 @@ func TestNoVersionOfAPlatformEndsSoon(t *testing.T) {
 		} else if left := time.Until(end); left < notice {
 			t.Errorf("%s ends version %s on %s, in %d days. Set a newer one in platform.Versions; see %s", name, v.Name,
 				v.EndsOn, int(left.Hours()/24), v.Source)
+		}
+	}
+}
+
+// TestEachPlatformTellsHowItLearnsOfAI holds the table of declarations: a flag is an option of posts, and a platform
+// without a flag and without a reader needs a line of text.
+func TestEachPlatformTellsHowItLearnsOfAI(t *testing.T) {
+	silent := map[string]bool{"bluesky": true, "rutube": true, "telegram": true, "vk": true}
+	for _, r := range rows {
+		name, c := r.Name, r.Capabilities
+		if flag := slices.Contains(c.Options, platform.OptionGenerated); flag != c.Origin.Flag {
+			t.Errorf("%s: the option is_aigc is %t, the flag %t", name, flag, c.Origin.Flag)
+		}
+		if c.Origin.Silent() != silent[name] || c.Origin.Silent() != (c.Origin.Source == "") {
+			t.Errorf("%s: %+v", name, c.Origin)
 		}
 	}
 }

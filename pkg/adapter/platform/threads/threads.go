@@ -55,6 +55,8 @@ var capabilities = platform.Capabilities{
 		platform.KindCarousel: {Caption: caption, Thread: thread, MinMedia: 2, MaxMedia: 20, Image: image,
 			Video: video},
 	},
+	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkIPTC, platform.MarkC2PA},
+		Source: "https://about.fb.com/news/2024/02/labeling-ai-generated-images-on-facebook-instagram-and-threads/"},
 	Hashtags: platform.Hashtags{Max: 30, Written: true},
 	Alt:      platform.Text{Max: 1000},
 	Comment:  caption,

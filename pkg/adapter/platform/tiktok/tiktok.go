@@ -53,6 +53,8 @@ var capabilities = platform.Capabilities{
 		platform.KindCarousel: {Title: photoTitle, Caption: text, MinMedia: 2, MaxMedia: 35, Image: photo,
 			Without: ofVideos},
 	},
+	Origin: platform.Origin{Flag: true, Reads: []platform.Mark{platform.MarkC2PA},
+		Source: "https://support.tiktok.com/en/using-tiktok/creating-videos/ai-generated-content"},
 	Hashtags: platform.Hashtags{Max: 100},
 	Options: []platform.Option{
 		platform.OptionPrivacy, platform.OptionGenerated, platform.OptionCoverAt,

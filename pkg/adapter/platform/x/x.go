@@ -65,15 +65,16 @@ var (
 
 // The options of X alone.
 const (
-	OptionPaid    platform.Option = "paid_partnership"
 	OptionReplies platform.Option = "replies"
 )
 
 var capabilities = platform.Capabilities{
-	Label:    "X",
-	Connect:  platform.ConnectOAuth,
-	Scopes:   []string{"tweet.read", "tweet.write", "users.read", "media.write", hideScope, "offline.access"},
-	Kinds:    kinds,
+	Label:   "X",
+	Connect: platform.ConnectOAuth,
+	Scopes:  []string{"tweet.read", "tweet.write", "users.read", "media.write", hideScope, "offline.access"},
+	Kinds:   kinds,
+	Origin: platform.Origin{Flag: true,
+		Source: "https://docs.x.com/x-api/posts/create-post"},
 	Hashtags: hashtags,
 	Alt:      platform.Text{Max: 1000},
 	Comment:  caption,
@@ -81,7 +82,7 @@ var capabilities = platform.Capabilities{
 		ReadAt: commentReads,
 		Uses:   platform.CommentUses{Reply: replyPrice, Hide: deletePrice, Delete: deletePrice}},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionThread,
-		platform.OptionGenerated, OptionPaid, OptionReplies},
+		platform.OptionGenerated, platform.OptionPaid, OptionReplies},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"impressions", "views", "likes", "comments", "shares", "saves", "clicks"},
@@ -115,8 +116,7 @@ type Options struct {
 	platform.Commented
 	platform.Threaded
 	platform.Declared
-	// Declares that a partner paid for the post.
-	Paid bool `json:"paid_partnership,omitempty"`
+	platform.Sponsored
 	// Who may reply. Absent: everyone.
 	Replies string `json:"replies,omitempty" enum:"following,mentioned,subscribers,verified"`
 }

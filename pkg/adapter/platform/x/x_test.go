@@ -115,7 +115,7 @@ func TestDeclarations(t *testing.T) {
 	defer f.Close()
 	_, err := platformtest.Publish(t.Context(), f, f.Account, platform.Post{Key: "pub_1", Kind: platform.KindPost,
 		Caption: long, Options: platform.Options{Generated: true, Thread: true,
-			Own: x.Options{Paid: true, Replies: "mentioned"}}})
+			Own: x.Options{Sponsored: platform.Sponsored{Paid: true}, Replies: "mentioned"}}})
 	posts := f.Fake.(*fake.Fake).Published()
 	if err != nil || len(posts) != 2 {
 		t.Fatalf("%v with %d posts", err, len(posts))

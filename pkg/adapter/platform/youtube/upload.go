@@ -62,11 +62,16 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 		status["containsSyntheticMedia"] = true
 	}
 	call := p.Call(http.MethodPost, "/upload/youtube/v3/videos", w.Account.Token.Access)
-	call.Query = url.Values{"uploadType": {"resumable"}, "part": {"id,snippet,status"},
+	body, part := map[string]any{"snippet": snippet, "status": status}, "id,snippet,status"
+	if own.Paid {
+		body["paidProductPlacementDetails"], part = map[string]bool{"hasPaidProductPlacement": true},
+			part+",paidProductPlacementDetails"
+	}
+	call.Query = url.Values{"uploadType": {"resumable"}, "part": {part},
 		"notifySubscribers": {strconv.FormatBool(!own.Silent)}}
 	call.Header = http.Header{"X-Upload-Content-Type": {m.MIME},
 		"X-Upload-Content-Length": {strconv.FormatInt(m.Bytes, 10)}}
-	call.JSON = map[string]any{"snippet": snippet, "status": status}
+	call.JSON = body
 	answer, err := p.Client.Do(ctx, call)
 	if err == nil {
 		err = p.Client.Check(call, answer, p.refused)

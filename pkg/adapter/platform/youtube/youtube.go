@@ -41,8 +41,11 @@ var capabilities = platform.Capabilities{
 		platform.KindVideo:     {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 	},
+	Origin: platform.Origin{Flag: true,
+		Source: "https://developers.google.com/youtube/v3/docs/videos"},
 	Hashtags: platform.Hashtags{Max: 60, Tags: true, Total: 500},
 	Options: []platform.Option{platform.OptionPrivacy, optionKids, platform.OptionCover, platform.OptionGenerated,
+		platform.OptionPaid,
 		platform.OptionSilent},
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
 		Text: platform.Text{Max: 10_000}, ReadAt: platform.RisingReads,
@@ -83,6 +86,7 @@ type Options struct {
 	platform.Declared
 	// Declares that the content is made for children.
 	MadeForKids bool `json:"made_for_kids,omitempty"`
+	platform.Sponsored
 	platform.Quiet
 }
 

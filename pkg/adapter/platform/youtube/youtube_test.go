@@ -1,6 +1,7 @@
 package youtube_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -205,5 +206,18 @@ func TestTheTokenGoesToThePlatformAlone(t *testing.T) {
 		if platform.KindOf(err) != platform.BadContent || f.Fake.Calls() != 0 {
 			t.Errorf("%s: %v after %d calls", address, err, f.Fake.Calls())
 		}
+	}
+}
+
+func TestAPaidPlacementIsDeclared(t *testing.T) {
+	for _, paid := range []bool{true, false} {
+		f := newFixture()
+		post := parts
+		post.Options.Own = youtube.Options{Sponsored: platform.Sponsored{Paid: paid}}
+		_, err := platformtest.Publish(t.Context(), f, f.Account, post)
+		if posts := f.Fake.Posts(); err != nil || !strings.Contains(posts[0], fmt.Sprintf("false %v | category", paid)) {
+			t.Errorf("paid %v: %q, %v", paid, posts, err)
+		}
+		f.Close()
 	}
 }

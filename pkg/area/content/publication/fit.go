@@ -106,6 +106,9 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 	if limits.Asks != nil {
 		problems = append(problems, limits.Asks(p)...)
 	}
+	if limits.Refuses != nil {
+		problems = append(problems, limits.Refuses(p)...)
+	}
 	for _, problem := range problems {
 		at := pointer(problem)
 		member, _, _ := strings.Cut(at[1:], "/")
