@@ -93,6 +93,9 @@ type Settings struct {
 	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before
 	// AlarmEmail gets a message. 0 means no limit.
 	MonthlyBudget int `json:"monthlyBudget"`
+	// RestoredTables are the tables that take the place of the stacks' own after a restore, by the start of the stacks'
+	// names, such as acme-prod-eu-central-1.
+	RestoredTables map[string]Restored `json:"restoredTables"`
 	// Isolation has the settings of a customer's own infrastructure.
 	Isolation
 	// Membership places the customer in the fleet.
@@ -213,7 +216,7 @@ func (s *Settings) override(context func(key string) any) error {
 	}
 	if text, ok := context("found").(string); ok && text != "" {
 		if err := json.Unmarshal([]byte(text), &s.Found); err != nil {
-			return fmt.Errorf("found is what `make deploy` finds of the replica: %w", err)
+			return fmt.Errorf("found is what `make deploy` finds of the tables and the replica: %w", err)
 		}
 	}
 	if text, ok := context("keylessLimit").(string); ok {
