@@ -138,6 +138,9 @@ var Retentions = []int{7, 14, 30, 60, 90, 180, 365}
 // it is shorter than the period of the alarms.
 var canaries = []int{0, 10, 15, 30}
 
+// TierAfterDays is the number of days after which media move to the tiers of storage for what is seldom read.
+const TierAfterDays = 30
+
 // CallsPerSecond is the throttle of the stage, in calls per second of one stack. The
 // authorizer needs a tenth of it as reserved concurrency.
 const CallsPerSecond = 2000

@@ -79,7 +79,8 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 func wait(d time.Duration) { <-time.After(d) }
 
 // deploy deploys the stacks, and then protects them, even after a failure: the CDK ends the
-// protection of each stack that it deploys. After a success it offers the providers of people again.
+// protection of each stack that it deploys. After a success it offers the providers of people again, and
+// deletes old versions of functions.
 func deploy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	if err := check(ctx, o, in, out); err != nil {
 		return err
@@ -90,6 +91,7 @@ func deploy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	err := cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval)
 	if err == nil {
 		err = errors.Join(shareKey(ctx, o), offerProviders(ctx, o))
+		pruneVersions(ctx, o, out)
 	}
 	return errors.Join(err, protectAll(context.WithoutCancel(ctx), o))
 }
