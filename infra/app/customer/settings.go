@@ -141,6 +141,14 @@ var canaries = []int{0, 10, 15, 30}
 // TierAfterDays is the number of days after which media move to the tiers of storage for what is seldom read.
 const TierAfterDays = 30
 
+// A release of a background function is ended if its version fails at least LeastFailures times in five minutes, at
+// more than FailedPart of its calls, and twice as often as the versions before. A customer's bad input or an outage of
+// a provider fails at all versions alike.
+const (
+	LeastFailures = 3
+	FailedPart    = 0.5
+)
+
 // CallsPerSecond is the throttle of the stage, in calls per second of one stack. The
 // authorizer needs a tenth of it as reserved concurrency.
 const CallsPerSecond = 2000

@@ -18,7 +18,7 @@ const keptVersions = 5
 func pruneVersions(ctx context.Context, o order, out io.Writer) {
 	cfg, err := o.config(ctx)
 	if err == nil {
-		err = pruneAll(ctx, o, release.Open(cfg).Prune)
+		err = pruneAll(ctx, o, release.Open(cfg, o.Short()).Prune)
 	}
 	if err != nil {
 		// A lost line is no reason to fail either.
