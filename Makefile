@@ -141,7 +141,7 @@ test-deployed: explorer-assets generate-check test-tools ## Run the tests of the
 # What make test needs. The long tests install what they need themselves.
 .PHONY: test-tools
 test-tools: media-tools .local/bin/local
-	@.local/bin/local tools
+	@.local/bin/local tools test
 
 .PHONY: test-sam
 test-sam: explorer-assets media-tools ## Run end-to-end tests through AWS SAM, where a Docker engine runs

@@ -67,14 +67,16 @@ type profile struct {
 	images, posts, videos float64
 	// webhooks is the number of webhooks that get each event.
 	webhooks float64
+	// platforms is the number of platforms that get each post and video.
+	platforms float64
 }
 
 // profiles are the customers in the table of months. The first does nothing.
 var profiles = []profile{
 	{name: "idle"},
-	{"small", 100_000, 10_000, 2_000, 500, 1_000, 50, 1},
-	{"medium", 2_000_000, 200_000, 40_000, 10_000, 20_000, 1_000, 2},
-	{"large", 50_000_000, 5_000_000, 1_000_000, 200_000, 400_000, 20_000, 2},
+	{"small", 100_000, 10_000, 2_000, 500, 1_000, 50, 1, 2},
+	{"medium", 2_000_000, 200_000, 40_000, 10_000, 20_000, 1_000, 2, 3},
+	{"large", 50_000_000, 5_000_000, 1_000_000, 200_000, 400_000, 20_000, 2, 5},
 }
 
 const monthDays = 30

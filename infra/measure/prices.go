@@ -105,6 +105,9 @@ func costSection(m measured) string {
 		generationsTable(m.generations) +
 		"\n### Cost of 1,000 generations\n\nIn dollars, in us-east-1.\n\n" + billsTable(m.generations) +
 		"\n### A customer's month\n\nIn dollars, in us-east-1.\n\n" + monthsTable(m) +
+		"\n### Media that stay\n\nMedia are kept until the customer deletes them. In dollars, in us-east-1, beside the " +
+		"months above, which have the storage of their own media. Nobody reads media after they are published; the " +
+		"bucket moves them to cheaper tiers.\n\n" + growthTable(m) +
 		"\n### Assumptions\n\n" + assumptions(m.delivery) + "\n### Prices\n\nAs of " + pricesAsOf + "\n\n" + pricesTable()
 }
 
@@ -178,7 +181,8 @@ answers in 300 ms. Five pollers look at each queue every 20 seconds.
 - A custom metric costs $%.2f for a month in which it has a value every hour. The canary has %.0f; work has up to %.0f.
 Metrics of faults are not included.
 - Not included: prices of providers, hash chains and service levels (under load about 0.2 write units for a call), free
-tiers, storage of items and backups, traffic to customers, and taxes.
+tiers, storage of items and backups, traffic to customers (that to platforms is above), monthly users of Cognito, and
+taxes.
 `,
 		handling, tableWait, queueWait, busWait, objectWait, quickWait, textWait, mediaWait, cutWait, cardWait,
 		megabytes(bytesPerSecond), megabytes(sizes[media.Image]), megabytes(sizes[media.Video]),

@@ -138,7 +138,7 @@ func (w *Worker) request(work Work, a *attempt) (provider.Request, error) {
 		return req, err
 	}
 	part := &a.Parts[a.n]
-	req.Kind, req.ClientToken = part.Kind, token(a.Subject, a.Attempt, a.n)
+	req.Kind, req.ClientToken, req.Account = part.Kind, token(a.Subject, a.Attempt, a.n), string(a.Account)
 	if part.Repair != nil {
 		req.Repair = part.Repair
 		req.ClientToken += fmt.Sprintf("-%t-%t", part.Mended, part.Refused)

@@ -153,6 +153,9 @@ func (k *Kernel) step(ctx context.Context, h Handler, s *Step) (*Next, error) {
 	if !s.Began.IsZero() {
 		age = k.Now().Sub(s.Began)
 	}
+	if !Throttled(err) {
+		metric.Failed()
+	}
 	wait, failures, final := classify(err, s.Failures, age, k.Chance())
 	if final {
 		return nil, k.fail(ctx, h, s, err)

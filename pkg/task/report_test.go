@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -93,5 +95,39 @@ func TestStepsAreLoggedWithTheRequestThatBeganThem(t *testing.T) {
 	}
 	if found != 2 {
 		t.Errorf("%d of the event and the task that follow have the request", found)
+	}
+}
+
+// failures returns the number of HandledFailures that f counts in a function of Lambda.
+func failures(t *testing.T, f func()) int {
+	t.Helper()
+	var counts bytes.Buffer
+	out, name, version := metric.SetOutput(&counts), lambdacontext.FunctionName, lambdacontext.FunctionVersion
+	defer func() {
+		metric.SetOutput(out)
+		lambdacontext.FunctionName, lambdacontext.FunctionVersion = name, version
+	}()
+	lambdacontext.FunctionName, lambdacontext.FunctionVersion = "acme-prod-generate", "9"
+	f()
+	return strings.Count(counts.String(), `"HandledFailures":1`)
+}
+
+// The gate of a release sees that a version fails all its work, although no run of it fails.
+func TestFailuresOfStepsCountForTheirRelease(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want int
+	}{
+		"success":               {nil, 0},
+		"a defect":              {errNo, 1},
+		"a failure for good":    {task.Permanent(errNo), 1},
+		"a call that must wait": {busy{errNo}, 0},
+	} {
+		h := &handler{step: func(context.Context, *task.Step) (task.Outcome, error) { return task.Outcome{}, c.err },
+			fail: func(context.Context, *task.Step, error) (task.Outcome, error) { return task.Outcome{}, nil }}
+		w := newWorld(t, h)
+		if got := failures(t, func() { w.do(1, 1) }); got != c.want {
+			t.Errorf("%s: %d failures, want %d", name, got, c.want)
+		}
 	}
 }

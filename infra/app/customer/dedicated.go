@@ -125,7 +125,8 @@ var (
 func (s Settings) checkDedicated() error {
 	for _, check := range []func(Settings) error{
 		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles,
-		Settings.checkDomains, Settings.checkBackup, Settings.checkReplica, Settings.checkMembership,
+		Settings.checkDomains, Settings.checkBackup, Settings.checkReplica, Settings.checkRestored,
+		Settings.checkMembership,
 	} {
 		if err := check(s); err != nil {
 			return err

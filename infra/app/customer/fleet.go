@@ -173,3 +173,9 @@ func cellsOf(name string, context func(string) any) (all []Settings, err error) 
 	}
 	return all, nil
 }
+
+// StoppingAlarms are the ends of the names of the alarms of background work that stop a wave: probes that fail or are
+// silent, and work that is lost, late or put aside. A single error or throttle of a function is repeated, and a
+// provider that fails does so at all releases. The composite alarms of the budget of errors stop a wave, too.
+var StoppingAlarms = []string{"ProbesAlarm", "ProbesSilentAlarm", "DeadLettersAlarm", "WaitingAlarm", "AgeAlarm",
+	"LoopsAlarm", "PutAsideAlarm"}

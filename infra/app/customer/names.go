@@ -41,7 +41,7 @@ func (s Settings) derived() []derived {
 		all = append(all, derived{"vault and plan of backups", s.Name(), 50})
 	}
 	if s.Replica != nil {
-		all = append(all, derived{"bucket", s.StandbyBucket(), 63}, derived{"table", s.SharedTable("audit"), 255},
+		all = append(all, derived{"bucket", s.StandbyBucket(), 63}, derived{"table", s.MadeTable("audit"), 255},
 			derived{"secret", s.SharedSecret("provider"), 512})
 	}
 	if !s.Standby() {

@@ -3,6 +3,7 @@ package customer
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -12,11 +13,11 @@ type Replica struct {
 	Region string `json:"region"`
 }
 
-// Found has the resources of a replica whose names AWS has chosen. `make deploy` looks them up.
+// Found has the resources of a replica, and of restored tables, whose names AWS has chosen. `make deploy` looks them up.
 type Found struct {
 	// SecretsKey is the ARN of the primary key of customers' secrets.
 	SecretsKey string `json:"secretsKey,omitempty"`
-	// StateStream and AuditStream are the ARNs of the streams of the replica tables.
+	// StateStream and AuditStream are the ARNs of the streams of the replica or restored tables.
 	StateStream string `json:"stateStream,omitempty"`
 	AuditStream string `json:"auditStream,omitempty"`
 	// Secrets has the ARNs of the replica secrets by the last part of their names.
@@ -39,8 +40,16 @@ func (s Settings) There() Settings {
 	return s
 }
 
-// SharedTable returns the name of a table, which is the same in both regions.
-func (s Settings) SharedTable(name string) string { return s.Short() + "-" + name }
+// MadeTable returns the name of a table that the stacks of a customer with a replica make: the same in both regions.
+func (s Settings) MadeTable(name string) string { return s.Short() + "-" + name }
+
+// SharedTable returns the name of a table that both regions use.
+func (s Settings) SharedTable(name string) string {
+	if r, ok := s.Restored(); ok {
+		return r.Named(name)
+	}
+	return s.MadeTable(name)
+}
 
 // SharedSecret returns the name of a secret, which is the same in both regions.
 func (s Settings) SharedSecret(name string) string { return s.Customer + "/" + s.Stage + "/" + name }
@@ -58,6 +67,10 @@ func (s Settings) StandbyBucket() string { return s.There().Name() + "-" + s.Acc
 // Ready returns an error if the service cannot run in the replica's region, because its
 // resources have not been looked up.
 func (s Settings) Ready() error {
+	if _, ok := s.Restored(); ok && (s.Found.StateStream == "" || s.Found.AuditStream == "") {
+		return fmt.Errorf("%s uses restored tables, and the context value found lacks their streams: deploy with "+
+			"`make deploy`, which looks them up", s.Name())
+	}
 	if s.Standby() && (s.Found.SecretsKey == "" || s.Found.StateStream == "" || s.Found.AuditStream == "" ||
 		len(s.Found.Secrets) < len(SharedSecrets)) {
 		return fmt.Errorf("%s is the region of the replica of %s, and the context value found lacks a part of it: "+
@@ -70,6 +83,47 @@ func (s Settings) Ready() error {
 // run there. Such stacks have only the data, and resources that must not change, such as
 // addresses.
 func (s Settings) Waiting() bool { return s.Standby() && s.Ready() != nil }
+
+// Restored names two tables that DynamoDB or AWS Backup has restored to the same second.
+type Restored struct {
+	State string `json:"state"`
+	Audit string `json:"audit"`
+}
+
+// Named returns the name of the table "state" or "audit".
+func (r Restored) Named(name string) string {
+	if name == "audit" {
+		return r.Audit
+	}
+	return r.State
+}
+
+// Restored returns the restored tables that the stacks use, if any. A replica has the tables of its home region.
+func (s Settings) Restored() (Restored, bool) {
+	if s.Standby() {
+		s.Region = s.Home
+	}
+	r, ok := s.RestoredTables[s.Name()]
+	return r, ok
+}
+
+func (s Settings) checkRestored() error {
+	for name, r := range s.RestoredTables {
+		switch {
+		case s.Local():
+			return errors.New("restoredTables is not for the stage local, in which nothing is kept")
+		case !strings.HasPrefix(name, s.Customer+"-"):
+			return fmt.Errorf("restoredTables names stacks of %s, such as %s, not %q", s.Customer, s.Name(), name)
+		case !tableShape.MatchString(r.State) || !tableShape.MatchString(r.Audit) || r.State == r.Audit:
+			return fmt.Errorf("restoredTables.%s has the names of two restored tables, state and audit, not %q and %q", name,
+				r.State, r.Audit)
+		}
+	}
+	return nil
+}
+
+// tableShape is that of a DynamoDB table's name.
+var tableShape = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
 
 func (s Settings) checkReplica() error {
 	r := s.Replica

@@ -93,6 +93,9 @@ type Settings struct {
 	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before
 	// AlarmEmail gets a message. 0 means no limit.
 	MonthlyBudget int `json:"monthlyBudget"`
+	// RestoredTables are the tables that take the place of the stacks' own after a restore, by the start of the stacks'
+	// names, such as acme-prod-eu-central-1.
+	RestoredTables map[string]Restored `json:"restoredTables"`
 	// Isolation has the settings of a customer's own infrastructure.
 	Isolation
 	// Membership places the customer in the fleet.
@@ -134,6 +137,17 @@ var Retentions = []int{7, 14, 30, 60, 90, 180, 365}
 // canaries are the periods in minutes that CodeDeploy offers. Its shortest period is left out:
 // it is shorter than the period of the alarms.
 var canaries = []int{0, 10, 15, 30}
+
+// TierAfterDays is the number of days after which media move to the tiers of storage for what is seldom read.
+const TierAfterDays = 30
+
+// A release of a background function is ended if its version fails at least LeastFailures times in five minutes, at
+// more than FailedPart of its calls, and twice as often as the versions before. A customer's bad input or an outage of
+// a provider fails at all versions alike.
+const (
+	LeastFailures = 3
+	FailedPart    = 0.5
+)
 
 // CallsPerSecond is the throttle of the stage, in calls per second of one stack. The
 // authorizer needs a tenth of it as reserved concurrency.
@@ -213,7 +227,7 @@ func (s *Settings) override(context func(key string) any) error {
 	}
 	if text, ok := context("found").(string); ok && text != "" {
 		if err := json.Unmarshal([]byte(text), &s.Found); err != nil {
-			return fmt.Errorf("found is what `make deploy` finds of the replica: %w", err)
+			return fmt.Errorf("found is what `make deploy` finds of the tables and the replica: %w", err)
 		}
 	}
 	if text, ok := context("keylessLimit").(string); ok {

@@ -143,6 +143,14 @@ func TestRefusedSettings(t *testing.T) {
 		"a sender without a domain": {map[string]any{"customer": "acme", "customers": map[string]any{
 			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "signInSender": "acme"}}},
 			"signInSender is the address of a domain"},
+		"one restored table": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "restoredTables": map[string]any{
+				"acme-prod-eu-central-1": map[string]any{"state": "acme-state-2"}}}}},
+			`restoredTables.acme-prod-eu-central-1 has the names of two restored tables, state and audit, not "acme-state-2"`},
+		"restored tables of another customer": {map[string]any{"customer": "acme", "customers": map[string]any{
+			"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "restoredTables": map[string]any{
+				"globex-prod-us-east-1": map[string]any{"state": "s2", "audit": "a2"}}}}},
+			`restoredTables names stacks of acme, such as acme-prod-eu-central-1, not "globex-prod-us-east-1"`},
 		"a long name of a rule": {map[string]any{"customer": "northwind-industries-emea", "stage": "production",
 			"customers": map[string]any{
 				"northwind-industries-emea": map[string]any{"account": "444455556666", "region": "eu-west-1"}}},

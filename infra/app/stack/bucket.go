@@ -47,9 +47,11 @@ func newMediaBucket(stack awscdk.Stack, s customer.Settings, key awskms.Key) aws
 			AbortIncompleteMultipartUploadAfter: days(1),
 			// An overwritten or deleted object can be restored for a month.
 			NoncurrentVersionExpiration: days(30),
+			// Of a deleted object whose versions are gone, S3 would keep the mark of its deletion.
+			ExpiredObjectDeleteMarker: jsii.Bool(true),
 			Transitions: &[]*awss3.Transition{{
 				StorageClass:    awss3.StorageClass_INTELLIGENT_TIERING(),
-				TransitionAfter: days(30),
+				TransitionAfter: days(customer.TierAfterDays),
 			}},
 		}, {
 			// The functions copy the results that providers write here, so the originals can go.

@@ -74,6 +74,7 @@ func (d *data) makeStores() {
 	d.secrets = newSecretsKey(d.stack, s)
 	d.state = newStateTable(d.stack, s, key)
 	d.audit = newAuditTable(d.stack, s, key)
+	d.useRestored()
 	d.seal = newSealSecret(d.stack, s, key)
 	d.providers = newFilledSecret(d.stack, s, key, "ProviderSecret",
 		"Credentials of the generation providers of "+s.Customer, "The providers issue these credentials: only they "+

@@ -94,7 +94,9 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 const accessLogFormat = `{"request_id":"$context.requestTimeEpoch-$context.requestId","at":"$context.requestTime","ip":"$context.identity.sourceIp",` +
 	`"method":"$context.httpMethod","resource":"$context.resourcePath","status":"$context.status",` +
 	`"latency_ms":"$context.responseLatency","integration_ms":"$context.integrationLatency","authorizer_ms":"$context.authorizer.latency",` +
-	`"bytes":"$context.responseLength","error":"$context.error.responseType","trace_id":"$context.xrayTraceId"}`
+	`"bytes":"$context.responseLength","error":"$context.error.responseType","waf":"$context.wafResponseCode",` +
+	`"authorizer_error":"$context.authorizer.error","integration_error":"$context.integrationErrorMessage",` +
+	`"trace_id":"$context.xrayTraceId"}`
 
 // serve adds a resource for every path. Each path that needs a key also gets the method ANY,
 // so that its function can tell a method that is not allowed from a path that does not

@@ -230,6 +230,13 @@ func TestGatewayIsRegionalTracedAndLogged(t *testing.T) {
 		if !json.Valid([]byte(format)) || strings.Contains(strings.ToLower(format), "authorization") {
 			t.Errorf("%s logs %s", id, format)
 		}
+		// A refusal of the firewall, of the authorizer and of a function must differ.
+		for _, cause := range []string{"$context.wafResponseCode", "$context.authorizer.error",
+			"$context.integrationErrorMessage", "$context.error.responseType"} {
+			if !strings.Contains(format, `"`+cause+`"`) {
+				t.Errorf("%s does not log %s", id, cause)
+			}
+		}
 		if strings.Contains(format, "$context.path") {
 			t.Errorf("%s logs paths, and so the secrets of links: %s", id, format)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -158,6 +159,14 @@ func TestOnlyInputsAndUploadsArePut(t *testing.T) {
 		for _, rule := range list(r.Properties.at("LifecycleConfiguration", "Rules")) {
 			of := properties(rule.(map[string]any))
 			emptied[of["Prefix"]] = of["ExpirationInDays"]
+			// What media cost after a year follows from this: infra/measure/growth.go.
+			if of["Prefix"] == nil {
+				to := properties(list(of["Transitions"])[0].(map[string]any))
+				if of["ExpiredObjectDeleteMarker"] != true || to["StorageClass"] != "INTELLIGENT_TIERING" ||
+					to["TransitionInDays"] != float64(customer.TierAfterDays) {
+					t.Errorf("media that stay have the rule %v", of)
+				}
+			}
 		}
 		if emptied["inputs/"] != 2. || emptied["uploads/"] != 1. {
 			t.Errorf("folders are emptied after days: %v", emptied)

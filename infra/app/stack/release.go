@@ -12,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/content-automation/api/infra/app/customer"
+	counts "github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 )
@@ -130,6 +131,9 @@ func (r *releases) gate(a released) awscloudwatch.Alarm {
 				&[]*string{jsii.String(name), a.version.Version()})},
 		})
 	}
+	if f := a.function; f.Trigger == topology.ByQueue || f.Follows() || f.FollowsAudit() {
+		rate = a.handled(name, rate, metrics)
+	}
 	gate := a.alarms.make(topology.Title(a.function.Name)+"GateAlarm", alarm{
 		says: fmt.Sprintf("More than %d of 100 calls of the new version of %s fail. CodeDeploy ends its release.",
 			tolerated, a.function.Name),
@@ -142,6 +146,29 @@ func (r *releases) gate(a released) awscloudwatch.Alarm {
 	// The alarm must watch the new version before the alias moves to it.
 	a.alias.Node().AddDependency(gate)
 	return gate
+}
+
+// handled extends the expression of a gate by the failures that a background function handles itself. Its Errors stay
+// at 0 even if all its work fails. Those of the other versions are all less its own.
+func (a released) handled(name, rate string, metrics map[string]awscloudwatch.IMetric) string {
+	sum := metric("Sum")
+	failures := func(dimension string, value *string) awscloudwatch.IMetric {
+		return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String(a.alarms.namespace), MetricName: jsii.String(counts.HandledFailures),
+			Statistic: sum.Statistic, Period: sum.Period, DimensionsMap: &map[string]*string{dimension: value},
+		})
+	}
+	metrics["own"] = failures("release", awscdk.Fn_Join(jsii.String(":"),
+		&[]*string{jsii.String(name), a.version.Version()}))
+	metrics["all"] = failures("function", jsii.String(name))
+	metrics["allCalls"] = awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace: jsii.String("AWS/Lambda"), MetricName: jsii.String("Invocations"), Statistic: sum.Statistic,
+		Period: sum.Period, DimensionsMap: &map[string]*string{"FunctionName": jsii.String(name)},
+	})
+	// The metric of failures has no values while there are none; that of errors has.
+	own, others := "SUM([own, 0 * errors])", "(SUM([all, 0 * errors]) - SUM([own, 0 * errors]))"
+	return fmt.Sprintf("MAX([%s, IF(%s >= %d AND %s > %g * calls AND %s * (allCalls - calls) >= 2 * %s * calls, "+
+		"100 * %s / calls, 0 * calls)])", rate, own, customer.LeastFailures, own, customer.FailedPart, own, others, own)
 }
 
 // step makes the deployment group of an alias.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -44,7 +45,7 @@ func TestFunctionsAreCalledByTheirAliases(t *testing.T) {
 
 // checkGate requires an alarm for the calls of one version. Failures of the previous version must
 // neither end a release nor prevent one.
-func checkGate(t *testing.T, id string, gate properties, version any, answers bool) {
+func checkGate(t *testing.T, id string, gate properties, version any, answers, handles bool) {
 	t.Helper()
 	want := []string{"Errors [ExecutedVersion FunctionName Resource]",
 		"Invocations [ExecutedVersion FunctionName Resource]"}
@@ -52,7 +53,14 @@ func checkGate(t *testing.T, id string, gate properties, version any, answers bo
 	if answers { // For Lambda, a function that answers 500 has not failed.
 		want, expression = append(want, "ServerErrors [release]"), "100 * SUM([errors, answers]) / calls"
 	}
-	if got := watchedBy(gate); !slices.Equal(got, want) || !mentions(gate["Metrics"], expression) ||
+	if handles { // Nor has one that handles the failures of its work.
+		want = append(want, "HandledFailures [function]", "HandledFailures [release]", "Invocations [FunctionName]")
+		expression = "MAX([100 * errors / calls, IF(SUM([own, 0 * errors]) >= 3 AND SUM([own, 0 * errors]) > 0.5 * calls AND " +
+			"SUM([own, 0 * errors]) * (allCalls - calls) >= 2 * (SUM([all, 0 * errors]) - SUM([own, 0 * errors])) * calls, " +
+			"100 * SUM([own, 0 * errors]) / calls, 0 * calls)])"
+		slices.Sort(want)
+	}
+	if got := watchedBy(gate); !slices.Equal(got, want) || !strings.Contains(fmt.Sprint(gate["Metrics"]), expression) ||
 		gate["Threshold"] != 1. || gate["AlarmActions"] != nil {
 		t.Errorf("%s watches %q by %v", id, got, gate)
 	}
@@ -62,7 +70,11 @@ func checkGate(t *testing.T, id string, gate properties, version any, answers bo
 			continue
 		}
 		at := fmt.Sprint(properties(version.(map[string]any)).at("Fn::GetAtt"))
-		if text := fmt.Sprint(of.at("MetricStat", "Metric", "Dimensions")); !strings.Contains(text, at) {
+		text := fmt.Sprint(of.at("MetricStat", "Metric", "Dimensions"))
+		if id := fmt.Sprint(of["Id"]); id == "all" || id == "allCalls" { // of all versions
+			continue
+		}
+		if !strings.Contains(text, at) {
 			t.Errorf("%s watches %s, not %s", id, text, at)
 		}
 	}
@@ -96,7 +108,7 @@ func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 				t.Errorf("%s does not wait for its alarm: %v", id, r.DependsOn)
 			}
 			checkGate(t, gateID, gate, r.Properties["FunctionVersion"], strings.HasSuffix(stack, "-api") &&
-				title != "Authorizer")
+				title != "Authorizer", strings.HasSuffix(stack, "-work") && title != "Due" && title != "Canary")
 		}
 	}
 	if len(groups) != len(acme.of("AWS::Lambda::Alias")) {
@@ -106,6 +118,21 @@ func TestReleasesAreCanariesThatAlarmsEnd(t *testing.T) {
 		"acme": map[string]any{"account": "111122223333", "region": "eu-central-1", "canaryMinutes": 0}}})
 	if n := len(atOnce.of("AWS::CodeDeploy::DeploymentGroup")); n != 0 {
 		t.Errorf("releases at once have %d deployment groups", n)
+	}
+}
+
+// The alarms that stop a wave of deployments are looked up by their names.
+func TestTheAlarmsThatStopAWaveExist(t *testing.T) {
+	for _, end := range customer.StoppingAlarms {
+		found := 0
+		for id := range acme["acme-prod-eu-central-1-work"].Resources {
+			if strings.HasSuffix(id[:max(0, len(id)-len("12345678"))], end) {
+				found++
+			}
+		}
+		if found == 0 {
+			t.Errorf("no alarm of the work ends in %s", end)
+		}
 	}
 }
 

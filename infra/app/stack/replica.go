@@ -48,7 +48,7 @@ func newGlobalTable(stack awscdk.Stack, s customer.Settings, key awskms.Key, id 
 		})
 	}
 	return awsdynamodb.NewTableV2(stack, jsii.String(id), &awsdynamodb.TablePropsV2{
-		TableName: jsii.String(s.SharedTable(sharedTables[id])), PartitionKey: props.PartitionKey,
+		TableName: jsii.String(s.MadeTable(sharedTables[id])), PartitionKey: props.PartitionKey,
 		SortKey: props.SortKey,
 		Billing: awsdynamodb.Billing_OnDemand(nil),
 		Encryption: awsdynamodb.TableEncryptionV2_CustomerManagedKey(key,
@@ -68,15 +68,8 @@ var sharedTables = map[string]string{"State": "state", "Audit": "audit"}
 // useReplicas uses the replicas of the tables, the secrets and the key of customers' secrets instead
 // of making them. Until they are looked up, only the names of the tables are known.
 func (d *data) useReplicas() {
-	s, found := d.settings, d.settings.Found
-	table := func(id, stream string) awsdynamodb.ITable {
-		of := &awsdynamodb.TableAttributes{TableName: jsii.String(s.SharedTable(sharedTables[id]))}
-		if stream != "" {
-			of.TableStreamArn = jsii.String(stream)
-		}
-		return awsdynamodb.Table_FromTableAttributes(d.stack, jsii.String(id), of)
-	}
-	d.state, d.audit = table("State", found.StateStream), table("Audit", found.AuditStream)
+	found := d.settings.Found
+	d.useTables("")
 	if len(found.Secrets) > 0 {
 		secret := func(id, name string) awssecretsmanager.ISecret {
 			return awssecretsmanager.Secret_FromSecretCompleteArn(d.stack, jsii.String(id),
@@ -88,6 +81,33 @@ func (d *data) useReplicas() {
 	if found.SecretsKey != "" {
 		d.secrets = d.newReplicaKey(found.SecretsKey)
 	}
+}
+
+// useTables uses the tables that the settings name instead of those of the stack.
+func (d *data) useTables(prefix string) {
+	table := func(id, stream string) awsdynamodb.ITable {
+		of := &awsdynamodb.TableAttributes{TableName: jsii.String(d.settings.SharedTable(sharedTables[id]))}
+		if stream != "" {
+			of.TableStreamArn = jsii.String(stream)
+		}
+		return awsdynamodb.Table_FromTableAttributes(d.stack, jsii.String(prefix+id), of)
+	}
+	found := d.settings.Found
+	d.state, d.audit = table("State", found.StateStream), table("Audit", found.AuditStream)
+}
+
+// useRestored uses restored tables instead of those that the stack made, which stay in it. The other stacks still
+// import these while this one is deployed, so that their exports stay, too.
+func (d *data) useRestored() {
+	if _, ok := d.settings.Restored(); !ok {
+		return
+	}
+	for _, made := range []awsdynamodb.ITable{d.state, d.audit} {
+		for _, value := range []*string{made.TableArn(), made.TableName(), made.TableStreamArn()} {
+			d.stack.ExportValue(value, nil)
+		}
+	}
+	d.useTables("Restored")
 }
 
 // newReplicaKey makes the replica of the key of customers' secrets. It opens the secrets that

@@ -34,7 +34,7 @@ const samStart = 10 * time.Minute
 
 // startSAM installs SAM, starts it on the deployed template and waits for the API.
 func (s *System) startSAM(ctx context.Context, o Options, port int) (err error) {
-	if err := Install(ctx, o.Root, o.Say, samTools); err != nil {
+	if err := Install(ctx, o.Root, o.Say, SAM); err != nil {
 		return err
 	}
 	o.Say("Starting the containers of the functions (SAM)")

@@ -134,8 +134,8 @@ var MCP = []Set{node("mcp-node", "mcp", "the inspector of the Model Context Prot
 // N8n are the tools that build and lint the n8n node, and the engine that its tests run in.
 var N8n = []Set{node("n8n-node", "n8n", "the tools and the engine of n8n")}
 
-// samTools is AWS SAM.
-var samTools = []Set{python("sam", "sam", "AWS SAM")}
+// SAM is AWS SAM, which serves the API (`make sam`) and reads the template in tests.
+var SAM = []Set{python("sam", "sam", "AWS SAM")}
 
 // Install installs pinned tools into the ignored folder of the checkout. It skips tools that
 // are already installed in the pinned versions.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/content-automation/api/infra/operate/recovery"
+	"github.com/content-automation/api/pkg/record/connection/cognito"
 )
 
 // openData connects to the tables and buckets with the data of accounts. The flags set their
@@ -36,6 +37,22 @@ func openData(ctx context.Context) (recovery.Data, error) {
 		d.Copies, d.CopiesName = files(region), name
 	}
 	return d, nil
+}
+
+// openPeople connects to the user pool with an id. A system without a pool has none.
+func openPeople(ctx context.Context, pool string) (recovery.Pool, error) {
+	switch pool {
+	case "":
+		return nil, errors.New("name the user pool by --user-pool: it is the output UserPoolId of the data stack; or none, " +
+			"for a system without one")
+	case "none":
+		return nil, nil
+	}
+	cfg, err := configuration(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return cognito.New(cfg, pool, ""), nil
 }
 
 // restoreCheckCommand makes the command that checks a restored table.
@@ -110,11 +127,14 @@ func dataCommands(out io.Writer, open func(context.Context) (recovery.Data, erro
 		}}
 	export.Flags().StringVar(&file, "file", "", "file that is made")
 	_ = export.MarkFlagRequired("file")
-	var name string
+	var name, pool string
 	var keepLedger bool
 	erase := &cobra.Command{Use: "erase ACCOUNT", Short: "Delete an account with its files, for good",
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := connect(cmd)
+			if err == nil {
+				d.People, err = openPeople(cmd.Context(), pool)
+			}
 			if err != nil {
 				return err
 			}
@@ -123,6 +143,7 @@ func dataCommands(out io.Writer, open func(context.Context) (recovery.Data, erro
 		}}
 	erase.Flags().StringVar(&name, "name", "", "name of the account, as a confirmation")
 	erase.Flags().BoolVar(&keepLedger, "keep-ledger", false, "keep the entries of the balance")
+	erase.Flags().StringVar(&pool, "user-pool", os.Getenv("USER_POOL_ID"), "id of the user pool, or none")
 	_ = erase.MarkFlagRequired("name")
 	for _, cmd := range []*cobra.Command{export, erase} {
 		cmd.Flags().StringVar(&bucket, "bucket", os.Getenv("MEDIA_BUCKET"), "name of the bucket of the media")

@@ -93,11 +93,15 @@ func TestAccountsAreCheckedExportedAndErased(t *testing.T) {
 	if err := run("restore-check"); err == nil || !strings.Contains(err.Error(), "1 things do not fit together") {
 		t.Errorf("without a balance: %v", err)
 	}
-	if err := run("erase", a.ID, "--name", "Beta", "--bucket", "media"); err == nil ||
+	if err := run("erase", a.ID, "--name", "Acme", "--bucket", "media"); err == nil ||
+		!strings.Contains(err.Error(), "UserPoolId") {
+		t.Errorf("without a pool: %v", err)
+	}
+	if err := run("erase", a.ID, "--name", "Beta", "--bucket", "media", "--user-pool", "none"); err == nil ||
 		!strings.Contains(err.Error(), "not the name") {
 		t.Errorf("by another name: %v", err)
 	}
-	if err := run("erase", a.ID, "--name", "Acme", "--bucket", "media"); err != nil {
+	if err := run("erase", a.ID, "--name", "Acme", "--bucket", "media", "--user-pool", "none"); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ func openReleases(ctx context.Context, stack string) (*release.Releaser, string,
 		return nil, "", err
 	}
 	prefix, err := prefixOf(stack, cfg.Region)
-	return release.Open(cfg), prefix, err
+	return release.Open(cfg, strings.TrimSuffix(prefix, "-")), prefix, err
 }
 
 // prefixOf returns the prefix of the names of the functions of stacks.

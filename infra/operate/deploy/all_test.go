@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -55,8 +56,15 @@ func (c cell) ListStackResources(_ context.Context, in *cloudformation.ListStack
 	}
 	out := &cloudformation.ListStackResourcesOutput{}
 	for name := range c.alarms {
+		kind := "AWS::CloudWatch::Alarm"
+		if strings.HasSuffix(name, "Burn") {
+			kind = "AWS::CloudWatch::CompositeAlarm"
+		}
+		if strings.HasSuffix(name, "Burn") == strings.HasSuffix(*in.StackName, "-work") {
+			continue
+		}
 		out.StackResourceSummaries = append(out.StackResourceSummaries, types.StackResourceSummary{
-			ResourceType: aws.String("AWS::CloudWatch::CompositeAlarm"), LogicalResourceId: &name,
+			ResourceType: &kind, LogicalResourceId: &name,
 			PhysicalResourceId: aws.String("acme-" + name),
 		})
 	}
@@ -65,13 +73,19 @@ func (c cell) ListStackResources(_ context.Context, in *cloudformation.ListStack
 
 func (c cell) DescribeAlarms(_ context.Context, in *cloudwatch.DescribeAlarmsInput,
 	_ ...func(*cloudwatch.Options)) (*cloudwatch.DescribeAlarmsOutput, error) {
-	if !slices.Equal(in.AlarmTypes, []cloudwatchtypes.AlarmType{"CompositeAlarm"}) || c.unread != nil {
-		return &cloudwatch.DescribeAlarmsOutput{}, c.unread // By default, CloudWatch returns only other alarms.
+	if !slices.Equal(in.AlarmTypes, []cloudwatchtypes.AlarmType{"CompositeAlarm", "MetricAlarm"}) || c.unread != nil {
+		return &cloudwatch.DescribeAlarmsOutput{}, c.unread // By default, CloudWatch returns no composite alarms.
 	}
 	out := &cloudwatch.DescribeAlarmsOutput{}
 	for _, name := range in.AlarmNames {
-		out.CompositeAlarms = append(out.CompositeAlarms, cloudwatchtypes.CompositeAlarm{AlarmName: &name,
-			StateValue: c.alarms[strings.TrimPrefix(name, "acme-")]})
+		state := c.alarms[strings.TrimPrefix(name, "acme-")]
+		if strings.HasSuffix(name, "Burn") {
+			out.CompositeAlarms = append(out.CompositeAlarms, cloudwatchtypes.CompositeAlarm{AlarmName: &name,
+				StateValue: state})
+		} else {
+			out.MetricAlarms = append(out.MetricAlarms, cloudwatchtypes.MetricAlarm{AlarmName: &name,
+				StateValue: state})
+		}
 	}
 	return out, nil
 }
@@ -81,7 +95,13 @@ func TestTheStateOfStacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quiet := map[string]cloudwatchtypes.StateValue{"FastBurn": "OK", "SlowBurn": "INSUFFICIENT_DATA"}
+	quiet := map[string]cloudwatchtypes.StateValue{"FastBurn": "OK", "SlowBurn": "INSUFFICIENT_DATA",
+		"ProbesAlarm0A1B2C3D": "OK", "GenerateErrorsAlarm0A1B2C3D": "ALARM", "FalFailsAlarm0A1B2C3D": "ALARM"}
+	with := func(name string) map[string]cloudwatchtypes.StateValue {
+		raised := maps.Clone(quiet)
+		raised[name] = "ALARM"
+		return raised
+	}
 	later := created.Add(time.Hour)
 	for name, c := range map[string]struct {
 		cell    cell
@@ -97,13 +117,19 @@ func TestTheStateOfStacks(t *testing.T) {
 			version: "v1"},
 		"under way": {cell: cell{status: "UPDATE_IN_PROGRESS", version: "v1", alarms: quiet}, version: "v1"},
 		"burned": {cell: cell{status: "UPDATE_COMPLETE", version: "v1",
-			alarms: map[string]cloudwatchtypes.StateValue{"FastBurn": "ALARM", "SlowBurn": "OK"}}, version: "v1",
-			whole: true, burned: "FastBurn"},
+			alarms: with("FastBurn")}, version: "v1", whole: true, burned: "FastBurn"},
+		"a failing probe": {cell: cell{status: "UPDATE_COMPLETE", version: "v1", alarms: with("ProbesAlarm0A1B2C3D")},
+			version: "v1", whole: true, burned: "ProbesAlarm0A1B2C3D"},
+		"lost work": {cell: cell{status: "UPDATE_COMPLETE", version: "v1",
+			alarms: with("GenerateTextDeadLettersAlarm0A1B2C3D")}, version: "v1", whole: true,
+			burned: "GenerateTextDeadLettersAlarm0A1B2C3D"},
+		"late work": {cell: cell{status: "UPDATE_COMPLETE", version: "v1", alarms: with("PublishWaitingAlarm0A1B2C3D")},
+			version: "v1", whole: true, burned: "PublishWaitingAlarm0A1B2C3D"},
 		"missing": {cell: cell{err: &smithy.GenericAPIError{Code: "ValidationError",
 			Message: "Stack with id x does not exist"}}},
 		"not permitted": {cell: cell{err: errors.New("AccessDenied")},
 			says: "read the stack acme-prod-eu-central-1-api: AccessDenied"},
-		"without alarms": {cell: cell{status: "UPDATE_COMPLETE"}, says: "has no alarm of its budget"},
+		"without alarms": {cell: cell{status: "UPDATE_COMPLETE"}, says: "has no alarm that stops a wave"},
 		"alarms not read": {cell: cell{status: "UPDATE_COMPLETE", alarms: quiet, unread: errors.New("Throttling")},
 			says: "Throttling"},
 	} {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
-	cloudwatchtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"github.com/content-automation/api/infra/app/customer"
@@ -113,49 +113,13 @@ func stateOf(ctx context.Context, of customer.Settings, stacks resources, alarms
 			}
 		}
 	}
-	s.Burned, err = burned(ctx, stacks, alarms, name)
-	return s, err
-}
-
-// burned returns the raised alarms of the budget of errors.
-func burned(ctx context.Context, stacks resources, alarms budgets, stack string) (raised []string, err error) {
-	names := map[string]string{} // logical ids by physical ids
-	in := &cloudformation.ListStackResourcesInput{StackName: &stack}
-	for {
-		page, err := stacks.ListStackResources(ctx, in)
+	for _, part := range []string{"api", "work"} {
+		raised, err := burned(ctx, stacks, alarms, of.StackName(part))
 		if err != nil {
-			return nil, fmt.Errorf("list the alarms of %s: %w", stack, err)
+			return s, err
 		}
-		for _, r := range page.StackResourceSummaries {
-			if aws.ToString(r.ResourceType) == "AWS::CloudWatch::CompositeAlarm" {
-				names[aws.ToString(r.PhysicalResourceId)] = aws.ToString(r.LogicalResourceId)
-			}
-		}
-		if in.NextToken = page.NextToken; aws.ToString(in.NextToken) == "" {
-			break
-		}
+		s.Burned = append(s.Burned, raised...)
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("the stack %s has no alarm of its budget of errors: deploy it by `make deploy` first",
-			stack)
-	}
-	ask := &cloudwatch.DescribeAlarmsInput{
-		AlarmTypes: []cloudwatchtypes.AlarmType{cloudwatchtypes.AlarmTypeCompositeAlarm}}
-	for physical := range names {
-		ask.AlarmNames = append(ask.AlarmNames, physical)
-	}
-	out, err := alarms.DescribeAlarms(ctx, ask)
-	if err != nil {
-		return nil, fmt.Errorf("read the alarms of %s: %w", stack, err)
-	}
-	if len(out.CompositeAlarms) != len(names) {
-		return nil, fmt.Errorf("the stack %s has %d alarms of its budget of errors, and CloudWatch knows %d", stack,
-			len(names), len(out.CompositeAlarms))
-	}
-	for _, a := range out.CompositeAlarms {
-		if a.StateValue == cloudwatchtypes.StateValueAlarm {
-			raised = append(raised, names[aws.ToString(a.AlarmName)])
-		}
-	}
-	return raised, nil
+	slices.Sort(s.Burned)
+	return s, nil
 }

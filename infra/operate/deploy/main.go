@@ -70,20 +70,28 @@ var actions = map[string]func(ctx context.Context, o order, in io.Reader, out io
 		if err != nil {
 			return err
 		}
-		return drift(ctx, o, s, func(d time.Duration) { <-time.After(d) }, out)
+		return drift(ctx, o, s, wait, out)
 	},
 	"destroy": destroy,
 }
 
+// wait waits between two questions about what AWS has begun.
+func wait(d time.Duration) { <-time.After(d) }
+
 // deploy deploys the stacks, and then protects them, even after a failure: the CDK ends the
-// protection of each stack that it deploys. After a success it offers the providers of people again.
+// protection of each stack that it deploys. After a success it offers the providers of people again, and
+// deletes old versions of functions.
 func deploy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
 	if err := check(ctx, o, in, out); err != nil {
+		return err
+	}
+	if err := prepareRestored(ctx, o, wait); err != nil {
 		return err
 	}
 	err := cdk(ctx, o, "deploy", "--all", "--require-approval", o.approval)
 	if err == nil {
 		err = errors.Join(shareKey(ctx, o), offerProviders(ctx, o))
+		pruneVersions(ctx, o, out)
 	}
 	return errors.Join(err, protectAll(context.WithoutCancel(ctx), o))
 }

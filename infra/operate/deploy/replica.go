@@ -27,18 +27,21 @@ func (o order) regions() []order {
 	return all
 }
 
-// lookUp returns the context value with the resources of the replica, or nothing without a
-// replica.
+// lookUp returns the context value with the resources of the replica and of restored tables, or nothing without them.
 func lookUp(ctx context.Context, o order) ([]string, error) {
 	var found customer.Found
 	var err error
+	_, restored := o.Restored()
 	switch {
 	case o.Standby():
 		found, err = replicas(ctx, o)
 	case o.Replicated():
 		found.SecretsKey, err = secretsKey(ctx, o)
-	default:
+	case !restored:
 		return nil, nil
+	}
+	if err == nil && restored && !o.Standby() {
+		err = findRestored(ctx, o, &found)
 	}
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ type State struct {
 	Since time.Time
 	// Whole reports that the last deployment succeeded.
 	Whole bool
-	// Burned are the raised alarms of the budget of errors.
+	// Burned are the raised alarms that stop a wave: of the budget of errors, the probes and the background work.
 	Burned []string
 }
 
@@ -227,7 +227,7 @@ func burned(s State) error {
 	if len(s.Burned) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the budget of errors is burned: %s", strings.Join(s.Burned, ", "))
+	return fmt.Errorf("an alarm that stops the wave is raised: %s", strings.Join(s.Burned, ", "))
 }
 
 func budget(s State) string {

@@ -137,7 +137,7 @@ func TestTheFirstBurnedBudgetStopsAll(t *testing.T) {
 					a.burn("c0")
 				}
 			}
-		}, "c0-prod-eu-central-1: the budget of errors is burned: FastBurn", "c0"},
+		}, "c0-prod-eu-central-1: an alarm that stops the wave is raised: FastBurn", "c0"},
 		"of an earlier wave, while a later one is watched": {func(a *accounts) {
 			at := time.Now().Add(165 * time.Minute)
 			a.looked = func(string) {

@@ -16,8 +16,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/polly"
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/training"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -47,10 +52,18 @@ type Data struct {
 	// be deleted separately. Its name is empty without a replica.
 	Copies     Bucket
 	CopiesName string
+	// People is the pool that people sign in at. Nil: the system has none.
+	People Pool
 }
 
-// folders have the objects of accounts. The next part of each key begins with an account's id.
-var folders = []string{"media/", "inputs/", "uploads/", "raw/"}
+// Pool has the people who sign in: their names, e-mail addresses and passwords.
+type Pool interface {
+	// Forget deletes all people with an e-mail address, and returns their number.
+	Forget(ctx context.Context, email string) (int, error)
+}
+
+// folders have the objects of accounts. The next part of each key is an account's id.
+var folders = []string{"media/", media.Inputs, media.Uploads, bedrock.RawPrefix, polly.RawPrefix}
 
 // exported is a line of an export.
 type exported struct {
@@ -71,13 +84,18 @@ var hidden = []string{"authorization_url", "hash", "nonce", "sealed", "secret", 
 func (d Data) Export(ctx context.Context, id string, out io.Writer) (lines int, err error) {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	found := false
+	found, trainings := false, []string(nil)
 	for _, table := range []string{d.State, d.Audit} {
 		err := each(ctx, d.Table, table, func(r row) error {
 			if r.account() != id || !kinds[r.text("kind")].own {
 				return nil
 			}
-			found = found || r.text("kind") == account.Kind
+			switch r.text("kind") {
+			case account.Kind:
+				found = true
+			case training.ItemKind:
+				trainings = append(trainings, r.text("pk"))
+			}
 			e := exported{Kind: r.text("kind"), ID: r.text("pk"), Mode: r.text("mode"), Numbers: map[string]string{},
 				Texts: map[string]string{}}
 			for name := range r {
@@ -107,7 +125,7 @@ func (d Data) Export(ctx context.Context, id string, out io.Writer) (lines int, 
 	if !found {
 		return lines, fmt.Errorf("there is no account %s", id)
 	}
-	err = objects(ctx, d.Bucket, d.Media, id, func(all []s3types.ObjectIdentifier) error {
+	err = objects(ctx, d.Bucket, d.Media, prefixes(id, trainings), func(all []s3types.ObjectIdentifier) error {
 		for _, o := range all {
 			lines++
 			if err := encoder.Encode(exported{Kind: "file", ID: *o.Key}); err != nil {
@@ -139,22 +157,39 @@ func hide(value any) {
 
 // Erased counts the erased data of an account.
 type Erased struct {
-	Items int `json:"items"`
-	Files int `json:"files"` // versions of objects
-	Kept  int `json:"kept"`  // entries of the ledger
+	Items  int `json:"items"`
+	Files  int `json:"files"`  // versions of objects
+	Kept   int `json:"kept"`   // entries of the ledger
+	People int `json:"people"` // of the pool
 }
 
-// Erase permanently deletes an account with all its files. name must be the account's name.
+// Erase permanently deletes an account with all its files, and its people in the pool, unless they are people of
+// another account as well. name must be the account's name.
 // keepLedger keeps the entries of its balance without their metadata, because the law may
 // require them. Erase refuses while a task works for the account. If it is interrupted, a
 // repeated call continues: it deletes the account itself last.
 func (d Data) Erase(ctx context.Context, id, name string, keepLedger bool) (e Erased, err error) {
-	if err := d.mayErase(ctx, id, name); err != nil {
+	s, err := d.survey(ctx, id)
+	if err == nil {
+		err = s.mayErase(id, name)
+	}
+	if err != nil {
 		return e, err
 	}
-	err = d.eraseFiles(ctx, d.Bucket, d.Media, id, &e)
+	of := prefixes(id, s.trainings)
+	err = d.eraseFiles(ctx, d.Bucket, d.Media, of, &e)
 	if err == nil && d.CopiesName != "" {
-		err = d.eraseFiles(ctx, d.Copies, d.CopiesName, id, &e)
+		err = d.eraseFiles(ctx, d.Copies, d.CopiesName, of, &e)
+	}
+	for _, email := range slices.Sorted(maps.Keys(s.people)) {
+		if err != nil || s.elsewhere[email] || d.People == nil {
+			continue
+		}
+		var n int
+		if n, err = d.People.Forget(ctx, email); err != nil {
+			err = fmt.Errorf("delete a person of the pool: %w", err)
+		}
+		e.People += n
 	}
 	if err != nil {
 		return e, err
@@ -163,8 +198,8 @@ func (d Data) Erase(ctx context.Context, id, name string, keepLedger bool) (e Er
 }
 
 // eraseFiles deletes all versions of an account's files from a bucket.
-func (d Data) eraseFiles(ctx context.Context, bucket Bucket, name, id string, e *Erased) error {
-	return objects(ctx, bucket, name, id, func(all []s3types.ObjectIdentifier) error {
+func (d Data) eraseFiles(ctx context.Context, bucket Bucket, name string, of []string, e *Erased) error {
+	return objects(ctx, bucket, name, of, func(all []s3types.ObjectIdentifier) error {
 		out, err := bucket.DeleteObjects(ctx,
 			&s3.DeleteObjectsInput{Bucket: &name, Delete: &s3types.Delete{Objects: all, Quiet: aws.Bool(true)}})
 		if err != nil {
@@ -253,56 +288,90 @@ func (d Data) delete(ctx context.Context, r row) error {
 	return nil
 }
 
-// mayErase returns an error if the name is not the account's, if a key could still make new
-// data, or if a task would write after the deletion.
-func (d Data) mayErase(ctx context.Context, id, name string) error {
-	found, keys, tasks := "", 0, 0
+// survey is what the table says about an account before it is erased.
+type survey struct {
+	name        string
+	keys, tasks int
+	trainings   []string
+	// people are the e-mail addresses of the account's people; elsewhere are those of the people of other accounts.
+	people, elsewhere map[string]bool
+}
+
+func (d Data) survey(ctx context.Context, id string) (survey, error) {
+	s := survey{people: map[string]bool{}, elsewhere: map[string]bool{}}
 	err := each(ctx, d.Table, d.State, func(r row) error {
-		if r.account() != id {
+		kind := r.text("kind")
+		if r.account() != id && kind != person.Kind {
 			return nil
 		}
-		var doc struct{ Name, State string }
-		switch r.text("kind") {
+		var doc struct{ Name, State, Email string }
+		switch kind {
 		case account.Kind:
 			err := r.decode(&doc)
-			found = doc.Name
+			s.name = doc.Name
 			return err
+		case person.Kind:
+			err := r.decode(&doc)
+			if r.account() == id {
+				s.people[doc.Email] = true
+			} else {
+				s.elsewhere[doc.Email] = true
+			}
+			return err
+		case training.ItemKind:
+			s.trainings = append(s.trainings, r.text("pk"))
 		case "api_key":
 			err := r.decode(&doc)
 			if doc.State == "active" {
-				keys++
+				s.keys++
 			}
 			return err
 		case task.ItemKind:
 			if r.text("f_state") != "ended" {
-				tasks++
+				s.tasks++
 			}
 		}
 		return nil
 	})
+	return s, err
+}
+
+// mayErase returns an error if the name is not the account's, if a key could still make new
+// data, or if a task would write after the deletion.
+func (s survey) mayErase(id, name string) error {
 	switch {
-	case err != nil:
-		return err
-	case found == "":
+	case s.name == "":
 		return fmt.Errorf("there is no account %s", id)
-	case found != name:
+	case s.name != name:
 		return errors.New("--name is not the name of the account: nothing was erased")
-	case keys > 0:
-		return fmt.Errorf("%d keys are active: revoke them first, so that nothing new is made", keys)
-	case tasks > 0:
-		return fmt.Errorf("%d tasks work for the account: wait until they have ended", tasks)
+	case s.keys > 0:
+		return fmt.Errorf("%d keys are active: revoke them first, so that nothing new is made", s.keys)
+	case s.tasks > 0:
+		return fmt.Errorf("%d tasks work for the account: wait until they have ended", s.tasks)
 	}
 	return nil
 }
 
-// objects calls f with all versions of an account's objects, one page at a time.
-func objects(ctx context.Context, bucket Bucket, name, id string, f func([]s3types.ObjectIdentifier) error) error {
+// prefixes returns the prefixes of the keys of an account's objects.
+func prefixes(id string, trainings []string) (all []string) {
 	for _, folder := range folders {
-		in := &s3.ListObjectVersionsInput{Bucket: &name, Prefix: aws.String(folder + id + "/")}
+		all = append(all, folder+id+"/")
+	}
+	for _, t := range trainings {
+		all = append(all, training.Folder(t))
+	}
+	return all
+}
+
+// objects calls f with all versions of the objects with some prefixes, one page at a time.
+func objects(ctx context.Context, bucket Bucket, name string, of []string,
+	f func([]s3types.ObjectIdentifier) error) error {
+	for _, prefix := range of {
+		in := &s3.ListObjectVersionsInput{Bucket: &name, Prefix: &prefix}
 		for {
 			page, err := bucket.ListObjectVersions(ctx, in)
 			if err != nil {
-				return fmt.Errorf("list the files in %s: %w", folder, err)
+				return fmt.Errorf("list the files in %s: %w", prefix, err)
 			}
 			var all []s3types.ObjectIdentifier
 			for _, v := range page.Versions {

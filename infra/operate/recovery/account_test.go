@@ -13,9 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
+	"github.com/content-automation/api/pkg/adapter/provider/polly"
 	"github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -51,6 +55,14 @@ func (b *bucket) DeleteObjects(_ context.Context, in *s3.DeleteObjectsInput,
 	return &s3.DeleteObjectsOutput{}, nil
 }
 
+// pool is a user pool, and whom it has forgotten.
+type pool struct{ forgotten []string }
+
+func (p *pool) Forget(_ context.Context, email string) (int, error) {
+	p.forgotten = append(p.forgotten, email)
+	return 1, nil
+}
+
 // data returns a world with a second account, secrets and files.
 func data(t *testing.T) (*world, *bucket, Data, string) {
 	t.Helper()
@@ -71,7 +83,30 @@ func data(t *testing.T) (*world, *bucket, Data, string) {
 		tx.Create(store.Item{Key: store.IDKey("waiting#" + owner.String()), Kind: "waiting"}, nil)
 	}
 	w.must(w.db.Commit(t.Context(), tx))
+	trained, err := store.NewItem(training.ItemKind, tenant.Of(tenant.Account(w.id), tenant.Live), "trn_1",
+		map[string]any{"id": "trn_1"})
+	w.must(err)
+	theirs, err := store.NewItem(training.ItemKind, tenant.Of(tenant.Account(other.ID), tenant.Live), "trn_2",
+		map[string]any{"id": "trn_2"})
+	w.must(err)
+	tx = &store.Tx{}
+	tx.Create(trained, nil)
+	tx.Create(theirs, nil)
+	for id, of := range map[string]string{"prs_1": w.id, "prs_2": w.id, "prs_3": other.ID} {
+		email := map[string]string{"prs_1": "ada@example.com"}[id]
+		if email == "" {
+			email = "both@example.com"
+		}
+		it, err := store.NewItem(person.Kind, tenant.Of(tenant.Account(of), tenant.Live), id, map[string]any{"id": id,
+			"email": email})
+		w.must(err)
+		tx.Create(it, nil)
+	}
+	w.must(w.db.Commit(t.Context(), tx))
 	b := &bucket{keys: []string{
+		training.Folder("trn_1") + "samples.jsonl", training.Folder("trn_2") + "samples.jsonl",
+		bedrock.RawPrefix + w.id + "/abc/output.mp4", polly.RawPrefix + w.id + "/speech.1.mp3",
+		polly.RawPrefix + other.ID + "/speech.2.mp3", "inputs/" + w.id + "/live/1.png",
 		"media/" + w.id + "/live/cnt_1/1/1.png", "media/" + w.id + "/live/cnt_1/1/2.png", "media/" + other.ID +
 			"/live/cnt_2/1/1.png", "uploads/" + w.id + "/med_1",
 	}}
@@ -96,7 +131,7 @@ func TestAnExportHasAllOfAnAccountAndNoSecrets(t *testing.T) {
 		}
 	}
 	for kind, want := range map[string]int{"account": 1, "balance": 1, "balance_entry": 2, "content_item": 1,
-		"webhook": 1, "file": 3, "task": 0, "secret": 0} {
+		"webhook": 1, "file": 7, "task": 0, "person": 2, "secret": 0} {
 		if kinds[kind] != want {
 			t.Errorf("%d of %s, want %d:\n%s", kinds[kind], kind, want, out.String())
 		}
@@ -125,22 +160,30 @@ func TestAnErasedAccountLeavesNothing(t *testing.T) {
 		before := len(w.rows(""))
 		copies := &bucket{keys: slices.Clone(b.keys)} // in the region of a replica
 		d.Copies, d.CopiesName = copies, "copies"
+		p := &pool{}
+		d.People = p
 		e, err := d.Erase(t.Context(), w.id, "Acme", keep)
-		if err != nil || e.Files != 6 || e.Kept != kept {
+		if err != nil || e.Files != 14 || e.Kept != kept || e.People != 1 {
 			t.Fatalf("%+v, %v", e, err)
 		}
-		left := 0
+		items := 0
 		for _, r := range w.rows("") {
 			if strings.Contains(r.text("pk"), w.id) || r.account() == w.id {
-				if left++; r.text("kind") != ledger.Kind {
+				if items++; r.text("kind") != ledger.Kind {
 					t.Errorf("%s %s is left", r.text("kind"), r.text("pk"))
 				}
 			}
 		}
-		if others := len(w.rows("")); left != kept || others != before-e.Items {
-			t.Errorf("%d items of the account are left, and %d of %d in all", left, others, before)
+		if others := len(w.rows("")); items != kept || others != before-e.Items {
+			t.Errorf("%d items of the account are left, and %d of %d in all", items, others, before)
 		}
-		if len(b.keys) != 1 || !strings.Contains(b.keys[0], other) || !slices.Equal(b.keys, copies.keys) {
+		// A person of both accounts still signs in.
+		if !slices.Equal(p.forgotten, []string{"ada@example.com"}) {
+			t.Errorf("the people %v are deleted", p.forgotten)
+		}
+		left := []string{"media/" + other + "/live/cnt_2/1/1.png", polly.RawPrefix + other + "/speech.2.mp3",
+			training.Folder("trn_2") + "samples.jsonl"}
+		if !slices.Equal(b.keys, left) || !slices.Equal(b.keys, copies.keys) {
 			t.Errorf("the files %v and the copies %v are left", b.keys, copies.keys)
 		}
 		if _, err := d.Export(t.Context(), other, &bytes.Buffer{}); err != nil {
@@ -177,7 +220,7 @@ func TestErasuresThatAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want it to say %q", err, says)
 		}
-		if after := len(w.rows("")); after != before || len(b.keys) != 4 {
+		if after := len(w.rows("")); after != before || len(b.keys) != 10 {
 			t.Errorf("%s: %d of %d items and the files %v are left", says, after, before, b.keys)
 		}
 	}

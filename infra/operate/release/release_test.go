@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	cloudwatchtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 )
@@ -100,6 +102,50 @@ func TestANewVersionHasAFewCallsBeforeAll(t *testing.T) {
 	}
 	if got := strings.Join(d.moves, "; "); got != "8map[10:0.1]; 10map[]" {
 		t.Errorf("the alias went %s", got)
+	}
+}
+
+// counted is a CloudWatch with the sums of some metrics.
+type counted map[string]float64
+
+func (c counted) GetMetricData(_ context.Context, in *cloudwatch.GetMetricDataInput,
+	_ ...func(*cloudwatch.Options)) (*cloudwatch.GetMetricDataOutput, error) {
+	m := in.MetricDataQueries[0].MetricStat.Metric
+	key := *m.Namespace + " " + *m.MetricName
+	for _, d := range m.Dimensions {
+		key += " " + *d.Value
+	}
+	return &cloudwatch.GetMetricDataOutput{MetricDataResults: []cloudwatchtypes.MetricDataResult{
+		{Values: []float64{c[key]}}}}, nil
+}
+
+// A worker that handles the failure of every task reports no error to Lambda.
+func TestAWorkerThatFailsEveryTaskIsRolledBack(t *testing.T) {
+	const lambda, own = "AWS/Lambda ", "ContentAutomation/acme/prod HandledFailures acme-prod-generate:9"
+	of := " 9 acme-prod-generate acme-prod-generate:live"
+	for name, c := range map[string]struct {
+		metrics counted
+		failed  float64
+	}{
+		"every task":         {counted{own: 12, lambda + "Invocations" + of: 10}, 12},
+		"errors as well":     {counted{own: 12, lambda + "Invocations" + of: 10, lambda + "Errors" + of: 2}, 14},
+		"a bad input or two": {counted{own: 2, lambda + "Invocations" + of: 2}, 0},
+		"one of ten":         {counted{own: 10, lambda + "Invocations" + of: 100}, 0},
+		"nothing":            {counted{lambda + "Invocations" + of: 10}, 0},
+	} {
+		d := &double{version: "8", versions: []string{"8", "9"}}
+		r := releaser(d, 0)
+		r.Errors = func(ctx context.Context, function, version string, since time.Time) (float64, error) {
+			return failed(ctx, c.metrics, function, version, "ContentAutomation/acme/prod", since, r.Now())
+		}
+		err := r.Shift(t.Context(), "acme-prod-generate", "9", 10, 10*time.Minute)
+		want, moves := fmt.Sprintf("%g calls of the version 9", c.failed), "8map[9:0.1]; 8map[]"
+		if c.failed == 0 {
+			want, moves = "<nil>", "8map[9:0.1]; 9map[]"
+		}
+		if !strings.Contains(fmt.Sprint(err), want) || strings.Join(d.moves, "; ") != moves {
+			t.Errorf("%s: %v; the alias went %v", name, err, d.moves)
+		}
 	}
 }
 

@@ -89,6 +89,9 @@ type Request struct {
 	// ClientToken is the same for every attempt to submit this one request.
 	ClientToken string
 
+	// Account is the id of the account. What a provider writes into the bucket is in a folder of this name.
+	Account string
+
 	// Prompt describes the result. For voice and avatar it is the text to speak.
 	Prompt   string
 	Language string // BCP 47; of the text that is written or spoken

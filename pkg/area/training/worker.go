@@ -143,9 +143,10 @@ func nameOf(trainingID string) string { return strings.ReplaceAll(trainingID, "_
 // days.
 const Prefix = "training/"
 
-func folderOf(trainingID string) string { return Prefix + nameOf(trainingID) + "/" }
+// Folder returns the prefix of the keys of a training's files.
+func Folder(trainingID string) string { return Prefix + nameOf(trainingID) + "/" }
 
-func samplesOf(trainingID string) string { return folderOf(trainingID) + "samples.jsonl" }
+func samplesOf(trainingID string) string { return Folder(trainingID) + "samples.jsonl" }
 
 // handler is the handler of Train.
 type handler struct{ *Worker }
@@ -237,7 +238,7 @@ func (w handler) begin(ctx context.Context, s *task.Step, r *Record, p *run) (o 
 	}
 	if err := w.Trainer.Begin(ctx, Order{
 		Name: nameOf(r.ID), Model: m.Training.ProviderModel, Parameters: m.Training.Parameters,
-		Samples: samplesOf(r.ID), Output: folderOf(r.ID) + "output/",
+		Samples: samplesOf(r.ID), Output: Folder(r.ID) + "output/",
 	}); err != nil {
 		return o, err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
 // Namespace returns the namespace of CloudWatch for the metrics of a customer's stage: customers may share an AWS
@@ -56,9 +58,23 @@ func PutAside(attributes ...any) {
 	slog.Error("put aside", attributes...)
 }
 
-// write writes a line with the members, and the metadata by which CloudWatch reads them. The name of a duration ends in
-// its unit.
-func write(name string, members map[string]any, dimensions []string) {
+// HandledFailures is the metric of failures of work that a function handles itself: a step that is tried again, a task
+// that fails, a message that comes again. Lambda counts none of them. It is counted by release, a function with its
+// version, and by function, with all its versions. A release that raises it is ended.
+const HandledFailures = "HandledFailures"
+
+// Failed counts a failure of work. Outside of Lambda there are no releases, and it counts nothing.
+func Failed() {
+	name, version := lambdacontext.FunctionName, lambdacontext.FunctionVersion
+	if version != "" {
+		write(HandledFailures, map[string]any{HandledFailures: 1, "release": name + ":" + version, "function": name},
+			[]string{"release"}, []string{"function"})
+	}
+}
+
+// write writes a line with the members, and the metadata by which CloudWatch reads them, once for each set of
+// dimensions. The name of a duration ends in its unit.
+func write(name string, members map[string]any, dimensions ...[]string) {
 	unit := "Count"
 	if strings.HasSuffix(name, "Milliseconds") {
 		unit = "Milliseconds"
@@ -66,7 +82,7 @@ func write(name string, members map[string]any, dimensions []string) {
 	members["_aws"] = map[string]any{
 		"Timestamp": time.Now().UnixMilli(),
 		"CloudWatchMetrics": []any{map[string]any{
-			"Namespace": Namespace(os.Getenv("CUSTOMER"), os.Getenv("STAGE")), "Dimensions": [][]string{dimensions},
+			"Namespace": Namespace(os.Getenv("CUSTOMER"), os.Getenv("STAGE")), "Dimensions": dimensions,
 			"Metrics": []any{map[string]string{"Name": name, "Unit": unit}},
 		}},
 	}

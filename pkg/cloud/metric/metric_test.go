@@ -3,8 +3,11 @@ package metric
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
 func TestAddIsALineWithoutDimensions(t *testing.T) {
@@ -22,6 +25,33 @@ func TestAddIsALineWithoutDimensions(t *testing.T) {
 	}
 	if m := line.AWS.CloudWatchMetrics; line.LostSpendCredits != 42 || len(m) != 1 || len(m[0].Dimensions) != 1 ||
 		len(m[0].Dimensions[0]) != 0 {
+		t.Errorf("%s", b.Bytes())
+	}
+}
+
+// CloudWatch counts a line for each set of dimensions.
+func TestAFailureCountsForItsReleaseAndItsFunction(t *testing.T) {
+	var b bytes.Buffer
+	defer SetOutput(SetOutput(&b))
+	if Failed(); b.Len() > 0 {
+		t.Errorf("outside of Lambda it counts %s", b.Bytes())
+	}
+	name, version := lambdacontext.FunctionName, lambdacontext.FunctionVersion
+	lambdacontext.FunctionName, lambdacontext.FunctionVersion = "acme-prod-generate", "7"
+	defer func() { lambdacontext.FunctionName, lambdacontext.FunctionVersion = name, version }()
+	Failed()
+	var line struct {
+		HandledFailures   int
+		Release, Function string
+		AWS               struct {
+			CloudWatchMetrics []struct{ Dimensions [][]string }
+		} `json:"_aws"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &line); err != nil {
+		t.Fatal(err)
+	}
+	if line.HandledFailures != 1 || line.Release != "acme-prod-generate:7" || line.Function != "acme-prod-generate" ||
+		fmt.Sprint(line.AWS.CloudWatchMetrics) != "[{[[release] [function]]}]" {
 		t.Errorf("%s", b.Bytes())
 	}
 }

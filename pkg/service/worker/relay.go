@@ -216,6 +216,7 @@ func response(batch events.DynamoDBEvent, failed []error) events.DynamoDBEventRe
 		}
 		sequence := batch.Records[i].Change.SequenceNumber
 		slog.Error("record not relayed", "sequence_number", sequence, "error", err)
+		metric.Failed()
 		if len(out.BatchItemFailures) == 0 {
 			out.BatchItemFailures = append(out.BatchItemFailures,
 				events.DynamoDBBatchItemFailure{ItemIdentifier: sequence})

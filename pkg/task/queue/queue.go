@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
 // LongestDelay is the longest delay of a message in a queue.
@@ -37,11 +39,12 @@ type Queue interface {
 }
 
 // Response returns the answer of a function to SQS: the messages at the places of
-// errors come again. Its list is never null, which would mean that all failed.
+// errors come again, and count as failures. Its list is never null, which would mean that all failed.
 func Response(batch []events.SQSMessage, failed []error) events.SQSEventResponse {
 	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for i, err := range failed {
 		if err != nil {
+			metric.Failed()
 			out.BatchItemFailures = append(out.BatchItemFailures,
 				events.SQSBatchItemFailure{ItemIdentifier: batch[i].MessageId})
 		}

@@ -35,8 +35,8 @@ const (
 	// resolution is the resolution of a video if the catalog fixes none.
 	resolution = "720p"
 
-	// RawPrefix is the prefix of the keys of Bedrock's videos in the bucket. The service copies results elsewhere, and
-	// the bucket expires these.
+	// RawPrefix is the prefix of the keys of Bedrock's videos in the bucket, before the account's id. The service
+	// copies results elsewhere, and the bucket expires these.
 	RawPrefix = "raw/bedrock/"
 	// output is the name of the video in the folder of its invocation.
 	output = "output.mp4"
@@ -75,7 +75,7 @@ func (p *Provider) film(ctx context.Context, req provider.Request) (provider.Sub
 			}),
 			OutputDataConfig: &types.AsyncInvokeOutputDataConfigMemberS3OutputDataConfig{
 				Value: types.AsyncInvokeS3OutputDataConfig{S3Uri: aws.String("s3://" + p.bucket +
-					"/" + strings.TrimSuffix(RawPrefix, "/"))},
+					"/" + RawPrefix + req.Account)},
 			},
 			ClientRequestToken: clientToken(req.ClientToken),
 		})

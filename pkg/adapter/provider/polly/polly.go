@@ -114,7 +114,7 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		return provider.Submission{}, invalid("text_too_long", fmt.Sprintf("The text has more than the %d characters "+
 			"that the model speaks.", maxText))
 	case n > maxAtOnce:
-		return p.start(ctx, engine, v, req.Prompt)
+		return p.start(ctx, engine, v, req.Prompt, req.Account)
 	default:
 		return p.speak(ctx, engine, v, req.Prompt, req.Marks && engine != types.EngineGenerative)
 	}
@@ -201,7 +201,8 @@ func isMP3(content []byte) bool {
 }
 
 // start starts a task for a long text.
-func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text string) (provider.Submission, error) {
+func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text, account string) (
+	provider.Submission, error) {
 	call := wire.AWSCall{Name: "polly: StartSpeechSynthesisTask", Timeout: quickTimeout, Submits: true,
 		Refused: refused}
 	var id string
@@ -209,7 +210,7 @@ func (p *Provider) start(ctx context.Context, engine types.Engine, v voice, text
 		out, err := p.client.StartSpeechSynthesisTask(ctx, &polly.StartSpeechSynthesisTaskInput{
 			Engine: engine, VoiceId: v.id, LanguageCode: v.code,
 			OutputFormat: types.OutputFormatMp3, Text: aws.String(text), TextType: types.TextTypeText,
-			OutputS3BucketName: aws.String(p.bucket), OutputS3KeyPrefix: aws.String(RawPrefix + "speech"),
+			OutputS3BucketName: aws.String(p.bucket), OutputS3KeyPrefix: aws.String(RawPrefix + account + "/speech"),
 		})
 		if err != nil {
 			return err

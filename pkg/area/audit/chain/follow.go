@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
 // StreamHandler is a handler of a stream. It returns the first record of a batch that must come
@@ -36,6 +38,7 @@ func Follow(all ...StreamHandler) StreamHandler {
 		// An empty list means that all succeeded; null would mean that all failed.
 		out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 		if first < len(batch.Records) {
+			metric.Failed()
 			out.BatchItemFailures = append(out.BatchItemFailures,
 				events.DynamoDBBatchItemFailure{ItemIdentifier: batch.Records[first].Change.SequenceNumber})
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	cognito "github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
@@ -83,6 +84,29 @@ func (p *Pool) RemoveProvider(ctx context.Context, name string) error {
 		return nil
 	}
 	return refused(err)
+}
+
+// Forget deletes the people with an e-mail address, those of the pool itself and those of providers, and returns their
+// number. It may be repeated.
+func (p *Pool) Forget(ctx context.Context, email string) (deleted int, err error) {
+	pages := cognito.NewListUsersPaginator(p.client, &cognito.ListUsersInput{UserPoolId: &p.pool,
+		Filter: aws.String("email = \"" + strings.ReplaceAll(email, `"`, `\"`) + "\""), AttributesToGet: []string{"email"}})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return deleted, refused(err)
+		}
+		for _, u := range page.Users {
+			_, err := p.client.AdminDeleteUser(ctx, &cognito.AdminDeleteUserInput{UserPoolId: &p.pool,
+				Username: u.Username})
+			var gone *types.UserNotFoundException
+			if err != nil && !errors.As(err, &gone) {
+				return deleted, refused(err)
+			}
+			deleted++
+		}
+	}
+	return deleted, nil
 }
 
 // OfferAll lets the client use every provider of the pool. The template of the client names none of them, so that an

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,6 +30,8 @@ type service struct {
 	providers map[string]object
 	calls     []string
 	refuse    string // exception of the next call
+	people    []object
+	deleted   []string
 }
 
 // ServeHTTP answers one call of AWS's JSON protocol.
@@ -71,6 +74,22 @@ func (s *service) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 				out["NextToken"] = names[at]
 			}
 		}
+	case "ListUsers":
+		// A page has one person.
+		found := []object{}
+		for _, u := range s.people {
+			if in["Filter"] == `email = "`+fmt.Sprint(u["email"])+`"` {
+				found = append(found, object{"Username": u["Username"]})
+			}
+		}
+		if at, _ := strconv.Atoi(fmt.Sprint(in["PaginationToken"])); at < len(found) {
+			out["Users"] = []any{found[at]}
+			if at+1 < len(found) {
+				out["PaginationToken"] = strconv.Itoa(at + 1)
+			}
+		}
+	case "AdminDeleteUser":
+		s.deleted = append(s.deleted, fmt.Sprint(in["Username"]))
 	case "DescribeUserPoolClient":
 		out["UserPoolClient"] = s.client
 	case "UpdateUserPoolClient":
@@ -101,6 +120,26 @@ func start(t *testing.T) (*service, *cognito.Pool) {
 }
 
 var okta = connection.Provider{Kind: connection.OIDC, Issuer: "https://idp.example", ClientID: "a", ClientSecret: "b"}
+
+// A person of a provider is a second one of the pool, with the same address.
+func TestPeopleAreForgotten(t *testing.T) {
+	s, p := start(t)
+	s.people = []object{{"Username": "1", "email": "ada@example.com"}, {"Username": "okta_2", "email": "ada@example.com"},
+		{"Username": "3", "email": "bob@example.com"}}
+	if n, err := p.Forget(t.Context(), "ada@example.com"); err != nil || n != 2 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if !slices.Equal(s.deleted, []string{"1", "okta_2"}) {
+		t.Errorf("deleted %v", s.deleted)
+	}
+	if n, err := p.Forget(t.Context(), "nobody@example.com"); err != nil || n != 0 {
+		t.Errorf("%d, %v", n, err)
+	}
+	s.refuse = "InternalErrorException"
+	if _, err := p.Forget(t.Context(), "bob@example.com"); errs.CodeOf(err) != errs.ProviderUnavailable {
+		t.Errorf("while Cognito fails: %v", err)
+	}
+}
 
 func TestAProviderIsOffered(t *testing.T) {
 	s, p := start(t)
