@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/content-automation/api/clients/internal/form"
@@ -84,22 +85,63 @@ func mcpMembers(types map[string]*form.Type, body form.Ref) (list []mcpParameter
 	if t == nil {
 		return []mcpParameter{{Name: "(body)", Type: describe(types, body, 0)}}
 	}
-	known := map[string]bool{}
-	add := func(members []form.Member) {
-		for _, m := range members {
-			if !known[m.Name] {
-				known[m.Name] = true
-				list = append(list, mcpParameter{m.Name, describe(types, m.Type, 0), m.Required, brief(m.Doc)})
-			}
+	at := map[string]int{}
+	add := func(m form.Member, kind string) {
+		i, known := at[m.Name]
+		if !known {
+			at[m.Name] = len(list)
+			list = append(list, mcpParameter{m.Name, kind, m.Required, brief(m.Doc)})
+		} else if !strings.Contains(" or "+list[i].Type+" or ", " or "+kind+" or ") {
+			list[i].Type += " or " + kind
 		}
 	}
-	add(t.Members)
+	for _, m := range t.Members {
+		add(m, describe(types, m.Type, 0))
+	}
 	for _, v := range t.Variants {
-		if variant := types[v.Type]; variant != nil {
-			add(variant.Members)
+		variant := types[v.Type]
+		if variant == nil {
+			continue
+		}
+		for _, m := range variant.Members {
+			kind := describe(types, m.Type, 0)
+			if differs(types, t, m) {
+				kind = outline(types, m.Type) + " for " + v.Value
+			}
+			add(m, kind)
 		}
 	}
 	return list
+}
+
+// differs reports whether a member, which is no constant, has other types in other variants of a union.
+func differs(types map[string]*form.Type, union *form.Type, m form.Member) bool {
+	if m.Type.Kind == form.Const {
+		return false
+	}
+	return slices.ContainsFunc(union.Variants, func(v form.Variant) bool {
+		variant := types[v.Type]
+		return variant != nil && slices.ContainsFunc(variant.Members, func(other form.Member) bool {
+			return other.Name == m.Name && describe(types, other.Type, 0) != describe(types, m.Type, 0)
+		})
+	})
+}
+
+// outline names the members of an object without their types.
+func outline(types map[string]*form.Type, r form.Ref) string {
+	t := types[r.Name]
+	if r.Kind != form.Named || t == nil || len(t.Members) == 0 {
+		return describe(types, r, 1)
+	}
+	var names []string
+	for _, m := range t.Members {
+		if m.Required {
+			names = append(names, m.Name)
+		} else {
+			names = append(names, m.Name+"?")
+		}
+	}
+	return "{" + strings.Join(names, ", ") + "}"
 }
 
 // describe describes a type in a few words. Types that are deep in another one are named only.

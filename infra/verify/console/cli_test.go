@@ -73,6 +73,15 @@ func TestTheKeyOfACommandLine(t *testing.T) {
 			t.Errorf("the page lacks %q: %d %s", text, p.status, p.body)
 		}
 	}
+	// Without a choice the key is for the sandbox and cannot publish, also if the account area shows live data.
+	asked := cliForm()
+	asked.Del("kind")
+	asked.Del("preset")
+	b.post("/settings/mode", url.Values{"mode": {"live"}})
+	p = b.get("/settings/cli?" + asked.Encode())
+	if strings.Contains(p.body, `<option value="live" selected`) || !strings.Contains(p.body, `<option value="make" selected`) {
+		t.Errorf("the page has chosen: %s", p.body)
+	}
 	code := s.confirm(b, cliForm("preset", "read"))
 	status, answer := s.redeemed(t, code, verifier)
 	secret, _ := answer["access_token"].(string)

@@ -64,10 +64,8 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 	if err := p.Require(auth.ContentPublish, "/publish_at"); err != nil {
 		return err
 	}
-	if !b.PublishAt.Next {
-		if err := checkAhead(b.PublishAt.Time.Time, now); err != nil {
-			return err
-		}
+	if err := b.PublishAt.check(now); err != nil {
+		return err
 	}
 	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts,
 		options: b.Options, param: "/publish_at", new: !r.Provided()}

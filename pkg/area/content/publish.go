@@ -206,8 +206,8 @@ func (b *scheduleBody) check(mode tenant.Mode, now time.Time, clear bool) error 
 			}
 		}
 		slices.SortFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	} else if b.PublishAt != nil && !b.PublishAt.Next {
-		found = append(found, checkAhead(b.PublishAt.Time.Time, now))
+	} else if b.PublishAt != nil {
+		found = append(found, b.PublishAt.check(now))
 	}
 	return errs.All(append(found, checkPublishRehearsal(b.Sandbox, mode))...)
 }

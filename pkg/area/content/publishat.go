@@ -24,6 +24,8 @@ const nextSlot = "next_slot"
 type publishTime struct {
 	resource.Time
 	Next bool
+	// impossible is set for a day or time that does not exist, such as 30 February.
+	impossible bool
 }
 
 // UnmarshalJSON reads a time, or the word for the next slot.
@@ -31,13 +33,30 @@ func (t *publishTime) UnmarshalJSON(b []byte) error {
 	if t.Next = string(b) == `"`+nextSlot+`"`; t.Next {
 		return nil
 	}
-	return json.Unmarshal(b, &t.Time)
+	t.impossible = json.Unmarshal(b, &t.Time) != nil
+	return nil
 }
+
+// check refuses a time that does not exist, is past or is too far ahead.
+func (t publishTime) check(now time.Time) error {
+	switch {
+	case t.impossible:
+		return errs.Invalid("/publish_at", "is no day or time of the calendar")
+	case t.Next:
+		return nil
+	}
+	return checkAhead(t.Time.Time, now)
+}
+
+// timePattern is the form of RFC 3339, with a zone.
+const timePattern = `\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?` +
+	`([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`
 
 // Schema describes the time in the OpenAPI document.
 func (publishTime) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Pattern: `^(next_slot|\d{4}-\d{2}-\d{2}[Tt].+)$`,
-		PatternDescription: "a time as RFC 3339 writes it, or next_slot", Examples: []any{"2027-01-15T09:30:00Z"}}
+	s := &huma.Schema{Type: huma.TypeString, Pattern: "^(" + nextSlot + "|" + timePattern + ")$",
+		PatternDescription: "a time with its zone, such as 2027-01-15T09:30:00Z or 2027-01-15T10:30:00+01:00, or next_slot",
+		Examples: []any{"2027-01-15T09:30:00Z"}}
 	s.PrecomputeMessages()
 	return s
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -125,8 +126,10 @@ func (r *request) showCLI(status int, c cliRequest, message string) error {
 	}
 	v := r.view("Sign in the command line", "")
 	v.Error = message
-	v.Data = map[string]any{"Request": c, "Account": me.Name, "Presets": presets, "Draft": r.draft(),
-		"Preset": r.FormValue("preset"), "Expires": r.cliExpiry(), "Cancel": c.Callback("error", "access_denied")}
+	v.Data = map[string]any{"Request": c, "Account": me.Name, "Presets": presets,
+		// Unless the person has chosen something else, the key is for the sandbox, and cannot publish.
+		"Live":   r.FormValue("kind") == string(tenant.Live),
+		"Preset": cmp.Or(r.FormValue("preset"), "make"), "Expires": r.cliExpiry(), "Cancel": c.Callback("error", "access_denied")}
 	return r.show(status, "cli", v)
 }
 

@@ -181,6 +181,11 @@ func itemSaid(note string, item object) said {
 	case "generated":
 		text += " Its files have URLs that are valid for an hour."
 	}
+	if approval, _ := item["approval"].(object); approval["state"] == "pending" ||
+		approval["state"] == "changes_requested" {
+		text += " It waits for an approval, and is not published before: approveContentItem with call_operation, or a " +
+			"review link for a person."
+	}
 	out := pick(item, append([]string{"model", "hashtags", "slides", "script", "product_id", "content_plan_id", "social_account_ids",
 		"omitted_accounts", "publications", "cost_credits", "reserved_credits", "progress", "version"}, itemMembers...)...)
 	var files []any
@@ -235,8 +240,8 @@ func revise(ctx context.Context, c call, in reviseIn) (said, error) {
 	}
 	began := c.now()
 	var a *answer
-	if len(texts) > 0 {
-		if a, err = c.caller.call(ctx, http.MethodPatch, path, texts, c.key+"-texts"); err != nil {
+	if len(texts) > 0 { // a repeat makes the same texts, so that it needs no key
+		if a, err = c.caller.call(ctx, http.MethodPatch, path, texts, ""); err != nil {
 			return said{}, err
 		}
 	}

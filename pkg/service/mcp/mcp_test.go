@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/content-automation/api/clients"
+	contentplan "github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -255,6 +256,62 @@ func TestTheKeyFollowsTheArguments(t *testing.T) {
 		`{"a":1,"b":"x","repeat":2}`: false} {
 		if (key(arguments) == first) != same {
 			t.Errorf("%s", arguments)
+		}
+	}
+}
+
+// Texts that are changed and changed back are changed each time.
+func TestTextsAreChangedBack(t *testing.T) {
+	caption, keys := "", 0
+	f := fake(func(r *http.Request, body string) (int, string) {
+		if r.Method == http.MethodPatch {
+			caption = body
+			if r.Header.Get("Idempotency-Key") != "" {
+				keys++
+			}
+		}
+		return 200, ok(`{"id":"cnt_1","state":"generated","approval":{"state":"pending"}}`)
+	})
+	token := newKey(t, tenant.Test)
+	for _, text := range []string{"A", "B", "A"} {
+		said, failed := use(t, f, token, "revise_content", object{"content_item_id": "cnt_1", "caption": text,
+			"wait_seconds": 0})
+		if failed || caption != `{"caption":"`+text+`"}` || !strings.Contains(said, "waits for an approval") {
+			t.Errorf("%s: sent %s, said %s", text, caption, said)
+		}
+	}
+	if keys > 0 {
+		t.Errorf("%d of the changes had a key, by which a later one is a repeat", keys)
+	}
+}
+
+// The types of content of a plan are those that the API takes.
+func TestAPlanTakesTheTypesThatTheToolOffers(t *testing.T) {
+	var taken []string
+	for _, one := range contentplan.Types {
+		taken = append(taken, one.Name)
+	}
+	for _, offered := range append(taken, "music_clip") {
+		_, failed := use(t, func(*http.Request, string) (int, string) { return 202, ok(`{}`) }, newKey(t, tenant.Test),
+			"plan_week", object{"factory_id": "fac_1", "content_types": []string{offered}})
+		if failed == slices.Contains(taken, offered) {
+			t.Errorf("%s: refused %t", offered, failed)
+		}
+	}
+}
+
+// Each variant of a body can be found, with the members that differ.
+func TestAllVariantsOfABodyAreListed(t *testing.T) {
+	for _, o := range operations() {
+		if o.ID != "createFactory" {
+			continue
+		}
+		for _, want := range []string{"blogger", "brand", "entertainment", "expert", "musician", "news", "seller"} {
+			for _, p := range o.Body {
+				if (p.Name == "type" || p.Name == "settings") && !strings.Contains(p.Type, want) {
+					t.Errorf("%s has no %s: %s", p.Name, want, p.Type)
+				}
+			}
 		}
 	}
 }

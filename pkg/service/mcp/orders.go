@@ -62,7 +62,7 @@ func (s *server) addOrders() {
 	add(s, tool[planIn]{name: "plan_week", title: "Plan a week", scope: "factories:write", effect: publishes,
 		doc: "Plan the content of a week or of other days: items are generated at once, and have times. It costs credits. A " +
 			"factory with auto_publish publishes them; others are published with schedule_or_publish.",
-		values: map[string][]any{"content_types": {"short_video", "post", "carousel", "story", "music_clip"}}, run: plan})
+		values: map[string][]any{"content_types": {"short_video", "post", "carousel", "story", "long_video"}}, run: plan})
 	add(s, tool[productIn]{name: "save_product", title: "Save a product", scope: "products:write", effect: changes,
 		doc: "Create a product of a seller factory, or change the one with the same sku.", run: saveProduct})
 	add(s, tool[estimateIn]{name: "estimate", title: "Estimate the price", scope: "account:read",

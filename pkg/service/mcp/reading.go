@@ -13,10 +13,10 @@ import (
 
 // The members that lists show.
 var (
-	factoryMembers = []string{"id", "type", "name", "language", "state", "schedule", "auto_publish", "content_types",
+	factoryMembers = []string{"id", "type", "name", "language", "state", "schedule", "auto_publish", "approval", "content_types",
 		"social_account_ids"}
 	accountMembers = []string{"id", "platform", "handle", "display_name", "state", "factory_ids", "reconnect_before"}
-	itemMembers    = []string{"id", "factory_id", "kind", "state", "title", "caption", "prompt", "publish_at", "published_at",
+	itemMembers    = []string{"id", "factory_id", "kind", "state", "title", "caption", "prompt", "publish_at", "published_at", "approval",
 		"failure", "created_at"}
 	productMembers = []string{"id", "factory_id", "sku", "name", "description", "price", "url", "state"}
 )
