@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/cloud/awsenv"
-	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media/compose"
@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	logging.Setup()
+	metric.SetupLog()
 	awsenv.Must(struct{}{}, ffmpeg.Conceal())
 	f := needs.Function()
 	n, e, dir := needs.Read(f), worker.Open(f), awsenv.Must(composer.Scratch(os.TempDir()))

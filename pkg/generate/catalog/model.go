@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -130,7 +129,8 @@ func (m Model) In(region string, everywhere bool) bool {
 	if len(m.Regions) > 0 && !slices.Contains(m.Regions, region) {
 		return false
 	}
-	return m.ProviderOptions[profile.Option] == "" || profile.For(region, m.ProviderOptions, everywhere) != ""
+	return m.ProviderOptions[provider.ProfilesOption] == "" ||
+		provider.ProfileIn(region, m.ProviderOptions, everywhere) != ""
 }
 
 //go:embed models.json
