@@ -234,7 +234,7 @@ func TestBuiltNamesWhatIsMissing(t *testing.T) {
 		t.Fatalf("got %v, want it to name %s", err, missing)
 	}
 	writeBootstrap(t, s.Assets, missing)
-	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no ffmpeg") {
+	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no bin/ffmpeg") {
 		t.Fatalf("got %v, want it to name ffmpeg", err)
 	}
 	s.Stage = customer.StageLocal

@@ -6,7 +6,6 @@ import "strings"
 // have one, separated by commas.
 const ProfilesOption = "profiles"
 
-// globalProfile sends calls anywhere.
 const globalProfile = "global"
 
 // BedrockEverywhere is the name, in the list of providers, by which a stack permits Bedrock to process its calls

@@ -37,11 +37,12 @@ func (f file) mp4() (c container, err error) {
 			size, body = binary.BigEndian.Uint64(head[8:]), at+long
 		}
 		if size < uint64(body-at) || size > uint64(f.size-at) {
-			return c, fmt.Errorf("%w: box %q at %d claims %d bytes of %d", ErrUnsupported, head[4:8], at, size, f.size-at)
+			return c, fmt.Errorf("%w: box %q at %d claims %d bytes of %d", ErrUnsupported, head[4:8], at, size,
+				f.size-at)
 		}
 		end := at + int64(size)
 		switch string(head[4:8]) {
-		case "mfra": // must be the last one
+		case "mfra": // it must stay the last box of the file
 			if end == f.size {
 				insert = at
 			}

@@ -34,7 +34,7 @@ type piece struct {
 
 // container is what is known of a file from its structure.
 type container struct {
-	// packets are the places of XMP.
+	// packets are the places of the XMP that the file has.
 	packets  []span
 	manifest bool
 	// with returns the parts of the file with another XMP instead.
@@ -109,36 +109,68 @@ func (f file) statement(c container) (s Statement, err error) {
 	return s, nil
 }
 
-// Write writes a copy of a file with the statement, and the credits and models that the file has named before. A copy
-// has no other XMP. It errors as Read does.
-func Write(w io.Writer, r io.ReaderAt, size int64, s Statement) error {
+// Copy is a copy of a file with another statement. It reads the file, and holds only what differs.
+type Copy struct {
+	*io.SectionReader
+	file   file
+	pieces []piece
+}
+
+// Mark returns a copy of a file with the statement, and the credits and models that the file has named before. A copy
+// has no other XMP. Errors are those of Read.
+func Mark(r io.ReaderAt, size int64, s Statement) (*Copy, error) {
 	f := file{r, size}
 	c, err := f.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	earlier, err := f.statement(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, p := range c.with(s.With(earlier).packet()) {
-		var from io.Reader = bytes.NewReader(p.bytes)
-		if p.bytes == nil {
-			from = io.NewSectionReader(f, p.from, p.to-p.from)
+	marked := &Copy{file: f, pieces: c.with(s.With(earlier).packet())}
+	size = 0
+	for _, p := range marked.pieces {
+		size += p.length()
+	}
+	marked.SectionReader = io.NewSectionReader(parts{marked}, 0, size)
+	return marked, nil
+}
+
+func (p piece) length() int64 { return p.to - p.from + int64(len(p.bytes)) }
+
+// parts reads a copy from its pieces.
+type parts struct{ *Copy }
+
+// ReadAt implements io.ReaderAt over the pieces, one after the other.
+func (p parts) ReadAt(b []byte, at int64) (n int, err error) {
+	for _, one := range p.pieces {
+		length := one.length()
+		if at >= length {
+			at -= length
+			continue
 		}
-		if _, err := io.Copy(w, from); err != nil {
-			return fmt.Errorf("provenance: write: %w", err)
+		into := b[n:min(int64(len(b)), int64(n)+length-at)]
+		if one.bytes != nil {
+			copy(into, one.bytes[at:])
+		} else if m, err := p.file.ReadAt(into, one.from+at); m < len(into) {
+			return n + m, fmt.Errorf("provenance: read: %w", err)
+		}
+		if n, at = n+len(into), 0; n == len(b) {
+			return n, nil
 		}
 	}
-	return nil
+	return n, io.EOF
 }
 
 // Marked returns a file in memory with a statement. A file that cannot have one is returned as it is.
 func Marked(content []byte, s Statement) ([]byte, error) {
-	var b bytes.Buffer
-	err := Write(&b, bytes.NewReader(content), int64(len(content)), s)
+	marked, err := Mark(bytes.NewReader(content), int64(len(content)), s)
 	if errors.Is(err, ErrUnsupported) {
 		return content, nil
 	}
-	return b.Bytes(), err
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(marked)
 }

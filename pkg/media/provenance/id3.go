@@ -39,7 +39,7 @@ func (f file) mp3() (c container, err error) {
 		}
 	}
 	c.with = func(packet []byte) []piece {
-		frame := append(privateFrame(packet, version), make([]byte, header)...) // filling ends the frames
+		frame := append(privateFrame(packet, version), make([]byte, header)...) // what is empty ends the frames of a tag
 		tag := []byte{'I', 'D', '3', version, 0, 0}
 		tag = append(append(append(tag, bytes28(len(kept)+len(frame))...), kept...), frame...)
 		return []piece{{bytes: tag}, {span: span{end, f.size}}}
@@ -51,7 +51,7 @@ func (f file) mp3() (c container, err error) {
 func (c *container) frames(tag []byte, version byte) (kept []byte) {
 	const header = 10
 	at := 0
-	for at+header <= len(tag) && tag[at] != 0 { // behind them is filling
+	for at+header <= len(tag) && tag[at] != 0 {
 		size := int(binary.BigEndian.Uint32(tag[at+4:]))
 		if version == 4 {
 			size = sync28(tag[at+4:])

@@ -13,15 +13,15 @@ var (
 	furtherMark = []byte("http://ns.adobe.com/xmp/extension/\x00")
 )
 
-// The markers of JPEG (ITU-T T.81, table B.1).
+// The markers of JPEG (ITU-T T.81, table B.1); those of applications end at 0xef.
 const (
 	jpegScan = 0xda
-	jpegApp  = 0xe0 // to 0xef
+	jpegApp  = 0xe0
 )
 
 // jpeg looks at the segments before the picture. Its own goes behind those of JFIF and Exif.
 func (f file) jpeg() (c container, err error) {
-	const mark = 4 // the marker and the length
+	const mark = 4
 	insert := int64(2)
 	var dropped []span
 	for at, n := int64(2), 0; ; n++ {
@@ -34,7 +34,7 @@ func (f file) jpeg() (c container, err error) {
 			return c, err
 		case head[0] != 0xff:
 			return c, fmt.Errorf("%w: there is no segment at %d", ErrUnsupported, at)
-		case head[1] == 0xff: // filling
+		case head[1] == 0xff: // a marker may begin with more such bytes
 			at++
 			continue
 		}

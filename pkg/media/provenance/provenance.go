@@ -16,13 +16,13 @@ import (
 // https://cv.iptc.org/newscodes/digitalsourcetype/
 type Source string
 
-// The sources of files that the service makes. A file of which no part was generated has none.
+// The sources of files that the service makes: Composite has generated and other parts. A file of which no part was generated has none.
 const (
 	Generated Source = "trainedAlgorithmicMedia"
-	Composite Source = "compositeWithTrainedAlgorithmicMedia" // generated and other parts
+	Composite Source = "compositeWithTrainedAlgorithmicMedia"
 )
 
-// vocabulary is the address of the terms.
+// vocabulary is the beginning of the addresses of the terms.
 const vocabulary = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 
 // URI returns the address of the term, or an empty text for no source.
@@ -56,18 +56,18 @@ type Statement struct {
 // The bounds of what is read and written.
 const (
 	maxTerm   = 60
-	maxText   = 500     // bytes of a member of a statement
-	maxPacket = 1 << 20 // bytes of XMP
+	maxText   = 500 // bytes of a member of a statement
+	maxPacket = 1 << 20
 )
 
-// The namespaces of the properties.
+// The namespaces of the properties that are written and read.
 const (
 	nsRDF       = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 	nsIPTC      = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
 	nsPhotoshop = "http://ns.adobe.com/photoshop/1.0/"
 )
 
-// packet returns the statement as XMP.
+// packet returns the statement as XMP, between the processing instructions that find it in any file.
 func (s Statement) packet() []byte {
 	var b bytes.Buffer
 	b.WriteString("<?xpacket begin=\"\ufeff\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>" +
@@ -106,7 +106,7 @@ func parse(packet []byte) (s Statement) {
 	d := xml.NewDecoder(bytes.NewReader(packet))
 	d.Strict = false
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
-	var open []xml.Name // the elements around the present place
+	var open []xml.Name
 	for {
 		token, err := d.Token()
 		if err != nil {
@@ -156,7 +156,7 @@ func (s Statement) With(earlier Statement) Statement {
 	return s
 }
 
-// joined returns two lists as one.
+// joined returns two lists as one, each entry once.
 func joined(list, more string) string {
 	for one := range strings.SplitSeq(more, ", ") {
 		if one != "" && !slices.Contains(strings.Split(list, ", "), one) {

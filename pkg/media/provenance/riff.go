@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// The flags of the chunk VP8X.
+// The flags of the chunk VP8X that announce other parts of a WebP.
 const (
 	webpXMP   = 1 << 2
 	webpAlpha = 1 << 4
@@ -19,8 +19,7 @@ func (f file) riff(webp bool) (c container, err error) {
 	if webp {
 		name = "XMP "
 	}
-	first := ""         // the name of the first chunk
-	missing := int64(0) // the filling that the last one lacks
+	first, missing := "", int64(0) // the name of the first chunk, and the filling that the last one lacks
 	for at, n := int64(signature), 0; at+frame <= f.size; n++ {
 		if n > maxParts {
 			return c, fmt.Errorf("%w: it has more than %d chunks", ErrUnsupported, maxParts)
@@ -91,7 +90,7 @@ func sized(all []piece, f file) []piece {
 // extended returns the beginning of the chunk VP8X of a WebP, with the flag of XMP: the whole chunk if the file has
 // none.
 func (f file) extended(first string) ([]byte, error) {
-	const begin = 12 // of the first chunk
+	const begin = 12
 	head, err := f.bytes(begin, min(18, f.size-begin))
 	if err != nil || len(head) < 18 {
 		return nil, fmt.Errorf("%w: its first chunk is cut off", ErrUnsupported)

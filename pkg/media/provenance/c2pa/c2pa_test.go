@@ -76,7 +76,7 @@ func opened(t testing.TB, path string) *os.File {
 }
 
 // signed marks a file, signs it, and returns the path of the signed one.
-func signed(t testing.TB, l *c2pa.Library, s c2pa.Signer, ext string, claim c2pa.Claim) string {
+func signed(t testing.TB, l *c2pa.Library, s c2pa.Signer, ext string, claim provenance.Claim) string {
 	t.Helper()
 	content, err := os.ReadFile(build(t, ext))
 	if err != nil {
@@ -96,7 +96,7 @@ func signed(t testing.TB, l *c2pa.Library, s c2pa.Signer, ext string, claim c2pa
 	return to.Name()
 }
 
-func read(t testing.TB, l *c2pa.Library, path string, anchors []byte) c2pa.Report {
+func read(t testing.TB, l *c2pa.Library, path string, anchors []byte) provenance.Report {
 	t.Helper()
 	r, err := l.Read(t.Context(), files[strings.TrimPrefix(filepath.Ext(path), ".")].mime, opened(t, path), anchors)
 	if err != nil {
@@ -105,7 +105,7 @@ func read(t testing.TB, l *c2pa.Library, path string, anchors []byte) c2pa.Repor
 	return r
 }
 
-var flux = c2pa.Model{Name: "FLUX 1.1 [pro]", ID: "flux-pro-1.1", Maker: "fal"}
+var flux = provenance.Model{Name: "FLUX 1.1 [pro]", ID: "flux-pro-1.1", Maker: "fal"}
 
 // elsewhere validates a file by the binding of the library for Python.
 func elsewhere(t testing.TB, path string, anchors []byte) (store struct {
@@ -140,13 +140,13 @@ with open(path, "rb") as f:
 func TestOthersFindFilesOfEachKindValid(t *testing.T) {
 	l, s := library(t), signer(t)
 	anchor := c2pa.Anchor(s.Chain)
-	part := signed(t, l, s, "jpg", c2pa.Claim{Title: "from the model", Source: provenance.Generated,
-		Models: []c2pa.Model{flux}})
+	part := signed(t, l, s, "jpg", provenance.Claim{Title: "from the model", Source: provenance.Generated,
+		Models: []provenance.Model{flux}})
 	for ext := range files {
-		for _, relation := range []c2pa.Relation{c2pa.Component, c2pa.Parent} {
+		for _, relation := range []provenance.Relation{provenance.Component, provenance.Parent} {
 			t.Run(ext+" "+string(relation), func(t *testing.T) {
-				claim := c2pa.Claim{Title: "final", Source: provenance.Composite, Models: []c2pa.Model{flux},
-					Prompt: "post.1", Ingredients: []c2pa.Ingredient{
+				claim := provenance.Claim{Title: "final", Source: provenance.Composite, Models: []provenance.Model{flux},
+					Prompt: "post.1", Ingredients: []provenance.Ingredient{
 						{Title: "picture 1", MIMEType: "image/jpeg", Relation: relation, Model: &flux, File: opened(t, part)}}}
 				path := signed(t, l, s, ext, claim)
 				store := elsewhere(t, path, anchor)
@@ -167,13 +167,13 @@ func TestOthersFindFilesOfEachKindValid(t *testing.T) {
 					t.Errorf("without an anchor it is %s", state)
 				}
 				r := read(t, l, path, anchor)
-				if r.Signature != c2pa.Valid || r.Source == "" || r.Signer != c2pa.TestName ||
+				if r.Signature != provenance.Valid || r.Source == "" || r.Signer != c2pa.TestName ||
 					!strings.HasPrefix(r.Generator, "Content Automation") {
 					t.Errorf("%+v", r)
 				}
-				if !slices.Contains(r.Claims, c2pa.Statement{Kind: "ingredient", Name: "picture 1", As: string(relation)}) ||
-					!slices.Contains(r.Claims, c2pa.Statement{Kind: "model", Name: flux.Name}) {
-					t.Errorf("the claims are %+v", r.Claims)
+				if !slices.Contains(r.Facts, provenance.Fact{Kind: "ingredient", Name: "picture 1", As: string(relation)}) ||
+					!slices.Contains(r.Facts, provenance.Fact{Kind: "model", Name: flux.Name}) {
+					t.Errorf("the claims are %+v", r.Facts)
 				}
 			})
 		}
@@ -183,8 +183,8 @@ func TestOthersFindFilesOfEachKindValid(t *testing.T) {
 func TestAChangedFileIsInvalid(t *testing.T) {
 	l, s := library(t), signer(t)
 	for ext := range files {
-		path := signed(t, l, s, ext, c2pa.Claim{Title: "a", Source: provenance.Generated})
-		if r := read(t, l, path, nil); r.Signature != c2pa.Untrusted {
+		path := signed(t, l, s, ext, provenance.Claim{Title: "a", Source: provenance.Generated})
+		if r := read(t, l, path, nil); r.Signature != provenance.Untrusted {
 			t.Errorf("%s is %+v", ext, r)
 		}
 		content, err := os.ReadFile(path)
@@ -199,7 +199,7 @@ func TestAChangedFileIsInvalid(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := read(t, l, path, nil); r.Signature != c2pa.Invalid || len(r.Problems) == 0 {
+		if r := read(t, l, path, nil); r.Signature != provenance.Invalid || len(r.Problems) == 0 {
 			t.Errorf("a changed %s is %+v", ext, r)
 		}
 	}
@@ -208,7 +208,7 @@ func TestAChangedFileIsInvalid(t *testing.T) {
 func TestAFileWithoutAManifestHasNoSignature(t *testing.T) {
 	l := library(t)
 	for ext := range files {
-		if r := read(t, l, build(t, ext), nil); r.Signature != c2pa.None {
+		if r := read(t, l, build(t, ext), nil); r.Signature != provenance.None {
 			t.Errorf("%s: %+v", ext, r)
 		}
 	}
@@ -229,7 +229,7 @@ func TestTheErrorsOfTheKeyAndTheFileReachTheCaller(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer to.Close()
-	claim := c2pa.Claim{Title: "a", Source: provenance.Generated}
+	claim := provenance.Claim{Title: "a", Source: provenance.Generated}
 	if err := l.Sign(t.Context(), c2pa.Signer{Key: deadKey{}, Chain: s.Chain}, claim, "image/jpeg", opened(t, path),
 		to); !errors.Is(err, errDead) {
 		t.Errorf("a dead key: %v", err)
@@ -248,7 +248,7 @@ func TestTheErrorsOfTheKeyAndTheFileReachTheCaller(t *testing.T) {
 		t.Errorf("a file that is none: %v", err)
 	}
 	// And the library goes on.
-	if path := signed(t, l, s, "jpg", claim); read(t, l, path, c2pa.Anchor(s.Chain)).Signature != c2pa.Valid {
+	if path := signed(t, l, s, "jpg", claim); read(t, l, path, c2pa.Anchor(s.Chain)).Signature != provenance.Valid {
 		t.Error("later files are not signed")
 	}
 }
@@ -264,7 +264,7 @@ func TestATestCertificateIsKept(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	l := library(t)
-	if r := read(t, l, signed(t, l, b, "jpg", c2pa.Claim{Title: "a"}), c2pa.Anchor(a.Chain)); r.Signature != c2pa.Valid {
+	if r := read(t, l, signed(t, l, b, "jpg", provenance.Claim{Title: "a"}), c2pa.Anchor(a.Chain)); r.Signature != provenance.Valid {
 		t.Errorf("%+v", r)
 	}
 	if err := os.WriteFile(path, []byte("broken"), 0o600); err != nil {
@@ -278,7 +278,7 @@ func TestATestCertificateIsKept(t *testing.T) {
 // No file makes the library crash, or its report anything but a signature that does not hold.
 func FuzzRead(f *testing.F) {
 	l, s := library(f), signer(f)
-	path := signed(f, l, s, "jpg", c2pa.Claim{Title: "a", Source: provenance.Generated, Models: []c2pa.Model{flux}})
+	path := signed(f, l, s, "jpg", provenance.Claim{Title: "a", Source: provenance.Generated, Models: []provenance.Model{flux}})
 	content, err := io.ReadAll(opened(f, path))
 	if err != nil {
 		f.Fatal(err)
@@ -296,7 +296,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Signature == c2pa.Valid && len(broken) != len(content) {
+		if r.Signature == provenance.Valid && len(broken) != len(content) {
 			t.Fatalf("a cut file is %+v", r)
 		}
 	})

@@ -28,7 +28,7 @@ const testLife = 10 * 365 * 24 * time.Hour
 // localKey is a key in the memory.
 type localKey struct{ *ecdsa.PrivateKey }
 
-// Sign implements Key.
+// Sign implements Key by the algorithm ES256 of Go.
 func (k localKey) Sign(_ context.Context, data []byte) ([]byte, error) {
 	digest := sha256.Sum256(data)
 	signature, err := k.PrivateKey.Sign(rand.Reader, digest[:], crypto.SHA256)

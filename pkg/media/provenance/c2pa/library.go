@@ -109,12 +109,12 @@ type call struct {
 	err     error
 }
 
-// The callbacks find what they are for by a number. Callbacks are never freed: each is made once.
+// The callbacks find what they are for, a *stream or a *call, by a number. Callbacks are never freed: each is made once.
 var (
 	callbacks                              sync.Once
 	readBack, seekBack, writeBack, endBack uintptr
 	signBack                               uintptr
-	known                                  sync.Map // of numbers to *stream and *call
+	known                                  sync.Map
 	last                                   atomic.Uintptr
 )
 
@@ -224,7 +224,7 @@ type Error struct {
 	Text string
 }
 
-// Error implements error.
+// Error returns what the library says, for the log.
 func (e *Error) Error() string { return "c2pa: " + e.What + ": " + e.Text }
 
 func (c *call) number(of any) uintptr {

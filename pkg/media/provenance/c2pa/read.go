@@ -12,43 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/media/provenance"
 )
 
-// Signature is the state of a file's signature.
-type Signature string
-
-// The states of signatures.
-const (
-	None      Signature = "none"      // the file has no manifest
-	Valid     Signature = "valid"     // the signature holds, and its certificate is trusted
-	Untrusted Signature = "untrusted" // the signature holds, of a certificate that nobody vouches for
-	Invalid   Signature = "invalid"   // the file or its manifest was changed, or the manifest is broken
-)
-
-// Report is what a file's manifest says.
-type Report struct {
-	Signature Signature `json:"signature"`
-	// Signer is the name in the certificate, and Generator the software that has made the manifest.
-	Signer    string            `json:"signer,omitempty"`
-	Generator string            `json:"generator,omitempty"`
-	Source    provenance.Source `json:"source,omitempty"`
-	// Claims are what the file's own manifest says, and what those of its ingredients say.
-	Claims []Statement `json:"claims,omitempty"`
-	// Problems are the codes of what is wrong (C2PA 2.4, status codes).
-	Problems []string `json:"problems,omitempty"`
-}
-
-// Statement is one claim of a manifest.
-type Statement struct {
-	// Kind is action, model or ingredient.
-	Kind string `json:"kind"`
-	// Name is that of the action, of the model or of the ingredient.
-	Name string `json:"name"`
-	// By is the software that has acted, and As the relation of an ingredient.
-	By string `json:"by,omitempty"`
-	As string `json:"as,omitempty"`
-	// Source is the kind of origin that an action states.
-	Source provenance.Source `json:"source,omitempty"`
-}
-
 // maxClaims bounds the claims of a report, and maxWords the bytes of a text in it.
 const (
 	maxClaims = 100
@@ -93,7 +56,8 @@ type action struct {
 
 // Read reads the manifest of a file. The anchors, in PEM, are the certificates that are trusted to issue others. The
 // network is not asked: a manifest that is elsewhere is none.
-func (l *Library) Read(ctx context.Context, mimeType string, file io.ReadSeeker, anchors []byte) (Report, error) {
+func (l *Library) Read(ctx context.Context, mimeType string, file io.ReadSeeker, anchors []byte) (provenance.Report,
+	error) {
 	c := l.begin(ctx, nil)
 	defer c.end()
 	settings := object{
@@ -105,15 +69,15 @@ func (l *Library) Read(ctx context.Context, mimeType string, file io.ReadSeeker,
 	}
 	trust, err := json.Marshal(settings)
 	if err != nil {
-		return Report{}, fmt.Errorf("c2pa: %w", err)
+		return provenance.Report{}, fmt.Errorf("c2pa: %w", err)
 	}
 	context, err := c.context(string(trust))
 	if err != nil {
-		return Report{}, err
+		return provenance.Report{}, err
 	}
 	source, err := c.open(file)
 	if err != nil {
-		return Report{}, err
+		return provenance.Report{}, err
 	}
 	r := c.newReader(context)
 	if r != 0 {
@@ -124,32 +88,32 @@ func (l *Library) Read(ctx context.Context, mimeType string, file io.ReadSeeker,
 		var e *Error
 		switch {
 		case !errors.As(err, &e):
-			return Report{}, err
+			return provenance.Report{}, err
 		case strings.HasPrefix(e.Text, "ManifestNotFound"), strings.HasPrefix(e.Text, "NotSupported"):
-			return Report{Signature: None}, nil
+			return provenance.Report{Signature: provenance.None}, nil
 		}
-		return Report{Signature: Invalid, Problems: []string{word(e.Text)}}, nil
+		return provenance.Report{Signature: provenance.Invalid, Problems: []string{word(e.Text)}}, nil
 	}
 	c.frees(r)
 	var s store
 	if err := json.Unmarshal([]byte(c.text(c.describe(r))), &s); err != nil {
-		return Report{}, fmt.Errorf("c2pa: the library's report: %w", err)
+		return provenance.Report{}, fmt.Errorf("c2pa: the library's report: %w", err)
 	}
 	return s.report(), nil
 }
 
-func (s store) report() Report {
+func (s store) report() provenance.Report {
 	active := s.Manifests[s.Active]
-	r := Report{Signature: Untrusted, Signer: clip(active.Signature.Name)}
+	r := provenance.Report{Signature: provenance.Untrusted, Signer: clip(active.Signature.Name)}
 	if r.Signer == "" {
 		r.Signer = clip(active.Signature.Issuer)
 	}
 	switch s.State {
 	case "Trusted":
-		r.Signature = Valid
+		r.Signature = provenance.Valid
 	case "Valid":
 	default:
-		r.Signature = Invalid
+		r.Signature = provenance.Invalid
 	}
 	for _, p := range s.Status {
 		if len(r.Problems) < maxClaims && !slices.Contains(r.Problems, p.Code) {
@@ -161,7 +125,7 @@ func (s store) report() Report {
 	}
 	s.state(&r, active)
 	for _, in := range active.Ingredients {
-		r.claim(Statement{Kind: "ingredient", Name: in.Title, As: in.Relation})
+		claim(&r, provenance.Fact{Kind: "ingredient", Name: in.Title, As: in.Relation})
 		if of, ok := s.Manifests[in.Active]; ok {
 			s.state(&r, of)
 		}
@@ -170,36 +134,36 @@ func (s store) report() Report {
 }
 
 // state adds the actions and models of a manifest to a report.
-func (s store) state(r *Report, m manifest) {
+func (s store) state(r *provenance.Report, m manifest) {
 	for _, a := range m.Assertions {
 		switch {
 		case strings.HasPrefix(a.Label, "c2pa.actions"):
 			var done struct {
 				Actions []action `json:"actions"`
 			}
-			_ = json.Unmarshal(a.Data, &done) // what has another form says nothing
+			_ = json.Unmarshal(a.Data, &done) // an assertion that has another form says nothing
 			for _, one := range done.Actions {
 				source := provenance.SourceOf(one.Source)
 				if r.Source == "" {
 					r.Source = source
 				}
-				r.claim(Statement{Kind: "action", Name: one.Action, By: nameOf(one.Agent), Source: source})
+				claim(r, provenance.Fact{Kind: "action", Name: one.Action, By: nameOf(one.Agent), Source: source})
 			}
 		case strings.HasPrefix(a.Label, "c2pa.ai-disclosure"):
 			var model struct {
 				Name string `json:"modelName"`
 			}
 			if json.Unmarshal(a.Data, &model) == nil && model.Name != "" {
-				r.claim(Statement{Kind: "model", Name: model.Name})
+				claim(r, provenance.Fact{Kind: "model", Name: model.Name})
 			}
 		}
 	}
 }
 
-func (r *Report) claim(s Statement) {
+func claim(r *provenance.Report, s provenance.Fact) {
 	s.Name, s.By, s.As = clip(s.Name), clip(s.By), clip(s.As)
-	if len(r.Claims) < maxClaims && !slices.Contains(r.Claims, s) {
-		r.Claims = append(r.Claims, s)
+	if len(r.Facts) < maxClaims && !slices.Contains(r.Facts, s) {
+		r.Facts = append(r.Facts, s)
 	}
 }
 

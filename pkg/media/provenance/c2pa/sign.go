@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime/debug"
+	"sync"
 	"unsafe"
 
 	"github.com/content-automation/api/pkg/media/provenance"
 )
 
-// Key signs.
+// Key signs data without giving itself away.
 type Key interface {
 	// Sign returns the ES256 signature of data: two numbers of 32 bytes each.
 	Sign(ctx context.Context, data []byte) ([]byte, error)
@@ -24,58 +26,30 @@ type Signer struct {
 	Chain []byte
 }
 
-// Model is a generative model.
-type Model struct {
-	// Name is that for people, and ID that of the catalog.
-	Name, ID string
-	// Maker is the provider that runs it.
-	Maker string
-}
-
-// Relation is the relation of an ingredient to the file.
-type Relation string
-
-// The relations (C2PA 2.4, ingredients).
-const (
-	Parent    Relation = "parentOf"    // the file is a changed version of it
-	Component Relation = "componentOf" // the file has it as a part
-)
-
-// Ingredient is a file that another one is made of.
-type Ingredient struct {
-	Title    string
-	MIMEType string
-	Relation Relation
-	// Model has made it, or is nil for a file of the caller.
-	Model *Model
-	File  io.ReadSeeker
-}
-
-// Claim is what a manifest says of a file.
-type Claim struct {
-	Title  string
-	Source provenance.Source
-	// Models are those that have made parts of it, texts included.
-	Models []Model
-	// Prompt is the version of the prompt of the texts. It may be empty.
-	Prompt      string
-	Ingredients []Ingredient
-	// Version is that of the service.
-	Version string
-}
-
 // generator is the name of the service in manifests.
 const generator = "Content Automation"
 
+// release returns the version of the service: that of the sources that the program is built of.
+var release = sync.OnceValue(func() string {
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range build.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value[:min(len(s.Value), 12)]
+			}
+		}
+	}
+	return "unknown"
+})
+
 // settings are those of each signature: no pictures of the files in the manifests, no second reading, and no calls of
 // the network.
-const settings = `{"builder": {"thumbnail": {"enabled": false}, "actions": {"auto_created_action": {"enabled": false}, ` +
-	`"auto_opened_action": {"enabled": false}, "auto_placed_action": {"enabled": false}}}, ` +
+const settings = `{"builder": {"thumbnail": {"enabled": false}, "actions": {"auto_created_action": {"enabled": false},` +
+	` "auto_opened_action": {"enabled": false}, "auto_placed_action": {"enabled": false}}}, ` +
 	`"verify": {"verify_after_sign": false, "remote_manifest_fetch": false, "ocsp_fetch": false}, ` +
 	`"core": {"backing_store_memory_threshold_in_mb": 64}}`
 
 // Sign writes a copy of a file with a signed manifest. The manifests of its ingredients come with it.
-func (l *Library) Sign(ctx context.Context, s Signer, claim Claim, mimeType string, from io.ReadSeeker,
+func (l *Library) Sign(ctx context.Context, s Signer, claim provenance.Claim, mimeType string, from io.ReadSeeker,
 	to io.ReadWriteSeeker) error {
 	c := l.begin(ctx, s.Key)
 	defer c.end()
@@ -83,13 +57,13 @@ func (l *Library) Sign(ctx context.Context, s Signer, claim Claim, mimeType stri
 	if err != nil {
 		return err
 	}
-	definition, err := json.Marshal(claim.definition(mimeType))
+	described, err := json.Marshal(definition(claim, mimeType))
 	if err != nil {
 		return fmt.Errorf("c2pa: %w", err)
 	}
 	b := c.newBuilder(context)
 	if b != 0 {
-		b = c.define(b, string(definition)) // the one before is freed by it
+		b = c.define(b, string(described)) // the one before is freed by it
 	}
 	if b == 0 {
 		return c.fail("define the manifest")
@@ -124,7 +98,7 @@ func (l *Library) Sign(ctx context.Context, s Signer, claim Claim, mimeType stri
 }
 
 // add adds an ingredient. One that the library cannot read has no manifest to keep: it is named without its content.
-func (c *call) add(builder handle, n int, in Ingredient) error {
+func (c *call) add(builder handle, n int, in provenance.Ingredient) error {
 	file, err := c.open(in.File)
 	if err != nil {
 		return err
@@ -146,15 +120,15 @@ func ingredientID(n int) string { return fmt.Sprintf("ingredient-%d", n+1) }
 type object = map[string]any
 
 // definition returns the manifest in the library's form.
-func (claim Claim) definition(mimeType string) object {
-	assertions := []object{{"label": "c2pa.actions.v2", "data": object{"actions": claim.actions()}}}
+func definition(claim provenance.Claim, mimeType string) object {
+	assertions := []object{{"label": "c2pa.actions.v2", "data": object{"actions": actions(claim)}}}
 	for _, m := range claim.Models {
 		assertions = append(assertions, object{"label": "c2pa.ai-disclosure", "data": object{
 			"modelType": "c2pa.types.model", "modelName": m.Name, "modelIdentifier": m.ID,
 		}})
 	}
 	return object{
-		"claim_generator_info": []object{{"name": generator, "version": claim.Version}},
+		"claim_generator_info": []object{{"name": generator, "version": release()}},
 		"title":                claim.Title, "format": mimeType, "assertions": assertions,
 	}
 }
@@ -163,10 +137,10 @@ func (claim Claim) definition(mimeType string) object {
 const mixed provenance.Source = "composite"
 
 // actions returns what was done. The first action creates the file, or opens the one that it is a version of.
-func (claim Claim) actions() (all []object) {
+func actions(claim provenance.Claim) (all []object) {
 	first := object{"action": "c2pa.created", "digitalSourceType": cmp.Or(claim.Source, mixed).URI()}
 	for i, in := range claim.Ingredients {
-		if in.Relation == Parent {
+		if in.Relation == provenance.Parent {
 			first = object{"action": "c2pa.opened", "parameters": object{"ingredientIds": []string{ingredientID(i)}}}
 		}
 	}
@@ -182,19 +156,19 @@ func (claim Claim) actions() (all []object) {
 	if first["action"] == "c2pa.opened" && claim.Source != "" {
 		edited := object{"action": "c2pa.edited", "digitalSourceType": claim.Source.URI()}
 		if len(claim.Models) > 0 {
-			edited["softwareAgent"] = claim.Models[0].agent()
+			edited["softwareAgent"] = agent(claim.Models[0])
 		}
 		all = append(all, edited)
 	} else if len(claim.Models) == 1 {
-		first["softwareAgent"] = claim.Models[0].agent()
+		first["softwareAgent"] = agent(claim.Models[0])
 	}
 	for i, in := range claim.Ingredients {
-		if in.Relation != Component {
+		if in.Relation != provenance.Component {
 			continue
 		}
 		placed := object{"action": "c2pa.placed", "parameters": object{"ingredientIds": []string{ingredientID(i)}}}
 		if in.Model != nil {
-			placed["softwareAgent"] = in.Model.agent()
+			placed["softwareAgent"] = agent(*in.Model)
 			placed["digitalSourceType"] = provenance.Generated.URI()
 		}
 		all = append(all, placed)
@@ -203,6 +177,6 @@ func (claim Claim) actions() (all []object) {
 }
 
 // agent returns the model as the software that has acted.
-func (m Model) agent() object {
+func agent(m provenance.Model) object {
 	return object{"name": m.Name, "com.content-automation.model": m.ID, "com.content-automation.provider": m.Maker}
 }
