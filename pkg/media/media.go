@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/media/provenance"
 )
 
 // Type is the type of a file, independent of its format.
@@ -56,6 +57,8 @@ type File struct {
 	Provenance *Provenance `json:"provenance,omitempty"`
 	// Likeness is the hash of what a finished picture shows, of package provenance.
 	Likeness string `json:"likeness,omitempty"`
+	// Inspection is what was found out about the origin of a file that a caller has brought in.
+	Inspection *provenance.Inspection `json:"inspection,omitempty"`
 }
 
 // Provenance is what a file says of its origin.

@@ -1,6 +1,7 @@
 package customer_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -247,6 +248,14 @@ func TestBuiltNamesWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(programs, "ffmpeg"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no lib/libc2pa_c.so") {
+		t.Fatalf("got %v, want it to name the library", err)
+	}
+	library := filepath.Join(s.Layer(), "lib")
+	if err := errors.Join(os.MkdirAll(library, 0o755), os.WriteFile(filepath.Join(library, "libc2pa_c.so"), nil,
+		0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Built(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/content-automation/api/pkg/media/compose/sample"
+	photos "github.com/content-automation/api/pkg/media/compose/sample"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/media/provenance"
 )
@@ -31,7 +31,7 @@ func with(t *testing.T, content []byte, name, body string) []byte {
 
 // Of a picture that comes in, the marks of its origin stay, and what is personal goes.
 func TestMarksOfInputsStayAndPersonalDataGoes(t *testing.T) {
-	shown, err := jpeg.Decode(bytes.NewReader(sample.Picture(120, 150, 1)))
+	shown, err := jpeg.Decode(bytes.NewReader(photos.Picture(120, 150, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package provenance
 
 import (
 	"context"
+	"errors"
 	"io"
 )
 
@@ -57,10 +58,11 @@ const (
 // Report is what a file's manifest says.
 type Report struct {
 	Signature Signature `json:"signature"`
-	// Signer is the name in the certificate, and Generator the software that has made the manifest.
+	// Signer is the name in the certificate, Generator the software that has made the manifest, and Signed the kind of
+	// origin that the manifest states.
 	Signer    string `json:"signer,omitempty"`
 	Generator string `json:"generator,omitempty"`
-	Source    Source `json:"source,omitempty"`
+	Signed    Source `json:"signed_source,omitempty"`
 	// Facts are what the file's own manifest says, and what those of its ingredients say.
 	Facts []Fact `json:"facts,omitempty"`
 	// Problems are the codes of what is wrong (C2PA 2.4, status codes).
@@ -84,4 +86,37 @@ type Fact struct {
 type Reader interface {
 	// Read reads the manifest of a file, and checks its signature.
 	Read(ctx context.Context, mimeType string, file io.ReadSeeker) (Report, error)
+}
+
+// Inspection is what was found out about the origin of a file that came in.
+type Inspection struct {
+	Statement
+	Report
+	// SHA256 is the hash of the file as it came, and Likeness that of the picture, or empty.
+	SHA256   string `json:"sha256"`
+	Likeness string `json:"likeness,omitempty"`
+}
+
+// Unchecked is the problem of a manifest that nothing was there to check.
+const Unchecked = "unchecked"
+
+// Inspect finds out what a file says of its origin. Without a reader, manifests are not checked.
+func Inspect(ctx context.Context, r Reader, mimeType string, file io.ReaderAt, size int64) (i Inspection, err error) {
+	i.Signature = None
+	found, err := Read(file, size)
+	if errors.Is(err, ErrUnsupported) {
+		return i, nil
+	}
+	if err != nil {
+		return i, err
+	}
+	i.Statement = found.Statement
+	switch {
+	case !found.Manifest:
+	case r == nil:
+		i.Report = Report{Signature: Untrusted, Problems: []string{Unchecked}}
+	default:
+		i.Report, err = r.Read(ctx, mimeType, io.NewSectionReader(file, 0, size))
+	}
+	return i, err
 }

@@ -167,7 +167,7 @@ func TestOthersFindFilesOfEachKindValid(t *testing.T) {
 					t.Errorf("without an anchor it is %s", state)
 				}
 				r := read(t, l, path, anchor)
-				if r.Signature != provenance.Valid || r.Source == "" || r.Signer != c2pa.TestName ||
+				if r.Signature != provenance.Valid || r.Signed == "" || r.Signer != c2pa.TestName ||
 					!strings.HasPrefix(r.Generator, "Content Automation") {
 					t.Errorf("%+v", r)
 				}

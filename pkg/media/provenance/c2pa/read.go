@@ -144,8 +144,8 @@ func (s store) state(r *provenance.Report, m manifest) {
 			_ = json.Unmarshal(a.Data, &done) // an assertion that has another form says nothing
 			for _, one := range done.Actions {
 				source := provenance.SourceOf(one.Source)
-				if r.Source == "" {
-					r.Source = source
+				if r.Signed == "" {
+					r.Signed = source
 				}
 				claim(r, provenance.Fact{Kind: "action", Name: one.Action, By: nameOf(one.Agent), Source: source})
 			}
