@@ -10,13 +10,13 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/cloud/awsenv"
-	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/store"
 )
 
 func main() {
-	logging.Setup()
+	metric.SetupLog()
 	cfg := awsenv.Must(awsenv.Config())
 	n := needs.Read(needs.Function())
 	a := authorizer.New(credential.NewCounter(store.Open(cfg, n.Table), time.Now), signin.New(n.SignIn, time.Now),

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/cloud/awsenv"
-	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	logging.Setup()
+	metric.SetupLog()
 	cfg, n := awsenv.Must(awsenv.Config()), needs.Read(needs.Function())
 	db, secret := store.Open(cfg, n.Table), stored.Secret(cfg, n.SealSecret, time.Now)
 	var pool connection.Pool

@@ -4,12 +4,12 @@ package main
 import (
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/service/mcp"
 )
 
 func main() {
-	logging.Setup()
+	metric.SetupLog()
 	lambda.Start(mcp.Lambda(mcp.Open(needs.Read(needs.Function()).SignIn)))
 }

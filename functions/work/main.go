@@ -4,13 +4,13 @@ package main
 import (
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
 func main() {
-	logging.Setup()
+	metric.SetupLog()
 	f := needs.Function()
 	row := worker.Named(f.Name)
 	if row.Prepare != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -109,8 +110,9 @@ type shelf struct {
 var _ worker.Files = (*shelf)(nil)
 
 // Save implements generate.Objects. It takes one request.
-func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
-	f, err := s.files.Save(ctx, place, n, body)
+func (s *shelf) Save(ctx context.Context, place media.Place, n int, body io.Reader,
+	said *provenance.Statement) (media.File, error) {
+	f, err := s.files.Save(ctx, place, n, body, said)
 	if err == nil {
 		s.used.stores(f.Type)
 	}
@@ -144,7 +146,7 @@ type cutter struct {
 
 // Compose implements generate.Composer. It fetches each part by one request.
 func (c cutter) Compose(
-	ctx context.Context, what generate.Composition, draft bool, progress func(int), save generate.Save,
+	ctx context.Context, what generate.Composition, o generate.Origin, progress func(int), save generate.Save,
 ) error {
 	var longest time.Duration
 	fetched := map[string]bool{}
@@ -173,5 +175,5 @@ func (c cutter) Compose(
 		longest = time.Duration(longest.Seconds() * float64(cutWait))
 	}
 	c.used.waited += longest
-	return c.Composer.Compose(ctx, what, draft, progress, save)
+	return c.Composer.Compose(ctx, what, o, progress, save)
 }

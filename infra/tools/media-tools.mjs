@@ -1,7 +1,7 @@
-// Puts what pkg/media/compose works with into .tools/media: ffmpeg, ffprobe for the
-// tests, and the fonts, each with its licence. Every archive is pinned by its
-// checksum. Only the files that are needed are kept: the archives hold ten times
-// as much.
+// Puts what pkg/media works with into .tools/media: ffmpeg, the fonts and the library
+// of C2PA, each with its licence; and for the tests ffprobe, exiftool and C2PA's
+// binding for Python. Every archive is pinned by its checksum. Only the files that
+// are needed are kept: the archives hold ten times as much.
 //
 //   node infra/tools/media-tools.mjs               the tools of this machine
 //   node infra/tools/media-tools.mjs layer arm64   a Lambda layer, into build/layer/arm64
@@ -15,11 +15,19 @@ import { fileURLToPath } from 'node:url';
 // The static builds of ffmpeg 7.0.2 in the wheels of imageio-ffmpeg, and of ffprobe.
 const ffmpegVersion = '0.7.0';
 const ffprobeVersion = '5.2.0';
+
+// The library of C2PA (c2pa-rs) in the wheels of c2pa-python, which has its binding for Python.
+const c2paVersion = '0.38.0';
+
+// exiftool, which reads the metadata of files in the tests.
+const exiftool = ['exiftool-vendored.pl', '13.59.3', 'QmYq2JKCXRK9Uo3E3nHb0gQ6Xce2HK7wPtrHF5r+IYWyiM5WkOhiT3BesLI9lvJvPAbzjqFxQlrjXv+/cuSX/Q=='];
+
 const builds = {
   x86_64: {
     platform: 'manylinux2014_x86_64',
     wheel: '4e1f36bef7bedd4bc5dc25f60a8345d88f57133fa1e754f09b411ac61b854408',
     binary: 'imageio_ffmpeg/binaries/ffmpeg-linux-x86_64-v7.0.2',
+    c2pa: { platform: 'manylinux_2_28_x86_64', wheel: '9739589e69e5891da80d9b2cc2549c8a9b224d9131cafed4582d5746a155fd2d' },
     ffprobe: '@ffprobe-installer/linux-x64',
     integrity: 'D3UeqTLYPNs7pBWPLUYGehPdRVqU8eACox4OZy3pZUZatxye2YKlvBwEfaLdL1v2Z4FOAlLUhms0kY8m8kqSRA==',
   },
@@ -27,6 +35,7 @@ const builds = {
     platform: 'manylinux2014_aarch64',
     wheel: '588a23c6a1c55a7cb51febfe97d3ef8dd5e7fa0ef7e14c7da8828e2886bdd3a3',
     binary: 'imageio_ffmpeg/binaries/ffmpeg-linux-aarch64-v7.0.2',
+    c2pa: { platform: 'manylinux_2_28_aarch64', wheel: 'dcdc16c23178cb580c1017dca88ca2f6f516b3748ecf4c69acfff78ea385feb8' },
     ffprobe: '@ffprobe-installer/linux-arm64',
     integrity: 'X1VvWtlLs6ScP73biVLuHD5ohKJKsMTa0vafCESOen4mOoNeLAYbxOVxDWAdFz9cpZgRiloFj5QD6nDj8E28yQ==',
   },
@@ -71,17 +80,26 @@ function take(archive, path, file) {
   writeFileSync(file, execFileSync('tar', ['-xzOf', archive, path], { maxBuffer: 256 << 20 }));
 }
 
-function ffmpeg(scratch, build, file) {
+// unpacked downloads a wheel, and returns the folder with its files.
+function unpacked(scratch, name, version, platform, wheel) {
   const to = mkdtempSync(join(scratch, 'wheel-'));
   execFileSync('python3', ['-m', 'venv', join(to, 'venv')]);
   const python = join(to, 'venv', 'bin', 'python');
   const archives = join(to, 'archives');
   execFileSync(python, ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:',
-    '--platform', build.platform, '--dest', archives, `imageio-ffmpeg==${ffmpegVersion}`], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const wheel = check(join(archives, readdirSync(archives)[0]), 'sha256', 'hex', build.wheel);
-  execFileSync(python, ['-m', 'zipfile', '-e', wheel, to]);
-  copyFileSync(join(to, build.binary), file);
+    '--platform', platform, '--dest', archives, `${name}==${version}`], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(python, ['-m', 'zipfile', '-e', check(join(archives, readdirSync(archives)[0]), 'sha256', 'hex', wheel), to]);
+  return to;
+}
+
+function ffmpeg(scratch, build, file) {
+  copyFileSync(join(unpacked(scratch, 'imageio-ffmpeg', ffmpegVersion, build.platform, build.wheel), build.binary), file);
   chmodSync(file, 0o755);
+}
+
+// c2pa returns the folder of the library of C2PA and its binding for Python.
+function c2pa(scratch, { c2pa: { platform, wheel } }) {
+  return join(unpacked(scratch, 'c2pa-python', c2paVersion, platform, wheel), 'c2pa');
 }
 
 // install fills a folder anew, unless it is there as this script makes it.
@@ -113,6 +131,12 @@ function tools(part, scratch) {
   ffmpeg(scratch, builds[arch], join(part, 'ffmpeg'));
   take(npmPackage(scratch, builds[arch].ffprobe, ffprobeVersion, builds[arch].integrity), 'package/ffprobe', join(part, 'ffprobe'));
   chmodSync(join(part, 'ffprobe'), 0o755);
+  const library = c2pa(scratch, builds[arch]);
+  mkdirSync(join(part, 'c2pa', 'libs'), { recursive: true });
+  for (const file of ['__init__.py', 'c2pa.py', 'lib.py', 'libs/libc2pa_c.so']) copyFileSync(join(library, file), join(part, 'c2pa', file));
+  mkdirSync(join(part, 'exiftool'));
+  execFileSync('tar', ['-xzf', npmPackage(scratch, ...exiftool), '-C', join(part, 'exiftool'), '--strip-components', '2',
+    'package/bin/exiftool', 'package/bin/lib', 'package/bin/README']);
   for (const [name, version, file, integrity] of fonts) {
     const archive = npmPackage(scratch, `@expo-google-fonts/${name}`, version, integrity);
     take(archive, `package/700Bold/${file}_700Bold.ttf`, join(part, 'fonts', `${file}-Bold.ttf`));
@@ -131,6 +155,8 @@ if (process.argv[2] === 'layer') {
     mkdirSync(join(part, 'bin'), { recursive: true });
     mkdirSync(join(part, 'fonts'));
     ffmpeg(scratch, builds[arch], join(part, 'bin', 'ffmpeg'));
+    mkdirSync(join(part, 'lib'));
+    copyFileSync(join(c2pa(scratch, builds[arch]), 'libs', 'libc2pa_c.so'), join(part, 'lib', 'libc2pa_c.so'));
     for (const file of readdirSync(join(media, 'fonts'))) copyFileSync(join(media, 'fonts', file), join(part, 'fonts', file));
   });
 }

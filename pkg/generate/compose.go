@@ -9,7 +9,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/media"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -43,15 +42,15 @@ type Looking interface {
 
 // Composer composes media. Only the function compose has one.
 type Composer interface {
-	// Compose composes media of stored files, and passes each file with its role to save. A draft takes a fraction of
-	// the time. During the composition progress receives the completed percentage. An error of type *provider.Error is
-	// final unless it is Transient. It has a code of provider.FailureCodes and a message that says how to correct the
-	// problem.
-	Compose(ctx context.Context, c Composition, draft bool, progress func(percent int), save Save) error
+	// Compose composes media of stored files, and passes each file to save. Each file says its origin. A draft, of a
+	// test key, takes a fraction of the time. During the composition progress receives the completed percentage. An
+	// error of type *provider.Error is final unless it is Transient. It has a code of provider.FailureCodes and a
+	// message that says how to correct the problem.
+	Compose(ctx context.Context, c Composition, o Origin, progress func(percent int), save Save) error
 }
 
-// Save stores a composed file.
-type Save func(role media.Role, body io.Reader) error
+// Save stores a composed file, of which f has the role, the provenance and the likeness.
+type Save func(f media.File, body io.Reader) error
 
 // The number of times in a row that a composition may fail, and the number of times that a function may die of it: its
 // cause would end every attempt.
@@ -108,9 +107,10 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 	held, end := a.WhileHeld(ctx)
 	defer end(nil)
 	var made Made
-	save := func(role media.Role, body io.Reader) error {
-		f, err := w.Objects.Save(held, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n)+len(made.Files), body)
-		f.Role = role
+	save := func(as media.File, body io.Reader) error {
+		f, err := w.Objects.Save(held, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n)+len(made.Files), body,
+			nil)
+		f.Role, f.Provenance, f.Likeness = as.Role, as.Provenance, as.Likeness
 		made.Files = append(made.Files, f)
 		return err
 	}
@@ -121,7 +121,7 @@ func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err e
 			w.report(held, a, percent, end)
 		}
 	}
-	err = w.Composer.Compose(held, what, a.Mode == tenant.Test, progress, save)
+	err = w.Composer.Compose(held, what, a.origin(work), progress, save)
 	switch {
 	case errors.Is(context.Cause(held), task.ErrMoved):
 		return o, task.ErrMoved

@@ -25,7 +25,7 @@ type composer struct {
 	during func(ctx context.Context, run int, progress func(int)) error
 }
 
-func (c *composer) Compose(ctx context.Context, what generate.Composition, _ bool, progress func(int),
+func (c *composer) Compose(ctx context.Context, what generate.Composition, _ generate.Origin, progress func(int),
 	save generate.Save) error {
 	c.runs++
 	c.asked = append(c.asked, what)
@@ -34,7 +34,7 @@ func (c *composer) Compose(ctx context.Context, what generate.Composition, _ boo
 			return err
 		}
 	}
-	return errors.Join(save(media.Final, strings.NewReader("a")), save(media.Poster, strings.NewReader("b")))
+	return errors.Join(save(media.File{Role: media.Final}, strings.NewReader("a")), save(media.File{Role: media.Poster}, strings.NewReader("b")))
 }
 
 // errKilled stands for a function that dies: its context ends, and nothing is written.

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -144,8 +145,9 @@ type Providers interface {
 // Objects stores files.
 type Objects interface {
 	// Save stores the n-th file of a place and describes it. A file of the same place and number replaces the object.
-	// Save returns unsupported_media for a file of a type that is not served.
-	Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error)
+	// Save returns unsupported_media for a file of a type that is not served. If s is not nil, the stored file says its
+	// origin, unless it has a manifest, which the change would break.
+	Save(ctx context.Context, place media.Place, n int, body io.Reader, s *provenance.Statement) (media.File, error)
 	// Open reads the object of a key. Its error has the code not_found if there is none.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 	// Remove removes all files of an attempt, including unknown ones. It succeeds if there are none.

@@ -584,5 +584,11 @@ func TestFilesOfADeletedResourceAreRemoved(t *testing.T) {
 	if len(w.objects.saved) != 1 {
 		t.Errorf("there is still %v", w.objects.saved)
 	}
+	for subject, want := range map[string]bool{"thing_1": false, "thing_2": true} {
+		e, err := generate.Find(t.Context(), w.db, owner, "the hash of "+subject+"_1_1", "")
+		if err != nil || (e != nil) != want || e != nil && (e.Subject != subject || e.File != subject+"_1_1") {
+			t.Errorf("the register has %+v of %s, %v", e, subject, err)
+		}
+	}
 	w.settled(20)
 }

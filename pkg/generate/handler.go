@@ -107,6 +107,9 @@ func (w handler) finish(ctx context.Context, a attempt) (o task.Outcome, err err
 			}
 		}
 		leave(tx, a.Owner, a.Risk)
+		if err := Register(tx, a.Owner, a.entries(w.Now())); err != nil {
+			return err
+		}
 		return work.Succeed(tx, w.Now(), made, hold.Credits+extra)
 	})
 	return o, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -412,7 +413,8 @@ type memory struct {
 	seconds float64
 }
 
-func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reader,
+	_ *provenance.Statement) (media.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.err != nil {
@@ -426,7 +428,7 @@ func (m *memory) Save(_ context.Context, place media.Place, n int, body io.Reade
 	}
 	m.saved[place.Key(n, "png")]++
 	f := media.File{ID: place.ID(n), Type: media.Image, Key: place.Key(n, "png"), Width: 8, Height: 8, Bytes: 1,
-		DurationSeconds: m.seconds}
+		DurationSeconds: m.seconds, SHA256: "the hash of " + place.ID(n)}
 	if m.typ != "" {
 		f.Type = m.typ
 	}

@@ -27,7 +27,7 @@ func RemoveFiles(tx *store.Tx, now time.Time, o tenant.Owner, subject string, at
 // remover is the handler of Remove. It tries without end: files that a customer has deleted must not stay.
 type remover struct{ *Worker }
 
-// Step removes the files. A repeated step finds none.
+// Step removes the files, and their entries in the register. A repeated step finds none.
 func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	var r removal
 	if err := s.Decode(&r); err != nil {
@@ -39,5 +39,5 @@ func (w remover) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		}
 	}
 	o.Done = true
-	return o, nil
+	return o, unregister(ctx, w.DB, s.Subject)
 }

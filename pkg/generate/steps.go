@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -247,9 +248,9 @@ func (w *Worker) storeFiles(ctx context.Context, a *attempt, result provider.Res
 	part := &a.Parts[a.n]
 	made := Made{Text: result.Text, Object: result.Object, Marks: result.Marks}
 	place := placeOf(a.Owner, a.Subject, a.Attempt)
-	first := a.firstFile(a.n)
+	first, said := a.firstFile(a.n), part.statement()
 	for i, f := range result.Media {
-		saved, err := w.saveFile(ctx, place, first+i, f)
+		saved, err := w.saveFile(ctx, place, first+i, f, &said)
 		if err != nil {
 			return err
 		}
@@ -284,7 +285,7 @@ func (w *Worker) copyFile(ctx context.Context, a *attempt) error {
 		return err
 	}
 	defer body.Close()
-	f, err := w.Objects.Save(ctx, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n), body)
+	f, err := w.Objects.Save(ctx, placeOf(a.Owner, a.Subject, a.Attempt), a.firstFile(a.n), body, nil)
 	if err != nil {
 		return err
 	}
@@ -311,13 +312,14 @@ func (p *part) measure(made Made, characters int) error {
 	return nil
 }
 
-func (w *Worker) saveFile(ctx context.Context, place media.Place, n int, f provider.File) (media.File, error) {
+func (w *Worker) saveFile(ctx context.Context, place media.Place, n int, f provider.File,
+	s *provenance.Statement) (media.File, error) {
 	body, err := f.Open(ctx)
 	if err != nil {
 		return media.File{}, err
 	}
 	defer body.Close()
-	return w.Objects.Save(ctx, place, n, body)
+	return w.Objects.Save(ctx, place, n, body, s)
 }
 
 // accepted refuses a file that was read without error, but is not of the requested type.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/web"
-	"github.com/content-automation/api/pkg/cloud/logging"
+	"github.com/content-automation/api/pkg/cloud/metric"
 )
 
 // margin is the part of a function's time that is reserved for answering and auditing a call that takes too long.
@@ -27,7 +27,7 @@ const margin = 500 * time.Millisecond
 // StartLambda serves a handler as a Lambda function behind API Gateway. It does
 // not return.
 func StartLambda(h http.Handler) {
-	logging.Setup()
+	metric.SetupLog()
 	lambda.Start(Lambda(h))
 }
 

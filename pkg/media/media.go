@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/media/provenance"
 )
 
 // Type is the type of a file, independent of its format.
@@ -52,6 +53,23 @@ type File struct {
 	SHA256          string  `json:"sha256"`
 	// Alt describes a picture to those who cannot see it.
 	Alt string `json:"alt_text,omitempty"`
+	// Provenance is what the file says of its origin. It is nil for a file that nobody has marked.
+	Provenance *Provenance `json:"provenance,omitempty"`
+	// Likeness is the hash of what a finished picture shows, of package provenance.
+	Likeness string `json:"likeness,omitempty"`
+	// Inspection is what was found out about the origin of a file that a caller has brought in.
+	Inspection *provenance.Inspection `json:"inspection,omitempty"`
+}
+
+// Provenance is what a file says of its origin.
+type Provenance struct {
+	// IPTC's term for how the file was made, which its XMP has: `trainedAlgorithmicMedia` if models have made it,
+	// `compositeWithTrainedAlgorithmicMedia` if there are files of yours in it. Absent if no part was generated.
+	DigitalSourceType string `json:"digital_source_type,omitempty" format:"uri"`
+	// Whether the file has Content Credentials: a signed manifest of C2PA.
+	C2PA bool `json:"c2pa"`
+	// Name in the certificate of the signature. Absent without one of this service.
+	Signer string `json:"signer,omitempty" example:"Acme GmbH"`
 }
 
 // View is a File as the API returns it.
@@ -79,6 +97,8 @@ type View struct {
 	// What is seen, for people who cannot see it, in the language of the item; generated pictures of content items
 	// only. Platforms that take an alternative text get it, unless options of the publication have another.
 	AltText string `json:"alt_text,omitempty"`
+	// What the file says of its origin. Absent for captions and for your own files.
+	Provenance *Provenance `json:"provenance,omitempty"`
 }
 
 // Place is the location of the files of one attempt at one resource.

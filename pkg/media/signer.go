@@ -109,6 +109,7 @@ func (s *Signer) View(ctx context.Context, f File) (View, error) {
 		Bytes:           f.Bytes,
 		SHA256:          f.SHA256,
 		AltText:         f.Alt,
+		Provenance:      f.Provenance,
 	}, nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -94,7 +94,7 @@ func (h Hours) Times() (from, to time.Time) {
 // inference profiles if the customer accepts them.
 func (s Settings) ProviderList() []string {
 	if s.GlobalProfiles {
-		return append(slices.Clone(s.Providers), profile.Everywhere)
+		return append(slices.Clone(s.Providers), provider.BedrockEverywhere)
 	}
 	return s.Providers
 }

@@ -60,6 +60,9 @@ func (s Settings) KeyAlias() string { return "alias/" + s.Short() }
 // SecretsKeyAlias returns the alias of the key of customers' secrets in each region.
 func (s Settings) SecretsKeyAlias() string { return s.KeyAlias() + "-secrets" }
 
+// MediaKeyAlias returns the alias of the key that signs media.
+func (s Settings) MediaKeyAlias() string { return s.KeyAlias() + "-media" }
+
 // StandbyBucket returns the name of the media bucket in the replica's region. It includes the
 // account, because names of buckets are unique across all AWS accounts.
 func (s Settings) StandbyBucket() string { return s.There().Name() + "-" + s.Account + "-media" }

@@ -371,8 +371,10 @@ func (s Settings) Built() error {
 		return fmt.Errorf("%s holds no build of %s: run `make build ARCH=%s` first", s.Assets,
 			strings.Join(missing, ", "), s.Arch)
 	}
-	if _, err := os.Stat(filepath.Join(s.Layer(), "bin", "ffmpeg")); err != nil && !s.Local() {
-		return fmt.Errorf("%s holds no ffmpeg: run `make build ARCH=%s` first", s.Layer(), s.Arch)
+	for _, tool := range []string{"bin/ffmpeg", "lib/libc2pa_c.so"} {
+		if _, err := os.Stat(filepath.Join(s.Layer(), tool)); err != nil && !s.Local() {
+			return fmt.Errorf("%s holds no %s: run `make build ARCH=%s` first", s.Layer(), tool, s.Arch)
+		}
 	}
 	return nil
 }
@@ -380,12 +382,14 @@ func (s Settings) Built() error {
 // Layer returns the folder of the layer with ffmpeg and the fonts.
 func (s Settings) Layer() string { return filepath.Join(filepath.Dir(s.Assets), "layer", s.Arch) }
 
-// MediaTools returns the path of ffmpeg and the folder of the fonts, as the functions see them.
-func (s Settings) MediaTools() (ffmpeg, fonts string) {
+// MediaTools returns the paths of ffmpeg, of the folder of the fonts and of the library of C2PA, as the functions see
+// them.
+func (s Settings) MediaTools() (ffmpeg, fonts, library string) {
 	if s.Local() {
-		return filepath.Join(s.LocalTools, "ffmpeg"), filepath.Join(s.LocalTools, "fonts")
+		return filepath.Join(s.LocalTools, "ffmpeg"), filepath.Join(s.LocalTools, "fonts"),
+			filepath.Join(s.LocalTools, "c2pa", "libs", "libc2pa_c.so")
 	}
-	return "/opt/bin/ffmpeg", "/opt/fonts"
+	return "/opt/bin/ffmpeg", "/opt/fonts", "/opt/lib/libc2pa_c.so"
 }
 
 // Bootstrap returns the path of a built program.

@@ -1,6 +1,7 @@
 package customer_test
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -242,7 +243,7 @@ func TestBuiltNamesWhatIsMissing(t *testing.T) {
 		t.Fatalf("got %v, want it to name %s", err, missing)
 	}
 	writeBootstrap(t, s.Assets, missing)
-	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no ffmpeg") {
+	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no bin/ffmpeg") {
 		t.Fatalf("got %v, want it to name ffmpeg", err)
 	}
 	s.Stage = customer.StageLocal
@@ -255,6 +256,14 @@ func TestBuiltNamesWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(programs, "ffmpeg"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Built(); err == nil || !strings.Contains(err.Error(), "no lib/libc2pa_c.so") {
+		t.Fatalf("got %v, want it to name the library", err)
+	}
+	library := filepath.Join(s.Layer(), "lib")
+	if err := errors.Join(os.MkdirAll(library, 0o755), os.WriteFile(filepath.Join(library, "libc2pa_c.so"), nil,
+		0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Built(); err != nil {

@@ -21,6 +21,7 @@ type data struct {
 	settings  customer.Settings
 	key       awskms.Key
 	secrets   awskms.IKey // for the data keys of customers' secrets
+	signing   awskms.IKey // for the Content Credentials of media; nil in a standby region
 	state     awsdynamodb.ITable
 	audit     awsdynamodb.ITable
 	media     awss3.Bucket
@@ -72,6 +73,9 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 func (d *data) makeStores() {
 	s, key := d.settings, d.key
 	d.secrets = newSecretsKey(d.stack, s)
+	if !s.Local() {
+		d.signing = newMediaKey(d.stack, s)
+	}
 	d.state = newStateTable(d.stack, s, key)
 	d.audit = newAuditTable(d.stack, s, key)
 	d.useRestored()

@@ -74,6 +74,20 @@ func newAlarmKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	return key
 }
 
+// newMediaKey makes the key that signs the Content Credentials of media. Its private half never leaves KMS. Such keys
+// cannot rotate by themselves: another key would need another certificate.
+func newMediaKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
+	key := awskms.NewKey(stack, jsii.String("MediaKey"), &awskms.KeyProps{
+		Description:   jsii.String("Content Credentials of " + s.Customer + " in " + s.Region),
+		Alias:         jsii.String(s.MediaKeyAlias()),
+		KeySpec:       awskms.KeySpec_ECC_NIST_P256,
+		KeyUsage:      awskms.KeyUsage_SIGN_VERIFY,
+		RemovalPolicy: kept(s),
+	})
+	accept(key, finding{"AwsSolutions-KMS5", "Asymmetric keys of KMS do not rotate."})
+	return key
+}
+
 // newSecretsKey makes the key that wraps the data keys of customers' secrets. It is not the
 // customer's key: whoever may read the tables must use that key through DynamoDB, and cannot
 // use this one.

@@ -88,7 +88,7 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	if l.data.network != nil {
 		l.data.network.join(fn)
 	}
-	if f.May(topology.RunFFmpeg) && !s.Local() {
+	if f.May(topology.RunFFmpeg, topology.ReadManifests) && !s.Local() {
 		fn.AddLayers(l.tools(architecture))
 	}
 	accept(fn,
@@ -103,13 +103,13 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 	return l.releases.alias(f, fn, l.alarms)
 }
 
-// tools returns the layer with ffmpeg and the fonts, for the architecture of the functions.
+// tools returns the layer with ffmpeg, the fonts and the library of C2PA, for the architecture of the functions.
 func (l lambdas) tools(architecture awslambda.Architecture) awslambda.LayerVersion {
 	return awslambda.NewLayerVersion(l.stack, jsii.String("MediaTools"), &awslambda.LayerVersionProps{
 		Code:                    awslambda.Code_FromAsset(jsii.String(l.data.settings.Layer()), nil),
 		CompatibleArchitectures: &[]awslambda.Architecture{architecture},
 		CompatibleRuntimes:      &[]awslambda.Runtime{awslambda.Runtime_PROVIDED_AL2023()},
-		Description:             jsii.String("ffmpeg and fonts, with their licences in NOTICE"),
+		Description:             jsii.String("ffmpeg, fonts and the library of C2PA, with their licences in NOTICE"),
 	})
 }
 
@@ -206,8 +206,15 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		}
 	}
 	if f.May(topology.RunFFmpeg) {
-		ffmpeg, fonts := s.MediaTools()
+		ffmpeg, fonts, _ := s.MediaTools()
 		env["FFMPEG_PATH"], env["FONTS_PATH"] = jsii.String(ffmpeg), jsii.String(fonts)
+	}
+	if f.May(topology.ReadManifests) {
+		_, _, library := s.MediaTools()
+		env["C2PA_PATH"] = jsii.String(library)
+	}
+	if f.May(topology.SignMedia) && l.data.signing != nil {
+		env["MEDIA_KEY_ARN"] = l.data.signing.KeyArn()
 	}
 	for _, q := range f.Knows() {
 		env[q.EnvName()] = l.queues[q].QueueUrl()

@@ -123,7 +123,7 @@ func (w watched) throttles() (all []awscloudwatch.IMetric) {
 }
 
 // guardKeys sends a message when someone disables a key of the customer or schedules its
-// deletion. Without the key, the tables, the files, the secrets and the logs cannot be read.
+// deletion. Without the key, the tables, the files, the secrets and the logs cannot be read, or media not be signed.
 // No metric shows this, and the functions could not log it.
 func (d *data) guardKeys() {
 	if d.settings.Local() {
@@ -132,6 +132,9 @@ func (d *data) guardKeys() {
 	keys := []*string{d.key.KeyArn()}
 	if d.secrets != nil {
 		keys = append(keys, d.secrets.KeyArn())
+	}
+	if d.signing != nil {
+		keys = append(keys, d.signing.KeyArn())
 	}
 	rule := awsevents.NewRule(d.stack, jsii.String("KeysRule"), &awsevents.RuleProps{
 		Description: describe("Someone has disabled a key of "+d.settings.Customer+", or scheduled its deletion.",

@@ -131,6 +131,10 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, allow([]string{"secretsmanager:GetSecretValue"}, arnOf(d.platforms)),
 			l.forPurpose(seal.ForTokens, "kms:Decrypt", "kms:GenerateDataKey"))
 	}
+	if f.May(topology.SignMedia) && d.signing != nil {
+		all = append(all, condition("StringEquals", "kms:SigningAlgorithm", "ECDSA_SHA_256")(allow([]string{"kms:Sign"},
+			d.signing.KeyArn())))
+	}
 	through := condition("StringEquals", "kms:ViaService", l.keyServices(f)...)
 	switch {
 	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write ||

@@ -14,7 +14,6 @@ import (
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/adapter/provider/polly"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
@@ -90,10 +89,10 @@ func (l lambdas) bedrockModels(kind provider.Kind) (models []*string) {
 			continue
 		}
 		arns := []*string{l.bedrockARN(region, "", "foundation-model/"+m.ProviderModel)}
-		if name := profile.For(region, m.ProviderOptions, everywhere); name != "" {
+		if name := provider.ProfileIn(region, m.ProviderOptions, everywhere); name != "" {
 			arns = []*string{l.bedrockARN(region, *l.stack.Account(), "inference-profile/"+name+"."+m.ProviderModel)}
 			// AWS chooses a region of the profile, and calls the model itself there.
-			for _, to := range profile.RegionsOf(name) {
+			for _, to := range provider.RegionsOf(name) {
 				arns = append(arns, l.bedrockARN(to, "", "foundation-model/"+m.ProviderModel))
 			}
 		}

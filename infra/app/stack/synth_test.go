@@ -120,6 +120,9 @@ func assemble(dir string, values map[string]any, routes []httpapi.Route) (awscdk
 		programs := filepath.Join(dir, "layer", arch, "bin")
 		must(os.MkdirAll(programs, 0o755))
 		must(os.WriteFile(filepath.Join(programs, "ffmpeg"), []byte(arch), 0o755))
+		library := filepath.Join(dir, "layer", arch, "lib")
+		must(os.MkdirAll(library, 0o755))
+		must(os.WriteFile(filepath.Join(library, "libc2pa_c.so"), []byte(arch), 0o755))
 	}
 	context := cdkContext()
 	maps.Copy(context, values)

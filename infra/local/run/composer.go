@@ -2,15 +2,19 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/media/provenance"
+	"github.com/content-automation/api/pkg/media/provenance/c2pa"
 )
 
 // lateComposer composes once its tools are there. Compositions wait for them.
@@ -19,6 +23,8 @@ type lateComposer struct {
 	tools   *tools
 	scratch string
 	threads int
+	// manifests has the credentials that sign.
+	manifests *lateManifests
 
 	once     sync.Once
 	composer generate.Composer
@@ -26,7 +32,7 @@ type lateComposer struct {
 }
 
 // Compose implements generate.Composer.
-func (c *lateComposer) Compose(ctx context.Context, what generate.Composition, draft bool, progress func(int),
+func (c *lateComposer) Compose(ctx context.Context, what generate.Composition, o generate.Origin, progress func(int),
 	save generate.Save) error {
 	select {
 	case <-ctx.Done():
@@ -40,7 +46,7 @@ func (c *lateComposer) Compose(ctx context.Context, what generate.Composition, d
 	if c.err != nil {
 		return c.err
 	}
-	return c.composer.Compose(ctx, what, draft, progress, save)
+	return c.composer.Compose(ctx, what, o, progress, save)
 }
 
 func (c *lateComposer) open() {
@@ -56,5 +62,46 @@ func (c *lateComposer) open() {
 	engine, err := compose.New(compose.Settings{
 		FFmpeg: filepath.Join(media, "ffmpeg"), Fonts: filepath.Join(media, "fonts"), Scratch: dir, Threads: c.threads, Nice: 19,
 	})
-	c.composer, c.err = &composer.Composer{Engine: engine, Objects: c.files, Dir: dir}, err
+	if err != nil {
+		c.err = err
+		return
+	}
+	credentials, err := c.manifests.open()
+	c.composer, c.err = &composer.Composer{Engine: engine, Objects: c.files, Dir: dir, Credentials: credentials}, err
+}
+
+// lateManifests reads manifests, and signs, once the library is there.
+type lateManifests struct {
+	tools *tools
+	// key is the file of the key and its test certificate, which outlives the service.
+	key string
+
+	once  sync.Once
+	ready *c2pa.Credentials
+	err   error
+}
+
+func (m *lateManifests) open() (*c2pa.Credentials, error) {
+	m.once.Do(func() {
+		var signer c2pa.Signer
+		if signer, m.err = c2pa.Kept(m.key, time.Now()); m.err == nil {
+			library := filepath.Join(".tools", "media", "c2pa", "libs", "libc2pa_c.so")
+			m.ready, m.err = c2pa.OpenCredentials(library, signer, nil)
+		}
+	})
+	return m.ready, m.err
+}
+
+// Read implements provenance.Reader.
+func (m *lateManifests) Read(ctx context.Context, mimeType string, file io.ReadSeeker) (provenance.Report, error) {
+	select {
+	case <-ctx.Done():
+		return provenance.Report{}, ctx.Err()
+	case <-m.tools.media:
+	}
+	c, err := m.open()
+	if err != nil {
+		return provenance.Report{}, err
+	}
+	return c.Read(ctx, mimeType, file)
 }

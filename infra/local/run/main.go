@@ -83,12 +83,15 @@ func run(ctx context.Context, out io.Writer, port int) error {
 	metric.SetOutput(log)
 
 	tools := fetch(ctx, say)
+	manifests := &lateManifests{tools: tools, key: filepath.Join(dir, "provenance.pem")}
 	o := standalone.Options{
 		Dir: dir, Port: port, Assets: os.DirFS("pkg/service/docs"),
 		RealProviders: real, ProviderEndpoint: os.Getenv("PROVIDER_ENDPOINT"),
 		Compose: func(files *objects.Store) generate.Composer {
-			return &lateComposer{files: files, tools: tools, scratch: filepath.Join(dir, "tmp"), threads: runtime.NumCPU()}
+			return &lateComposer{files: files, tools: tools, scratch: filepath.Join(dir, "tmp"),
+				threads: runtime.NumCPU(), manifests: manifests}
 		},
+		Manifests: manifests,
 	}
 	if !real {
 		o.Trainer = func(cfg aws.Config, fakes, bucket string) training.Trainer {
@@ -180,7 +183,7 @@ func fetch(ctx context.Context, say func(string)) *tools {
 	}()
 	go func() {
 		defer close(t.media)
-		t.failed = get("ffmpeg and the fonts", "media-tools.mjs")
+		t.failed = get("ffmpeg, the fonts and the library of C2PA", "media-tools.mjs")
 	}()
 	return t
 }

@@ -21,7 +21,7 @@ type turns struct {
 }
 
 // Compose implements generate.Composer.
-func (t turns) Compose(ctx context.Context, what generate.Composition, draft bool, progress func(int),
+func (t turns) Compose(ctx context.Context, what generate.Composition, o generate.Origin, progress func(int),
 	save generate.Save) error {
 	turn := t.pictures
 	switch what.(type) {
@@ -34,5 +34,5 @@ func (t turns) Compose(ctx context.Context, what generate.Composition, draft boo
 	case turn <- struct{}{}:
 	}
 	defer func() { <-turn }()
-	return t.Composer.Compose(ctx, what, draft, progress, save)
+	return t.Composer.Compose(ctx, what, o, progress, save)
 }

@@ -37,6 +37,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -83,6 +84,8 @@ type Options struct {
 	Resolver connection.Resolver
 	// Compose returns the composer of media for stored files. It is required.
 	Compose func(files *objects.Store) generate.Composer
+	// Manifests reads the manifests of files that callers bring in. It may be nil.
+	Manifests provenance.Reader
 	// Assets have the explorer's script: see docs.Options.
 	Assets fs.FS
 	// Trainer makes the trainer of models, with the address of the providers' fakes and the bucket of the samples.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
@@ -25,7 +26,8 @@ func (described) Open(context.Context, string) (io.ReadCloser, error) {
 }
 
 // Save describes a file.
-func (described) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+func (described) Save(_ context.Context, place media.Place, n int, body io.Reader,
+	_ *provenance.Statement) (media.File, error) {
 	hash := sha256.New()
 	size, err := io.Copy(hash, body)
 	return media.File{

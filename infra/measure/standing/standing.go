@@ -13,7 +13,7 @@ type Resource struct {
 
 // Resources are the resources of a shared customer's stacks.
 var Resources = []Resource{
-	{"AWS::KMS::Key", "Keys of KMS", 3, 1.00},
+	{"AWS::KMS::Key", "Keys of KMS", 4, 1.00},
 	{"AWS::SecretsManager::Secret", "Secrets", 4, 0.40},
 	{"AWS::WAFv2::WebACL", "Web ACLs with two rules on average", 2, 7.00},
 	{"AWS::CloudWatch::Alarm", "Metrics of alarms", 205, 0.10},

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/connection"
 	"github.com/content-automation/api/pkg/record/event"
@@ -86,6 +87,9 @@ var kinds = map[string]kind{
 	media.ItemKind:    {own: true, unfinished: []string{string(media.Pending)}},
 	product.ItemKind:  {own: true, parts: "photos", working: string(media.Pending)},
 
+	generate.RegisterKind:    {own: true},
+	generate.LikenessKind:    {},
+	generate.CertificateKind: {},
 	task.ItemKind:            {},
 	task.OutboxKind:          {},
 	factoryrecord.CountsKind: {},

@@ -14,7 +14,6 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
@@ -102,14 +101,14 @@ func place(s customer.Settings, m catalog.Model) (operator, where string, leaves
 	if p, _ := provider.FindRow(m.Provider); p.Operator != "" {
 		return p.Operator, "as agreed with the operator; the API names no region", true
 	}
-	name := profile.For(s.Region, m.ProviderOptions, s.GlobalProfiles)
+	name := provider.ProfileIn(s.Region, m.ProviderOptions, s.GlobalProfiles)
 	switch {
 	case name == "":
 		return "AWS", s.Region, false
-	case slices.Contains(profile.RegionsOf(name), "*"):
+	case slices.Contains(provider.RegionsOf(name), "*"):
 		return "AWS", "any AWS region in the world", true
 	default:
-		return "AWS", "AWS regions " + strings.Join(profile.RegionsOf(name), ", "), true
+		return "AWS", "AWS regions " + strings.Join(provider.RegionsOf(name), ", "), true
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/objects"
+	"github.com/content-automation/api/pkg/media/provenance/c2pa"
 )
 
 // local is a service in this process, with the names that the deployed template has, too.
@@ -93,10 +95,18 @@ func start(dir string) error {
 	if err != nil {
 		return err
 	}
+	signer, err := c2pa.NewTest(time.Now())
+	if err != nil {
+		return err
+	}
+	credentials, err := c2pa.OpenCredentials(filepath.Join(media, "c2pa", "libs", "libc2pa_c.so"), signer, nil)
+	if err != nil {
+		return err
+	}
 	s, err := standalone.Start(standalone.Options{
-		Dir: dir, Keyless: keylessLimit, Assets: os.DirFS(filepath.Join(root, "pkg/service/docs")),
+		Dir: dir, Manifests: credentials, Keyless: keylessLimit, Assets: os.DirFS(filepath.Join(root, "pkg/service/docs")),
 		Compose: func(files *objects.Store) generate.Composer {
-			return &composer.Composer{Engine: engine, Objects: files, Dir: scratch}
+			return &composer.Composer{Engine: engine, Objects: files, Dir: scratch, Credentials: credentials}
 		},
 		Trainer: func(cfg aws.Config, fakes, bucket string) job.Trainer {
 			return tune.New(tune.Config{AWS: cfg, Fakes: fakes, Bucket: bucket, Role: "arn:aws:iam::000000000000:role/local"})

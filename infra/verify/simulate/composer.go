@@ -29,7 +29,7 @@ type cut struct {
 }
 
 // Compose implements generate.Composer.
-func (composer) Compose(ctx context.Context, what generate.Composition, _ bool, progress func(int),
+func (composer) Compose(ctx context.Context, what generate.Composition, _ generate.Origin, progress func(int),
 	save generate.Save) error {
 	w := invocationOf(ctx).world
 	var c cut
@@ -84,7 +84,7 @@ func (composer) Compose(ctx context.Context, what generate.Composition, _ bool, 
 		role media.Role
 		kind provider.Kind
 	}{{media.Final, final}, {media.Poster, provider.KindImage}} {
-		if err := save(f.role, strings.NewReader(string(f.kind))); err != nil {
+		if err := save(media.File{Role: f.role}, strings.NewReader(string(f.kind))); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 )
 
 // providers returns a double for each name of a provider.
@@ -192,7 +193,8 @@ func (p double) Cancel(ctx context.Context, h provider.Handle) error {
 type objects struct{}
 
 // Save implements engine.Objects.
-func (objects) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+func (objects) Save(ctx context.Context, place media.Place, n int, body io.Reader,
+	_ *provenance.Statement) (media.File, error) {
 	b, err := io.ReadAll(body)
 	if err != nil {
 		return media.File{}, err

@@ -23,6 +23,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/store"
@@ -61,10 +62,10 @@ type seeing struct {
 }
 
 // Compose implements generate.Composer.
-func (s seeing) Compose(ctx context.Context, what generate.Composition, draft bool, progress func(int),
+func (s seeing) Compose(ctx context.Context, what generate.Composition, o generate.Origin, progress func(int),
 	save generate.Save) error {
 	s.w.composed = append(s.w.composed, what)
-	return s.Composer.Compose(ctx, what, draft, progress, save)
+	return s.Composer.Compose(ctx, what, o, progress, save)
 }
 
 func newWorld(t *testing.T) *world {
@@ -260,11 +261,12 @@ type memory struct {
 	err error
 }
 
-func (m *memory) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+func (m *memory) Save(ctx context.Context, place media.Place, n int, body io.Reader,
+	s *provenance.Statement) (media.File, error) {
 	if m.err != nil {
 		return media.File{}, m.err
 	}
-	return m.Objects.Save(ctx, place, n, body)
+	return m.Objects.Save(ctx, place, n, body, s)
 }
 
 // shape describes a file: its type, its format and its aspect ratio, as far as edges in

@@ -23,7 +23,7 @@ func TestATimeOfPublicationThatIsNoneIsRefusedByItsName(t *testing.T) {
 		"2026-06-01T10:00:00.5+0100": "with its zone",
 	} {
 		for path, body := range map[string]object{
-			"/v1/content-items": w.body("publish_at", at),
+			"/v1/content-items":                          w.body("publish_at", at),
 			"/v1/content-items/" + made.ID + "/schedule": {"publish_at": at},
 		} {
 			a := w.Call(http.MethodPost, path, body)

@@ -231,7 +231,7 @@ func (p writing) Submit(ctx context.Context, req provider.Request) (provider.Sub
 // failing is an engine of compositions that fails.
 type failing struct{ err error }
 
-func (f failing) Compose(context.Context, generate.Composition, bool, func(int), generate.Save) error {
+func (f failing) Compose(context.Context, generate.Composition, generate.Origin, func(int), generate.Save) error {
 	return f.err
 }
 

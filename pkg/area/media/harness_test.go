@@ -13,6 +13,7 @@ import (
 	"github.com/content-automation/api/pkg/area/media/importertest"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
@@ -29,6 +30,8 @@ type world struct {
 	clock  *apitest.Clock
 	bucket *importertest.Bucket
 	urls   *urls
+	// manifests reads the manifests of files, if a test needs it.
+	manifests provenance.Reader
 }
 
 // urls has the answer of all public addresses, and counts the fetches.
@@ -64,7 +67,7 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) newKernel(o mediaarea.Objects) *task.Kernel {
-	worker := &mediaarea.Importer{DB: w.db, Objects: o, URLs: w.urls, Now: w.clock.Now}
+	worker := &mediaarea.Importer{DB: w.db, Objects: o, URLs: w.urls, Manifests: w.manifests, Now: w.clock.Now}
 	return task.NewKernel(task.Config{
 		DB: w.db, Handlers: map[task.Kind]task.Handler{mediaarea.Kind: worker}, Now: w.clock.Now, Name: rand.Text,
 		Chance: func() float64 { return 0.5 },

@@ -92,6 +92,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"within 24 hours.")
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
+	s.registerVerify(r, op("", "", "", "", "", ""))
 }
 
 func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (out Media, err error) {

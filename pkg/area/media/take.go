@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -69,7 +70,19 @@ func (w *Importer) take(ctx context.Context, s *task.Step, b Brought) (*media.Fi
 		}
 		return nil, reject("type_mismatch", "The file was declared as %s, and is %s.", declared, found.MIMEType)
 	}
-	return w.keep(ctx, s, received, found)
+	origin, err := provenance.Inspect(ctx, w.Manifests, found.MIMEType, received, received.Size)
+	if err != nil {
+		return nil, err
+	}
+	origin.SHA256 = hex.EncodeToString(received.Sum)
+	if found.Likeness != 0 {
+		origin.Likeness = found.Likeness.String()
+	}
+	f, err := w.keep(ctx, s, received, found)
+	if err == nil {
+		f.Inspection = &origin
+	}
+	return f, err
 }
 
 // receive reads a file.

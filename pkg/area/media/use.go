@@ -106,7 +106,9 @@ func (g Given) File(m Member) (media.File, error) {
 		e.Param = m.Param
 		return media.File{}, e
 	}
-	return *r.File, nil
+	f := *r.File
+	f.Inspection = nil // resources that use the file need not repeat it
+	return f, nil
 }
 
 // Keep adds to the transaction that the media do not end by themselves.

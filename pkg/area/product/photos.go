@@ -69,6 +69,9 @@ func (w *PhotoWorker) settle(s *task.Step, file *media.File, why *importer.Reaso
 		if r.Photos[i].State != importer.Pending {
 			return task.ErrMoved
 		}
+		if file != nil {
+			file.Inspection = nil // products need not keep it
+		}
 		r.Photos[i].Settle(tx, it.Owner, file, why)
 		r.Touch(w.Files.Now())
 		return Replace(tx, it, r, r.SKU)

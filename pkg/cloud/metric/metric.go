@@ -1,4 +1,4 @@
-// Package metric counts events for operators. A count is a line of the log in
+// Package metric counts events for operators, and sets up the log. A count is a line of the log in
 // CloudWatch's embedded metric format, which needs no call and no client.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric

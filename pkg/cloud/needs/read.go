@@ -47,6 +47,7 @@ var required = []variable{
 	{"CANARY_SECRET", having(topology.ProbeAPI)},
 	{"FFMPEG_PATH", having(topology.RunFFmpeg)},
 	{"FONTS_PATH", having(topology.RunFFmpeg)},
+	{"C2PA_PATH", having(topology.ReadManifests)},
 }
 
 // optional are the variables that a stack may leave out.
@@ -65,6 +66,7 @@ var optional = []variable{
 	{"YOUTUBE_DAILY_UPLOADS", having(topology.CallPlatforms)},
 	{"X_DAILY_CENTS", having(topology.CallPlatforms)},
 	{"PLATFORMS", having(topology.CallPlatforms)},
+	{"MEDIA_KEY_ARN", having(topology.SignMedia)},
 }
 
 // Required returns the names of the variables without which a function does not start, except for those of its queues.

@@ -109,6 +109,10 @@ const (
 	ProbeAPI Grant = "probe the API"
 	// RunFFmpeg adds the layer with FFmpeg and the fonts.
 	RunFFmpeg Grant = "run FFmpeg"
+	// SignMedia permits signing with the key of the Content Credentials.
+	SignMedia Grant = "sign media"
+	// ReadManifests adds the layer, which has the library of C2PA, too.
+	ReadManifests Grant = "read manifests"
 	// TrainModels permits training models, if the stack can train: putting samples into the bucket, and passing on the
 	// role that reads them there.
 	TrainModels Grant = "train models"
@@ -174,6 +178,8 @@ func (f Function) Program() string {
 	switch {
 	case f.Alone:
 		return f.Name
+	case f.May(ReadManifests): // the only program that links the library
+		return "compose"
 	case f.Trigger == ByGateway:
 		return "api"
 	default:

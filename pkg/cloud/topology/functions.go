@@ -69,12 +69,13 @@ var Functions = []Function{
 	{Name: "compose", Trigger: ByQueue, Alone: true, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096,
 		Consumes: []Queue{Compose}, Batch: 1, Holds: true, Concurrency: 20,
 		State: []Use{Get, GetAll, Put, Update}, Media: Write, Files: []string{"media/*/*/cnt_*"}, DecodesFiles: true,
-		Sends: []Queue{Compose}, Grants: []Grant{RunFFmpeg}},
+		Sends: []Queue{Compose}, Grants: []Grant{RunFFmpeg, SignMedia, ReadManifests}},
 	// Decoding and turning a large photo takes about a gigabyte.
 	{Name: "import-media", Trigger: ByQueue, Memory: 2048, Timeout: 2 * time.Minute, Storage: 1024,
 		Consumes: []Queue{ImportMedia}, Batch: 1, Holds: true, Concurrency: 20,
 		State: []Use{Get, Put, Update, Delete}, Media: Write, Files: []string{"media/*/*/med_*", "media/*/*/pho_*",
-			"uploads/*"}, DecodesFiles: true, Sends: []Queue{ImportMedia}, Grants: []Grant{ReachAddresses}},
+			"uploads/*"}, DecodesFiles: true, Sends: []Queue{ImportMedia},
+		Grants: []Grant{ReachAddresses, ReadManifests}},
 	// A text model takes up to a minute.
 	{Name: "diagnose", Trigger: ByQueue, Memory: 512, Timeout: 90 * time.Second, Consumes: []Queue{Diagnose}, Batch: 1,
 		Holds: true, Concurrency: 10,

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -134,7 +133,8 @@ func (m Model) In(region string, everywhere bool) bool {
 	if len(m.Regions) > 0 && !slices.Contains(m.Regions, region) {
 		return false
 	}
-	return m.ProviderOptions[profile.Option] == "" || profile.For(region, m.ProviderOptions, everywhere) != ""
+	return m.ProviderOptions[provider.ProfilesOption] == "" ||
+		provider.ProfileIn(region, m.ProviderOptions, everywhere) != ""
 }
 
 //go:embed models.json

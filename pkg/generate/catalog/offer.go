@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 
@@ -40,7 +39,9 @@ func (o Offer) today(m Model) Model { return m.At(o.clock()) }
 func (o Offer) has(m Model) bool { return o.configured.Has(m.Provider) && o.reaches(m) }
 
 // reaches reports whether the model can be called from the stack's region.
-func (o Offer) reaches(m Model) bool { return m.In(o.region, o.configured.Has(profile.Everywhere)) }
+func (o Offer) reaches(m Model) bool {
+	return m.In(o.region, o.configured.Has(provider.BedrockEverywhere))
+}
 
 // Models returns the chosen models as keys of a mode see them: for live keys, models that live work cannot reach are
 // unavailable. They stay in the list, so that a caller can look up any id that a factory or an old content item names.

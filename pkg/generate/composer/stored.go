@@ -36,6 +36,8 @@ type Composer struct {
 	Objects Objects
 	// Dir is a folder for temporary files.
 	Dir string
+	// Credentials sign the finished files. If they are nil, files say their origin without a signature.
+	Credentials Credentials
 }
 
 var _ generate.Composer = (*Composer)(nil)
@@ -47,7 +49,7 @@ const (
 )
 
 // Compose implements generate.Composer.
-func (c *Composer) Compose(ctx context.Context, what generate.Composition, draft bool, progress func(int),
+func (c *Composer) Compose(ctx context.Context, what generate.Composition, o generate.Origin, progress func(int),
 	save generate.Save) error {
 	dir, err := os.MkdirTemp(c.Dir, "parts-")
 	if err != nil {
@@ -58,7 +60,7 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, draft
 	if err != nil {
 		return err
 	}
-	work, err := describe(what, draft, paths)
+	work, err := describe(what, o.Test, paths)
 	if err != nil {
 		return err
 	}
@@ -70,21 +72,16 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, draft
 	if err != nil {
 		return failure(err)
 	}
+	from, err := originOf(what, o, paths)
+	if err != nil {
+		return err
+	}
 	for _, f := range made.Files {
-		if err := keep(f, save); err != nil {
+		if err := c.keep(ctx, f, from, save); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func keep(f compose.File, save generate.Save) error {
-	file, err := os.Open(f.Path)
-	if err != nil {
-		return fmt.Errorf("stored: %w", err)
-	}
-	defer file.Close()
-	return save(f.Role, file)
 }
 
 // paths maps the keys of files to their local paths.

@@ -110,9 +110,9 @@ type kept struct {
 func run(t *testing.T, c *composer.Composer, what generate.Composition) ([]kept, error) {
 	t.Helper()
 	var all []kept
-	err := c.Compose(t.Context(), what, true, func(int) {}, func(role media.Role, body io.Reader) error {
+	err := c.Compose(t.Context(), what, generate.Origin{Test: true}, func(int) {}, func(f media.File, body io.Reader) error {
 		content, err := io.ReadAll(body)
-		all = append(all, kept{role, content})
+		all = append(all, kept{f.Role, content})
 		return err
 	})
 	return all, err
@@ -290,12 +290,12 @@ func TestCancelingEndsTheProgram(t *testing.T) {
 	long := generate.Video{Format: generate.Portrait,
 		Scenes: []generate.Scene{{Picture: picture, Length: 5 * time.Minute}}}
 	reached := 0
-	err := c.Compose(ctx, long, false, func(percent int) {
+	err := c.Compose(ctx, long, generate.Origin{}, func(percent int) {
 		reached = percent
 		if percent > 10 {
 			cancel()
 		}
-	}, func(media.Role, io.Reader) error { return errors.New("it was composed") })
+	}, func(media.File, io.Reader) error { return errors.New("it was composed") })
 	if !errors.Is(err, context.Canceled) || reached <= 10 {
 		t.Fatalf("got %v", err)
 	}

@@ -4,6 +4,7 @@ package objects
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -20,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/media/provenance"
 )
 
 // MaxBytes bounds one file: it is spooled in the temporary folder of a function, which has 512 MB.
@@ -51,10 +53,11 @@ func New(cfg aws.Config, bucket string) *Store {
 }
 
 // Save reads the n-th file (from 1) of a place to its end, detects its format, and stores it under the key that follows
-// from the place: saving it again replaces it. Errors of body are returned wrapped. Content of an unknown format, or
-// that is too large, has the code unsupported_media. A store that does not accept it has provider_unavailable, which is
-// worth a retry.
-func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+// from the place: saving it again replaces it. Errors of body are returned wrapped. If said is not
+// nil, the stored file says its origin, unless it has a manifest. Content of an unknown format, or that is too large,
+// has the code unsupported_media. A store that does not accept it has provider_unavailable, which is worth a retry.
+func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Reader,
+	said *provenance.Statement) (media.File, error) {
 	if err := place.Validate(); err != nil {
 		return media.File{}, err
 	}
@@ -84,10 +87,44 @@ func (s *Store) Save(ctx context.Context, place media.Place, n int, body io.Read
 		Bytes:           received.Size,
 		SHA256:          hex.EncodeToString(received.Sum),
 	}
-	if err := s.Put(ctx, file, received); err != nil {
+	content, err := marked(ctx, &file, received, said)
+	if err != nil {
+		return media.File{}, err
+	}
+	if err := s.Put(ctx, file, content); err != nil {
 		return media.File{}, errs.Wrap(err, errs.ProviderUnavailable, "The generated file could not be stored.")
 	}
 	return file, nil
+}
+
+// marked returns the content to store: with a statement of its origin, if it can have one. It notes in f what the
+// content says.
+func marked(ctx context.Context, f *media.File, received *media.Spooled, said *provenance.Statement) (io.ReadSeeker,
+	error) {
+	if said == nil {
+		return received, nil
+	}
+	found, err := provenance.Read(received, received.Size)
+	if errors.Is(err, provenance.ErrUnsupported) {
+		return received, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("objects: %w", err)
+	}
+	f.Provenance = &media.Provenance{DigitalSourceType: said.Source.URI(), C2PA: found.Manifest}
+	if found.Manifest {
+		return received, nil
+	}
+	c, err := provenance.Mark(received, received.Size, *said)
+	if err != nil {
+		return nil, fmt.Errorf("objects: %w", err)
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, c); err != nil {
+		return nil, fmt.Errorf("objects: %w", err)
+	}
+	f.Bytes, f.SHA256 = c.Size(), hex.EncodeToString(hash.Sum(nil))
+	return c, ctx.Err()
 }
 
 // Put stores the whole file under its key.

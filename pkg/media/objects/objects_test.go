@@ -142,7 +142,7 @@ func sample(t *testing.T, name string) []byte {
 func TestSaveStoresTheFileAndDescribesIt(t *testing.T) {
 	b, store := start(t)
 	content := sample(t, "video-9x16.mp4")
-	got, err := store.Save(t.Context(), place, 2, bytes.NewReader(content))
+	got, err := store.Save(t.Context(), place, 2, bytes.NewReader(content), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestSaveStoresTheFileAndDescribesIt(t *testing.T) {
 	if !bytes.Equal(stored.body, content) || stored.contentType != "video/mp4" {
 		t.Errorf("stored %d bytes as %q, want %d as video/mp4", len(stored.body), stored.contentType, len(content))
 	}
-	again, err := store.Save(t.Context(), place, 2, bytes.NewReader(content))
+	again, err := store.Save(t.Context(), place, 2, bytes.NewReader(content), nil)
 	if err != nil || again != want || len(b.objects) != 1 {
 		t.Errorf("saved again: %+v, %v, %d objects; want the same one", again, err, len(b.objects))
 	}
@@ -167,7 +167,7 @@ func TestSaveStoresTheFileAndDescribesIt(t *testing.T) {
 func TestSaveTriesAgainFromTheFirstByte(t *testing.T) {
 	b, store := start(t, http.StatusServiceUnavailable, http.StatusInternalServerError)
 	content := sample(t, "image-4x5.png")
-	file, err := store.Save(t.Context(), place, 1, bytes.NewReader(content))
+	file, err := store.Save(t.Context(), place, 1, bytes.NewReader(content), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestSaveTellsWhoseFaultItWas(t *testing.T) {
 			if c.maxBytes > 0 {
 				store.maxBytes = c.maxBytes
 			}
-			file, err := store.Save(ctx, at, 1, c.body)
+			file, err := store.Save(ctx, at, 1, c.body, nil)
 			if err == nil {
 				t.Fatalf("saved %+v", file)
 			}
@@ -236,7 +236,7 @@ func TestAFileOfExactlyTheLimitIsTaken(t *testing.T) {
 	_, store := start(t)
 	content := sample(t, "voice.wav")
 	store.maxBytes = int64(len(content))
-	file, err := store.Save(t.Context(), place, 1, bytes.NewReader(content))
+	file, err := store.Save(t.Context(), place, 1, bytes.NewReader(content), nil)
 	if err != nil || file.Type != media.Audio || file.DurationSeconds != 1.477 {
 		t.Errorf("got %+v, %v", file, err)
 	}
@@ -246,7 +246,7 @@ func TestSaveLeavesNothingInTheTemporaryFolder(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, store := start(t)
 	for _, body := range []io.Reader{bytes.NewReader(sample(t, "voice.wav")), strings.NewReader("not media")} {
-		if _, err := store.Save(t.Context(), place, 1, body); err != nil && errs.CodeOf(err) != errs.UnsupportedMedia {
+		if _, err := store.Save(t.Context(), place, 1, body, nil); err != nil && errs.CodeOf(err) != errs.UnsupportedMedia {
 			t.Fatal(err)
 		}
 	}
@@ -289,11 +289,11 @@ func TestRemoveRemovesAnAttemptAlone(t *testing.T) {
 	other := place
 	other.Attempt = 11 // begins like the first one
 	for n := range 5 {
-		if _, err := store.Save(t.Context(), place, n+1, bytes.NewReader(sample(t, "image-1x1.png"))); err != nil {
+		if _, err := store.Save(t.Context(), place, n+1, bytes.NewReader(sample(t, "image-1x1.png")), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := store.Save(t.Context(), other, 1, bytes.NewReader(sample(t, "image-1x1.png"))); err != nil {
+	if _, err := store.Save(t.Context(), other, 1, bytes.NewReader(sample(t, "image-1x1.png")), nil); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/audio"
+	"github.com/content-automation/api/pkg/media/provenance"
 )
 
 // Decoded is an accepted file.
@@ -21,6 +22,8 @@ type Decoded struct {
 	Content []byte
 	// Edits are the changes that remove data from a video, which may be too large for the memory.
 	Edits []Edit
+	// Likeness is the hash of what a picture shows.
+	Likeness provenance.Likeness
 }
 
 // Refused is the error of a file that cannot be used.

@@ -3,6 +3,7 @@ package probe
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 )
 
 // form is a format of pictures.
@@ -86,11 +88,14 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 		return Decoded{}, broken(as.name)
 	}
 	kept, orientation := as.strip(content)
+	like := provenance.LikenessOf(decoded)
 	if orientation == 1 {
-		return Decoded{Info: info, Content: kept}, nil
+		kept, err := originKept(kept, content)
+		return Decoded{Info: info, Content: kept, Likeness: like}, err
 	}
+	upright := upright(decoded, orientation)
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, upright(decoded, orientation), &jpeg.Options{Quality: quality}); err != nil {
+	if err := jpeg.Encode(&out, upright, &jpeg.Options{Quality: quality}); err != nil {
 		return Decoded{}, fmt.Errorf("decode: encode a picture: %w", err)
 	}
 	if orientation >= 5 {
@@ -100,7 +105,25 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 	if _, inks := decoded.(*image.CMYK); !inks {
 		turned = withProfile(turned, kept)
 	}
-	return Decoded{Info: info, Content: turned}, nil
+	turned, err = originKept(turned, content)
+	return Decoded{Info: info, Content: turned, Likeness: provenance.LikenessOf(upright)}, err
+}
+
+// originKept returns a picture without metadata with what the file has said of its origin in XMP, and the credit line of
+// a model. Everything else that was there, such as a place or a name, is left out.
+func originKept(stripped, content []byte) ([]byte, error) {
+	found, err := provenance.Read(bytes.NewReader(content), int64(len(content)))
+	said := found.Statement
+	if said.Source != provenance.Generated && said.Source != provenance.Composite {
+		said.Credit = "" // the name of a person, and not that of a model
+	}
+	if errors.Is(err, provenance.ErrUnsupported) || err == nil && said == (provenance.Statement{}) {
+		return stripped, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return provenance.Marked(stripped, said)
 }
 
 // upright turns and mirrors a picture according to its orientation (EXIF 2.3, 4.6.4).

@@ -23,7 +23,7 @@ var (
 	profileMark = []byte("ICC_PROFILE\x00")
 )
 
-// stripJPEG keeps the segments that a decoder needs, and the color profile.
+// stripJPEG keeps the segments that a decoder needs, the color profile, and the manifest of C2PA.
 func stripJPEG(content []byte) (kept []byte, orientation int) {
 	orientation = 1
 	kept = append(kept, 0xff, jpegStart)
@@ -34,6 +34,8 @@ func stripJPEG(content []byte) (kept []byte, orientation int) {
 			orientation = orientationOf(body[len(exifMark):])
 		case marker == jpegApp+2 && !bytes.HasPrefix(body, profileMark):
 		case marker == jpegComment:
+		case marker == jpegApp+11 && bytes.HasPrefix(body, []byte("JP")): // a manifest of C2PA is in JUMBF
+			kept = append(kept, segment...)
 		// 14 defines the color space.
 		case marker > jpegApp && marker <= jpegApp+15 && marker != jpegApp+2 && marker != jpegApp+14:
 		default:
@@ -118,10 +120,10 @@ func withProfile(into, from []byte) []byte {
 	return slices.Concat(into[:2], profile, into[2:])
 }
 
-// pngChunks are the chunks of a picture.
-var pngChunks = []string{"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD", "pHYs"}
+// pngChunks are the chunks of a picture, and the one with a manifest of C2PA.
+var pngChunks = []string{"caBX", "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD", "pHYs"}
 
-// stripPNG keeps the chunks of the picture.
+// stripPNG keeps the chunks of the picture, and its manifest.
 func stripPNG(content []byte) (kept []byte, orientation int) {
 	const signature, frame = 8, 12 // a length, a name and a checksum are around each chunk
 	kept = slices.Clone(content[:signature])
@@ -156,7 +158,7 @@ func stripWebP(content []byte) (kept []byte, orientation int) {
 			extended := slices.Clone(content[at:end])
 			extended[min(frame, len(extended)-1)] &^= hasMetadata
 			kept = append(kept, extended...)
-		case "VP8 ", "VP8L", "ALPH", "ICCP":
+		case "VP8 ", "VP8L", "ALPH", "ICCP", "C2PA":
 			kept = append(kept, content[at:end]...)
 		}
 		at = end

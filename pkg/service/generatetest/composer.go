@@ -26,11 +26,12 @@ type made struct {
 }
 
 // Compose implements generate.Composer.
-func (Composer) Compose(_ context.Context, what generate.Composition, _ bool, progress func(int),
+func (Composer) Compose(_ context.Context, what generate.Composition, _ generate.Origin, progress func(int),
 	save generate.Save) error {
 	for _, m := range describe(what) {
 		if m.role == media.Subtitles {
-			if err := save(m.role, bytes.NewReader([]byte("WEBVTT\n\n00:00.000 --> 00:01.000\nWords.\n"))); err != nil {
+			captions := []byte("WEBVTT\n\n00:00.000 --> 00:01.000\nWords.\n")
+			if err := save(media.File{Role: m.role}, bytes.NewReader(captions)); err != nil {
 				return err
 			}
 			continue
@@ -39,7 +40,7 @@ func (Composer) Compose(_ context.Context, what generate.Composition, _ bool, pr
 		if err != nil {
 			return err
 		}
-		if err := save(m.role, bytes.NewReader(content)); err != nil {
+		if err := save(media.File{Role: m.role}, bytes.NewReader(content)); err != nil {
 			return err
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/media/provenance"
 	wiring "github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -47,7 +48,8 @@ type Objects struct {
 var _ generate.Objects = (*Objects)(nil)
 
 // Save implements generate.Objects.
-func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Reader) (media.File, error) {
+func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Reader,
+	s *provenance.Statement) (media.File, error) {
 	b, err := io.ReadAll(body)
 	if err != nil {
 		return media.File{}, err
@@ -55,6 +57,13 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	info, err := probe.Read(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return media.File{}, errs.Wrap(err, errs.UnsupportedMedia, "The format of the generated file is not supported.")
+	}
+	var origin *media.Provenance
+	if s != nil {
+		if b, err = provenance.Marked(b, *s); err != nil {
+			return media.File{}, err
+		}
+		origin = &media.Provenance{DigitalSourceType: s.Source.URI()}
 	}
 	key := place.Key(n, info.Ext)
 	o.mu.Lock()
@@ -66,7 +75,7 @@ func (o *Objects) Save(_ context.Context, place media.Place, n int, body io.Read
 	sum := sha256.Sum256(b)
 	return media.File{
 		ID: place.ID(n), Type: info.Type, MIMEType: info.MIMEType, Key: key, Width: info.Width, Height: info.Height,
-		DurationSeconds: info.Seconds(), Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:]),
+		DurationSeconds: info.Seconds(), Bytes: int64(len(b)), SHA256: hex.EncodeToString(sum[:]), Provenance: origin,
 	}, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -45,6 +46,8 @@ type Env struct {
 	Repeats bool
 	// Composer composes media. Only the function compose has one.
 	Composer generate.Composer
+	// Manifests reads the manifests of files. It may be nil.
+	Manifests provenance.Reader
 	// Uploads fetches the files that callers import by their addresses; nil for the network.
 	Uploads media.URLs
 	// Trainer trains models. It is nil if the stack trains none.

@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 )
 
@@ -110,7 +109,7 @@ func (p *Provider) Cancel(ctx context.Context, h provider.Handle) error {
 // model returns the id by which a request's model is called from this region. A trained model is called by the ARN of
 // its deployment.
 func (p *Provider) model(req provider.Request) *string {
-	if name := profile.For(p.region, req.Options, p.everywhere); name != "" && !arn.IsARN(req.Model) {
+	if name := provider.ProfileIn(p.region, req.Options, p.everywhere); name != "" && !arn.IsARN(req.Model) {
 		return aws.String(name + "." + req.Model)
 	}
 	return aws.String(req.Model)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
-	"github.com/content-automation/api/pkg/adapter/provider/bedrock/profile"
 	"github.com/content-automation/api/pkg/adapter/provider/elevenlabs"
 	"github.com/content-automation/api/pkg/adapter/provider/fal"
 	"github.com/content-automation/api/pkg/adapter/provider/heygen"
@@ -23,7 +22,7 @@ var builders = map[string]func(*Registry) provider.Provider{
 		return bedrock.New(bedrock.Config{
 			AWS: r.cfg.AWS, Endpoint: r.at(bedrock.Name), Bucket: r.cfg.Bucket,
 			Objects:    objects.New(r.cfg.AWS, r.cfg.Bucket),
-			Everywhere: r.cfg.Configured.Has(profile.Everywhere),
+			Everywhere: r.cfg.Configured.Has(provider.BedrockEverywhere),
 		})
 	},
 	elevenlabs.Name: func(r *Registry) provider.Provider { return elevenlabs.New(r.wire(elevenlabs.Name)) },

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/guard"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/craft/source"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/event"
@@ -49,7 +50,10 @@ type work struct {
 	look    generate.Look // of its finished media
 }
 
-var _ generate.Composing = (*work)(nil)
+var (
+	_ generate.Composing = (*work)(nil)
+	_ generate.Crediting = (*work)(nil)
+)
 
 // Waits implements generate.Work.
 func (w *work) Waits() int {
@@ -197,4 +201,16 @@ func (w *work) platforms(ctx context.Context, db *store.DB) (all []registry.Row,
 		}
 	}
 	return all, nil
+}
+
+// Credit implements generate.Crediting.
+func (w *work) Credit(made []generate.Made) generate.Credit {
+	c := generate.Credit{Line: w.Brief.Name, Prompt: w.PromptVersion, Generated: w.Provided() && w.AIGenerated}
+	if b := w.Brief.Brand; b != nil && b.Name != "" {
+		c.Line = b.Name
+	}
+	if written(made).Caption != "" {
+		c.Prompt = prompt.Version(tasks[w.Shape])
+	}
+	return c
 }

@@ -1,14 +1,13 @@
-// Package logging sets up the structured log of a function.
-package logging
+package metric
 
 import (
 	"log/slog"
 	"os"
 )
 
-// Setup makes the default log write JSON lines, which the log service indexes, at the level in LOG_LEVEL, or info if
+// SetupLog makes the default log write JSON lines, which the log service indexes, at the level in LOG_LEVEL, or info if
 // that has none.
-func Setup() {
+func SetupLog() {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(os.Getenv("LOG_LEVEL"))); err != nil {
 		level = slog.LevelInfo

@@ -1,4 +1,4 @@
-package logging
+package metric
 
 import (
 	"log/slog"
@@ -13,7 +13,7 @@ func TestTheLevelIsThatOfTheEnvironment(t *testing.T) {
 		"ERROR": slog.LevelError, "loud": slog.LevelInfo,
 	} {
 		t.Setenv("LOG_LEVEL", value)
-		Setup()
+		SetupLog()
 		h := slog.Default().Handler()
 		if !h.Enabled(t.Context(), want) || h.Enabled(t.Context(), want-1) {
 			t.Errorf("LOG_LEVEL=%q is not %s", value, want)

@@ -1,29 +1,29 @@
-package profile
+package provider
 
 import (
 	"strings"
 	"testing"
 )
 
-func TestTheProfileIsThatOfTheRegion(t *testing.T) {
-	options := map[string]string{Option: "us, eu,global"}
+func TestTheProfileOfBedrockIsThatOfTheRegion(t *testing.T) {
+	options := map[string]string{ProfilesOption: "us, eu,global"}
 	for region, want := range map[string]string{
 		"us-east-1": "us", "us-west-2": "us", "eu-central-1": "eu", "ap-southeast-2": "global", "sa-east-1": "global",
 	} {
-		if got := For(region, options, true); got != want {
+		if got := ProfileIn(region, options, true); got != want {
 			t.Errorf("%s: %q, want %q", region, got, want)
 		}
 		// Without permission, no call leaves the geography.
-		if got := For(region, options, false); got != strings.TrimPrefix(want, "global") {
+		if got := ProfileIn(region, options, false); got != strings.TrimPrefix(want, "global") {
 			t.Errorf("%s, not everywhere: %q", region, got)
 		}
 	}
 	for region, want := range map[string]string{"ap-south-1": "apac", "sa-east-1": "", "": ""} {
-		if got := For(region, map[string]string{Option: "us,apac"}, true); got != want {
+		if got := ProfileIn(region, map[string]string{ProfilesOption: "us,apac"}, true); got != want {
 			t.Errorf("%s: %q, want %q", region, got, want)
 		}
 	}
-	if got := For("us-east-1", nil, true); got != "" {
+	if got := ProfileIn("us-east-1", nil, true); got != "" {
 		t.Errorf("without profiles: %q", got)
 	}
 	for profile, want := range map[string]string{"us": "us-*", "eu": "eu-*", "apac": "ap-*", "global": ",*"} {

@@ -1,0 +1,208 @@
+package composer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	_ "image/jpeg" // for image.Decode, as the next one
+	_ "image/png"
+	"io"
+	"os"
+
+	"github.com/content-automation/api/pkg/cloud/metric"
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/compose"
+	"github.com/content-automation/api/pkg/media/probe"
+	"github.com/content-automation/api/pkg/media/provenance"
+)
+
+// Credentials sign files in the name of the operator.
+type Credentials interface {
+	// Sign writes a signed copy of a file, and returns the name in the certificate: for test, a test certificate. The
+	// name is empty if there is no certificate, and nothing is written then.
+	Sign(ctx context.Context, test bool, claim provenance.Claim, mimeType string, from io.ReadSeeker,
+		to io.ReadWriteSeeker) (signer string, err error)
+}
+
+// origin is what the finished files of a composition say of their origin.
+type origin struct {
+	provenance.Statement
+	test        bool
+	prompt      string
+	models      []provenance.Model
+	ingredients []ingredient
+}
+
+// ingredient is a file of a composition.
+type ingredient struct {
+	provenance.Ingredient
+	path string
+}
+
+// originOf reads what the files of a composition say of their origin. A file of the caller that says that it was
+// generated counts as that.
+func originOf(what generate.Composition, o generate.Origin, at paths) (all origin, err error) {
+	all = origin{test: o.Test, prompt: o.Prompt, models: o.Models, Statement: provenance.Statement{Credit: o.Line}}
+	for _, m := range o.Models {
+		all.Statement = all.With(provenance.Statement{Systems: m.Name})
+	}
+	seen, generated, own := map[string]bool{}, false, false
+	what.Files(func(f *media.File) {
+		path := at.of(f)
+		if seen[path] || err != nil {
+			return
+		}
+		seen[path] = true
+		model, made := o.Made[f.Key]
+		in := ingredient{provenance.Ingredient{Title: title(f, model, made), MIMEType: f.MIMEType, Model: model,
+			Relation: provenance.Component}, path}
+		var said provenance.Statement
+		if said, err = stated(path); err != nil {
+			return
+		}
+		if made || o.Generated || said.Source == provenance.Generated || said.Source == provenance.Composite {
+			generated = true
+			all.Statement = all.With(provenance.Statement{Credit: said.Credit, Systems: said.Systems})
+		}
+		own = own || !made && !o.Generated && said.Source != provenance.Generated
+		all.ingredients = append(all.ingredients, in)
+	})
+	if generated {
+		all.Source = provenance.Generated
+		if own {
+			all.Source = provenance.Composite
+		}
+	}
+	return all, err
+}
+
+// title names an ingredient for the people who look at the manifest.
+func title(f *media.File, model *provenance.Model, made bool) string {
+	switch {
+	case model != nil:
+		return fmt.Sprintf("%s of %s", f.Type, model.Name)
+	case made:
+		return fmt.Sprintf("%s of an earlier item", f.Type)
+	default:
+		return fmt.Sprintf("%s of the customer", f.Type)
+	}
+}
+
+// stated returns what a file says of its origin: nothing, if its format has no place for that.
+func stated(path string) (provenance.Statement, error) {
+	file, size, err := opened(path)
+	if err != nil {
+		return provenance.Statement{}, err
+	}
+	defer file.Close()
+	found, err := provenance.Read(file, size)
+	if errors.Is(err, provenance.ErrUnsupported) {
+		err = nil
+	}
+	return found.Statement, err
+}
+
+func opened(path string) (*os.File, int64, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("stored: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("stored: %w", err), file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// keep saves a finished file that says its origin.
+func (c *Composer) keep(ctx context.Context, f compose.File, from origin, save generate.Save) error {
+	file, size, err := opened(f.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	as := media.File{Role: f.Role}
+	if f.Role == media.Subtitles {
+		return save(as, file)
+	}
+	as.Provenance = &media.Provenance{DigitalSourceType: from.Source.URI()}
+	if as.Likeness, err = likeness(file); err != nil {
+		return err
+	}
+	var marked io.ReadSeeker = file
+	if from.Source != "" {
+		copied, err := provenance.Mark(file, size, from.Statement)
+		if err != nil {
+			return fmt.Errorf("stored: %w", err)
+		}
+		marked = copied
+	}
+	signed, err := os.Create(f.Path + ".signed")
+	if err != nil {
+		return fmt.Errorf("stored: %w", err)
+	}
+	defer signed.Close()
+	info, err := probe.Read(file, size)
+	if err != nil {
+		return err
+	}
+	if as.Provenance.Signer, err = c.sign(ctx, from, string(f.Role), info.MIMEType, marked, signed); err != nil {
+		return err
+	}
+	as.Provenance.C2PA = as.Provenance.Signer != ""
+	if as.Provenance.C2PA {
+		marked = signed
+	}
+	if _, err := marked.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("stored: %w", err)
+	}
+	return save(as, marked)
+}
+
+// likeness returns the hash of what a picture shows: an empty one for any other file.
+func likeness(file io.ReadSeeker) (string, error) {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return "", fmt.Errorf("stored: %w", err)
+	}
+	img, _, err := image.Decode(file)
+	if err != nil {
+		return "", nil
+	}
+	if hash := provenance.LikenessOf(img); hash != 0 {
+		return hash.String(), nil
+	}
+	return "", nil
+}
+
+// sign writes a signed copy of a file, and returns the name in the certificate. Without a certificate there is none,
+// which is counted: the file says its origin all the same.
+func (c *Composer) sign(ctx context.Context, from origin, title, mimeType string, file io.ReadSeeker,
+	to io.ReadWriteSeeker) (string, error) {
+	if c.Credentials == nil {
+		return "", nil
+	}
+	claim := provenance.Claim{Title: title, Source: from.Source, Models: from.models, Prompt: from.prompt}
+	for _, in := range from.ingredients {
+		part, err := os.Open(in.path)
+		if err != nil {
+			return "", fmt.Errorf("stored: %w", err)
+		}
+		defer part.Close()
+		in.File = part
+		claim.Ingredients = append(claim.Ingredients, in.Ingredient)
+	}
+	if len(claim.Ingredients) == 1 && from.Source == "" {
+		claim.Ingredients[0].Relation = provenance.Parent // the caller's own file, in the size of a platform
+	}
+	signer, err := c.Credentials.Sign(ctx, from.test, claim, mimeType, file, to)
+	switch {
+	case err != nil:
+		metric.Count("UnsignedMedia", "reason", "signing")
+		return "", fmt.Errorf("stored: sign: %w", err)
+	case signer == "":
+		metric.Count("UnsignedMedia", "reason", "certificate")
+	}
+	return signer, nil
+}
