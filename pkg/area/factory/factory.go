@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -20,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -76,6 +78,7 @@ type Settings struct {
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
 	Metadata     resource.Metadata `json:"metadata"`
+	profile.Legal
 }
 
 // Factory is a factory as callers see it.
@@ -123,6 +126,7 @@ type Factory struct {
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State string `json:"state" enum:"active,paused,deleted"`
+	profile.Legal
 }
 
 // In returns the owner of what the factory makes, for a caller with the given owner.
@@ -207,7 +211,7 @@ func (f *Factory) settings() Settings {
 		ContentTypes: f.ContentTypes, Models: f.Models, Schedule: f.Schedule, AutoPublish: f.AutoPublish,
 		Approval: f.Approval, Quality: f.Quality,
 		Settings: f.Settings,
-		State:    f.State, Metadata: f.Metadata,
+		State:    f.State, Metadata: f.Metadata, Legal: f.Legal,
 	}
 }
 
@@ -216,7 +220,7 @@ func (f *Factory) apply(set Settings) error {
 	tag, language := Language(set.Language, "")
 	typed, settings := set.Settings.check(f.Type)
 	if err := errs.All(language, checkModels(set.Models, f.Trained), set.Schedule.check(), settings,
-		f.checkPlanned(set)); err != nil {
+		f.checkPlanned(set), law.CheckSettings(set.Legal)); err != nil {
 		return err
 	}
 	if len(set.ContentTypes) == 0 {
@@ -226,6 +230,7 @@ func (f *Factory) apply(set Settings) error {
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
 		set.Metadata.OrEmpty()
+	f.Legal = set.Legal
 	f.Approval = cmp.Or(set.Approval, ApprovalNone)
 	f.Quality = cmp.Or(set.Quality, usualQuality)
 	if f.Models == nil {

@@ -118,6 +118,44 @@ class AccountViewEventData(TypedDict):
     """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
 
 
+
+class AdMarking(TypedDict):
+    """A type of the API."""
+
+    advertiser: str
+    """Who advertises, as the register of advertising has the name."""
+    tax_id: str
+    """Taxpayer number (INN): 10 digits of a company, 12 of a person."""
+    erid: NotRequired[str]
+    """Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
+    """
+
+
+
+class AdMarkingInput(TypedDict):
+    """A type of the API."""
+
+    advertiser: str
+    """Who advertises, as the register of advertising has the name."""
+    tax_id: str
+    """Taxpayer number (INN): 10 digits of a company, 12 of a person."""
+    erid: NotRequired[str]
+    """Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
+    """
+
+
+
+class AdMarkingPatch(TypedDict):
+    """A type of the API."""
+
+    advertiser: NotRequired[str]
+    """Who advertises, as the register of advertising has the name."""
+    erid: NotRequired[Optional[str]]
+    """Identifier of the advertising. Null or empty: not assigned yet."""
+    tax_id: NotRequired[str]
+    """Taxpayer number (INN): 10 digits of a company, 12 of a person."""
+
+
 Analytics = TypedDict(
     "Analytics",
     {
@@ -1101,6 +1139,10 @@ BestTimes = TypedDict(
 class BloggerFactory(TypedDict):
     """Factory of a blogger."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -1131,6 +1173,10 @@ class BloggerFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BloggerSettings"
@@ -1211,6 +1257,10 @@ class BlueskyOptions(TypedDict):
 class BrandFactory(TypedDict):
     """Factory of a brand."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -1241,6 +1291,10 @@ class BrandFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "BrandSettings"
@@ -1987,7 +2041,7 @@ class ContentFailure(TypedDict):
     """Stage that failed: a model's part, finished media, or publishing."""
 
 
-ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "token_expired", "too_late", "unsupported"], str]
+ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "token_expired", "too_late", "unsupported"], str]
 
 
 class ContentGeneratedEvent(TypedDict):
@@ -2013,6 +2067,8 @@ class ContentGeneratedEvent(TypedDict):
 class ContentItem(TypedDict):
     """A type of the API."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none."""
     ai_generated: bool
     """Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
     own media.
@@ -2039,6 +2095,10 @@ class ContentItem(TypedDict):
     """Cover of a music clip: generated, or the id of your media. Null for other kinds."""
     created_at: str
     """Time of creation, UTC."""
+    deep_fake: bool
+    """Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+    of a person.
+    """
     duration_seconds: Optional[int]
     """Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their
     narration, so they differ from it by a little. Null for others.
@@ -2075,6 +2135,10 @@ class ContentItem(TypedDict):
     """Unique id (TypeID). Ids sort by creation time."""
     kind: "ContentKind"
     """Kind of content."""
+    labelled: bool
+    """Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your
+    own media.
+    """
     language: str
     """Language of its texts (BCP 47)."""
     media: List["Media"]
@@ -2183,6 +2247,10 @@ class ContentItemCreate(TypedDict):
     """Factory that makes the item. It sets the voice."""
     kind: "ContentKindInput"
     """Kind of content."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+    label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+    """
     adapt: NotRequired[bool]
     """Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
     factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
@@ -2194,6 +2262,10 @@ class ContentItemCreate(TypedDict):
     cover: NotRequired[str]
     """Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
     only.
+    """
+    deep_fake: NotRequired[bool]
+    """Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+    of a person. Where the region of the factory requires it, finished media have a visible label.
     """
     duration_seconds: NotRequired[int]
     """Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
@@ -2220,6 +2292,8 @@ class ContentItemCreate(TypedDict):
     """Hashtags, without the #. Absent: generated."""
     headline: NotRequired[str]
     """Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only."""
+    labelled: NotRequired[bool]
+    """Whether media of your own have such a label already, with source provided and deep_fake."""
     language: NotRequired[str]
     """Language of its texts (BCP 47). Absent: the factory's."""
     media: NotRequired[List[str]]
@@ -2321,15 +2395,18 @@ class ContentItemProblem(TypedDict):
     """Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
     account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
     are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
-    that; state: its state does not permit publishing; body: createContentItem would refuse it.
+    that; state: its state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would
+    refuse it.
     """
     message: str
     """What is wrong, and what to do about it."""
     param: str
     """Pointer of the member at fault, empty if there is none."""
+    rule: Optional["RuleContext"]
+    """The rule of law that is violated. Null for other codes."""
 
 
-ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "body"], str]
+ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "rule", "body"], str]
 
 
 class ContentItemPublish(TypedDict):
@@ -2429,6 +2506,9 @@ ContentItemSourceInput = Literal["generated", "provided"]
 class ContentItemUpdate(TypedDict):
     """A type of the API."""
 
+    ad_marking: NotRequired["AdMarkingPatch"]
+    """Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile.
+    """
     caption: NotRequired[Optional[str]]
     """Null: generated by the next attempt."""
     hashtags: NotRequired[Optional[List[str]]]
@@ -3184,6 +3264,10 @@ class DraftUpdate(TypedDict):
 class EntertainmentFactory(TypedDict):
     """Factory of an entertainment channel."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -3214,6 +3298,10 @@ class EntertainmentFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "EntertainmentSettings"
@@ -3298,7 +3386,7 @@ class ErrorBody(TypedDict):
     """JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header."""
 
 
-ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
+ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rule_violated", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
 
 
 class ErrorDetail(TypedDict):
@@ -3350,6 +3438,10 @@ EventTypeInput = Literal["content.generated", "content.published", "content.fail
 class ExpertFactory(TypedDict):
     """Factory of an expert."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -3380,6 +3472,10 @@ class ExpertFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "ExpertSettings"
@@ -3492,6 +3588,10 @@ FactoryTypeInput = Literal["blogger", "seller", "expert", "brand", "news", "ente
 class FactoryUpdate(TypedDict):
     """A type of the API."""
 
+    ad_marking: NotRequired["AdMarkingPatch"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
     content:publish as well.
@@ -3517,6 +3617,10 @@ class FactoryUpdate(TypedDict):
     """Name of the factory."""
     quality: NotRequired[Optional["Quality"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+    """
     schedule: NotRequired[Optional["FactoryUpdateSchedule"]]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired[Optional[Union["BloggerSettingsUpdate", "SellerSettingsUpdate", "ExpertSettingsUpdate", "BrandSettingsUpdate", "NewsSettingsUpdate", "EntertainmentSettingsUpdate", "MusicianSettingsUpdate"]]]
@@ -4284,6 +4388,10 @@ class ModelTraining(TypedDict):
 class MusicianFactory(TypedDict):
     """Factory of a musician."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -4314,6 +4422,10 @@ class MusicianFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "MusicianSettings"
@@ -4392,6 +4504,10 @@ class NewBloggerFactory(TypedDict):
     """Name of the factory."""
     type: Literal["blogger"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4416,6 +4532,10 @@ class NewBloggerFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["BloggerSettingsInput"]
@@ -4436,6 +4556,10 @@ class NewBrandFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["brand"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4460,6 +4584,10 @@ class NewBrandFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -4476,6 +4604,10 @@ class NewEntertainmentFactory(TypedDict):
     """Name of the factory."""
     type: Literal["entertainment"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4500,6 +4632,10 @@ class NewEntertainmentFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["EntertainmentSettingsInput"]
@@ -4520,6 +4656,10 @@ class NewExpertFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["expert"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4544,6 +4684,10 @@ class NewExpertFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -4562,6 +4706,10 @@ class NewMusicianFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["musician"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4586,6 +4734,10 @@ class NewMusicianFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -4602,6 +4754,10 @@ class NewNewsFactory(TypedDict):
     """Name of the factory."""
     type: Literal["news"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4626,6 +4782,10 @@ class NewNewsFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     settings: NotRequired["NewsSettingsInput"]
@@ -4646,6 +4806,10 @@ class NewSellerFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["seller"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4670,6 +4834,10 @@ class NewSellerFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     schedule: NotRequired["ScheduleInput"]
     """Time zone and times of day at which content plans publish."""
     tone: NotRequired[str]
@@ -4682,6 +4850,10 @@ class NewSellerFactory(TypedDict):
 class NewsFactory(TypedDict):
     """Factory of a news channel."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -4712,6 +4884,10 @@ class NewsFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "NewsSettings"
@@ -4795,7 +4971,7 @@ class OmittedAccount(TypedDict):
     code: "OmittedAccountCode"
     """Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
     its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
-    who posts.
+    who posts; rule_violated: a rule of law forbids the content there.
     """
     message: str
     """What happened and what to do about it."""
@@ -4803,7 +4979,7 @@ class OmittedAccount(TypedDict):
     """Social account that was left out."""
 
 
-OmittedAccountCode = Union[Literal["needs_reconnect", "pending", "disconnected", "unsupported_kind", "choices_required"], str]
+OmittedAccountCode = Union[Literal["needs_reconnect", "pending", "disconnected", "unsupported_kind", "choices_required", "rule_violated"], str]
 
 
 class OperationServiceLevels(TypedDict):
@@ -5099,6 +5275,52 @@ class PlatformOptions(TypedDict):
     """Options on YouTube."""
 
 
+
+class PriceChange(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time since which the product has, or had, the price."""
+    price: "ProductPrice"
+    """The price."""
+
+
+
+class PriorException(TypedDict):
+    """A type of the API."""
+
+    reason: "PriorPriceReason"
+    """progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
+    first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days.
+    Of these, the prior price is that just before the promotion.
+    """
+
+
+
+class PriorExceptionInput(TypedDict):
+    """A type of the API."""
+
+    reason: "PriorPriceReasonInput"
+    """progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
+    first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days.
+    Of these, the prior price is that just before the promotion.
+    """
+
+
+
+class PriorPriceOf(TypedDict):
+    """A type of the API."""
+
+    price: "ProductPrice"
+    """Its price."""
+    product_id: str
+    """Product."""
+
+
+PriorPriceReason = Union[Literal["progressive_reduction", "perishable", "new_product"], str]
+
+PriorPriceReasonInput = Literal["progressive_reduction", "perishable", "new_product"]
+
 Privacy = Union[Literal["public", "friends", "private", "unlisted"], str]
 
 
@@ -5123,6 +5345,10 @@ class Product(TypedDict):
     """Photos in their order. The first is the main photo."""
     price: "ProductPrice"
     """Price of the product."""
+    price_history: List["PriceChange"]
+    """Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many
+    changes, the lowest and the last price.
+    """
     sku: str
     """Your own number of the product, unique in its factory."""
     state: "ProductState"
@@ -5155,6 +5381,14 @@ class ProductCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     url: NotRequired[str]
     """Page where it is sold."""
+
+
+
+class ProductExceptionUpdate(TypedDict):
+    """A type of the API."""
+
+    reason: NotRequired["PriorPriceReasonInput"]
+    """The reason, as of a new promotion."""
 
 
 
@@ -5241,6 +5475,16 @@ class ProductPriceUpdate(TypedDict):
     """ISO 4217 code of the currency."""
 
 
+
+class ProductPriorUpdate(TypedDict):
+    """A type of the API."""
+
+    amount: NotRequired[int]
+    """In the smallest unit of the currency."""
+    currency: NotRequired[str]
+    """ISO 4217 code of the currency."""
+
+
 ProductState = Union[Literal["active", "archived"], str]
 
 ProductStateInput = Literal["active", "archived"]
@@ -5273,6 +5517,10 @@ class ProductUpdate(TypedDict):
 class Profile(TypedDict):
     """A type of the API."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     created_at: str
     """Time of creation, UTC."""
     id: str
@@ -5283,6 +5531,10 @@ class Profile(TypedDict):
     """Your own key-value pairs."""
     name: str
     """Name of the client. The page by which its social accounts are connected shows it."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     spend_limit_credits: Optional[int]
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
     updated_at: str
@@ -5297,12 +5549,18 @@ class ProfileCreate(TypedDict):
 
     name: str
     """Name of the client. The page by which its social accounts are connected shows it."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising of its factories, for countries that require it. Absent: none."""
     logo: NotRequired[Optional[str]]
     """Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
     keeps a copy for that page.
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    region: NotRequired[Optional[str]]
+    """Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
+    factory may have another one. Absent or null: none.
+    """
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
     402 spend_limit_reached. Absent or null: no limit of its own.
@@ -5313,6 +5571,10 @@ class ProfileCreate(TypedDict):
 class ProfileDetails(TypedDict):
     """A type of the API."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     created_at: str
     """Time of creation, UTC."""
     id: str
@@ -5323,6 +5585,10 @@ class ProfileDetails(TypedDict):
     """Your own key-value pairs."""
     name: str
     """Name of the client. The page by which its social accounts are connected shows it."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     spend_limit_credits: Optional[int]
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
     updated_at: str
@@ -5337,12 +5603,18 @@ class ProfileDetails(TypedDict):
 class ProfileUpdate(TypedDict):
     """A type of the API."""
 
+    ad_marking: NotRequired["AdMarkingPatch"]
+    """Marking of advertising of its factories, for countries that require it. Null: none."""
     logo: NotRequired[Optional[str]]
     """Id of a media with its logo. Null removes it."""
     metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Pairs to set. A null value removes that pair; null removes all."""
     name: NotRequired[str]
     """Name of the client."""
+    region: NotRequired[Optional[str]]
+    """Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
+    factory may have another one. Null: none.
+    """
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
     once. Null: no limit of its own.
@@ -5381,6 +5653,14 @@ class Promotion(TypedDict):
     """Your own key-value pairs."""
     name: str
     """Name of the promotion."""
+    prior_price: Optional["ProductPrice"]
+    """Prior price that you state for content, of a promotion of one product. Null: it is computed."""
+    prior_price_exception: Optional["PriorException"]
+    """Reason for another prior price than the lowest of 30 days. Null: none."""
+    prior_prices: List["PriorPriceOf"]
+    """Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
+    unless there is an exception. Content computes it anew.
+    """
     product_ids: List[str]
     """Ids of its products."""
     starts_at: str
@@ -5411,6 +5691,13 @@ class PromotionCreate(TypedDict):
     """What to say about it."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    prior_price: NotRequired["ProductPriceInput"]
+    """Price before the promotion that content shows struck through, of a promotion of one product. In the European
+    Union at most the lowest price of the 30 days before. Absent: that price in the European Union, elsewhere the
+    present one.
+    """
+    prior_price_exception: NotRequired["PriorExceptionInput"]
+    """Reason for another prior price than the lowest of 30 days. Absent: none."""
     starts_at: NotRequired[str]
     """When it begins (RFC 3339). Absent: at once."""
 
@@ -5467,6 +5754,10 @@ class PromotionUpdate(TypedDict):
     """Pairs to set. A null value removes that pair; null removes all."""
     name: NotRequired[str]
     """Name of the promotion."""
+    prior_price: NotRequired["ProductPriorUpdate"]
+    """Price before the promotion that content shows struck through. Null: it is computed."""
+    prior_price_exception: NotRequired["ProductExceptionUpdate"]
+    """Reason for another prior price than the lowest of 30 days. Null: none."""
     product_ids: NotRequired[List[str]]
     """Ids of all its products from now on."""
     starts_at: NotRequired[str]
@@ -5669,9 +5960,9 @@ class PublicationFailure(TypedDict):
     """Stage that failed."""
 
 
-PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "timeout", "token_expired", "too_late", "unsupported"], str]
+PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"], str]
 
-PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "timeout", "token_expired", "too_late", "unsupported"]
+PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"]
 
 
 class PublicationMetrics(TypedDict):
@@ -5891,6 +6182,8 @@ class PublishingSlot(TypedDict):
 class PublishingValidateCreate(TypedDict):
     """A type of the API."""
 
+    at: NotRequired[str]
+    """Time for which rules of law are checked (RFC 3339). Absent: that of the publication."""
     content_item_id: NotRequired[str]
     """Content item to check. Send it or item."""
     item: NotRequired["ContentItemCreate"]
@@ -6002,6 +6295,22 @@ Role = Union[Literal["owner", "admin", "developer", "auditor"], str]
 RoleInput = Literal["owner", "admin", "developer", "auditor"]
 
 
+class RuleContext(TypedDict):
+    """A type of the API."""
+
+    jurisdiction: str
+    """Where the rule is in force: EU, or a country (ISO 3166-1)."""
+    mend: str
+    """What to change so that the request is within the rule."""
+    rule: str
+    """Id of the rule."""
+    since: str
+    """First day on which the rule is in force there."""
+    source: str
+    """Text of law that the rule follows."""
+
+
+
 class RutubeOptions(TypedDict):
     """A type of the API."""
 
@@ -6089,6 +6398,10 @@ ScopeInput = Literal["account:read", "account:manage", "factories:read", "factor
 class SellerFactory(TypedDict):
     """Factory of a seller."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -6119,6 +6432,10 @@ class SellerFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     schedule: Optional["Schedule"]
     """Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses."""
     settings: "SellerSettings"
