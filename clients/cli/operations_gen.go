@@ -392,12 +392,14 @@ var groups = []group{
 				{"ai_generated", "boolean", "Whether your media were made by AI, with source provided: it is declared where a platform asks"},
 				{"caption", "string", "Absent: generated"},
 				{"cover", "string", "Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only"},
+				{"deep_fake", "boolean", "Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of a person. Where the region of the factory requires it, finished media have a visible label"},
 				{"duration_seconds", "integer", "Length in seconds. A script of your own determines it. With reuse, of a video: less than that of from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds"},
 				{"fit", "string", "How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none"},
 				{"format", "string", "Format of a video: short (9:16, the default) or long (16:9). For kind video only"},
 				{"from_content_item_id", "string", "Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and language are the defaults"},
 				{"hashtags", "list", "Hashtags, without the #. Absent: generated"},
 				{"headline", "string", "Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only"},
+				{"labelled", "boolean", "Whether media of your own have such a label already, with source provided and deep_fake"},
 				{"language", "string", "Language of its texts (BCP 47). Absent: the factory's"},
 				{"media", "list", "Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text alone"},
 				{"model", "string", "Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a video model, a story is a clip; with visuals stills, a video needs an image model"},
@@ -429,7 +431,7 @@ var groups = []group{
 		},
 		{
 			id: "updateContentItem", name: "update", method: "PATCH", path: "/v1/content-items/{content_item_id}",
-			summary: "Change a content item", doc: "Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate the item with `reuse` to change it. A change of an item that is going to be published by itself, such as a scheduled one, needs the scope content:publish too, unless the item waits for an approval again.\n\nNeeds the scope `content:write`.",
+			summary: "Change a content item", doc: "Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants, ad_marking and metadata, until publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null is generated again by the next attempt. The title of a finished story or music clip is part of its media: regenerate the item with `reuse` to change it. A change of an item that is going to be published by itself, such as a scheduled one, needs the scope content:publish too, unless the item waits for an approval again.\n\nNeeds the scope `content:write`.",
 			args:      []string{"content_item_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -554,6 +556,7 @@ var groups = []group{
 				{"language", "string", "Language of its content (BCP 47). Default: en"},
 				{"profile_id", "string", "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 				{"quality", "string", "Quality of the texts of items and plans that name none. Absent: standard"},
+				{"region", "string", "Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked"},
 				{"replace_retired_models", "boolean", "Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at no more than its last price"},
 				{"tone", "string", "Tone of the content"},
 				{"topics", "list", "Topics of the content"},
@@ -578,6 +581,7 @@ var groups = []group{
 				{"language", "string", "Language of its content (BCP 47)"},
 				{"name", "string", "Name of the factory"},
 				{"quality", "string", "Quality of the texts of items and plans that name none. Null: standard"},
+				{"region", "string", "Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked"},
 				{"replace_retired_models", "boolean", "Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at no more than its last price. Null: false"},
 				{"state", "string", "paused: it makes nothing new, and what is queued waits. active: it goes on"},
 				{"tone", "string", "Tone of the content"},
@@ -768,6 +772,14 @@ var groups = []group{
 			args:  []string{"media_id"},
 			match: true,
 		},
+		{
+			id: "verifyProvenance", name: "verify-provenance", method: "POST", path: "/v1/provenance/verify",
+			summary: "Check where a file comes from", doc: "Returns what a file says of its origin – IPTC's metadata and the Content Credentials of C2PA – whether the signature holds, and whether it is a file of yours: by its hash, or by the likeness of a picture that has lost its metadata. First [bring the file in](#operation/createMedia), and wait until it is `ready`. It changes nothing.\n\nNeeds the scope `content:read`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"media_id", "string", "Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`"},
+			},
+		},
 	}},
 	{name: "people", doc: "People who have access to the account, their roles and invitations", operations: []operation{
 		{
@@ -902,6 +914,7 @@ var groups = []group{
 			body: []parameter{
 				{"name", "string", "Name of the client. The page by which its social accounts are connected shows it"},
 				{"logo", "string", "Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile keeps a copy for that page"},
+				{"region", "string", "Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory may have another one. Absent or null: none"},
 				{"spend_limit_credits", "integer", "Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402 spend_limit_reached. Absent or null: no limit of its own"},
 			},
 		},
@@ -918,6 +931,7 @@ var groups = []group{
 			body: []parameter{
 				{"logo", "string", "Id of a media with its logo. Null removes it"},
 				{"name", "string", "Name of the client"},
+				{"region", "string", "Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory may have another one. Null: none"},
 				{"spend_limit_credits", "integer", "Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once. Null: no limit of its own"},
 			},
 			match: true,
@@ -944,7 +958,7 @@ var groups = []group{
 		},
 		{
 			id: "createPromotion", name: "create", method: "POST", path: "/v1/promotions",
-			summary: "Create a promotion", doc: "Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at most the price of each product, and its products have one currency. A product is in up to 20 promotions that have not ended; of those that are active, the lowest price counts.\n\nNeeds the scope `products:write`.",
+			summary: "Create a promotion", doc: "Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at most the price of each product, and its products have one currency. A product is in up to 20 promotions that have not ended; of those that are active, the lowest price counts. If the region of the factory is in the European Union, a percentage above the real one is refused: that from the lowest price of the 30 days before.\n\nNeeds the scope `products:write`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{"ends_at", "string", "When it ends (RFC 3339)"},
@@ -1035,9 +1049,10 @@ var groups = []group{
 		},
 		{
 			id: "validatePublishing", name: "validate", method: "POST", path: "/v1/publishing/validate",
-			summary: "Check a publication", doc: "Returns every problem that an item, or the body of a new one, would have on each account: its texts, files and options, the state of the account, the posts that are left on the day, a slot that is taken, and an approval that is missing. Of content that is not generated yet, it checks what is known. It changes nothing.\n\nNeeds the scope `content:publish`.",
+			summary: "Check a publication", doc: "Returns every problem that an item, or the body of a new one, would have on each account: its texts, files and options, the state of the account, the posts that are left on the day, a slot that is taken, an approval that is missing, and rules of law of the region of its factory. Of content that is not generated yet, it checks what is known. It changes nothing.\n\nNeeds the scope `content:publish`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
+				{"at", "string", "Time for which rules of law are checked (RFC 3339). Absent: that of the publication"},
 				{"content_item_id", "string", "Content item to check. Send it or item"},
 				{"publish_at", "string", "Time of publication. Absent: that of the item, or else now"},
 				{"social_account_ids", "list", "Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory"},

@@ -129,6 +129,36 @@ type AccountViewEventData struct {
 	Object AccountView `json:"object"`
 }
 
+// AdMarking is a type of the API.
+type AdMarking struct {
+	// Who advertises, as the register of advertising has the name.
+	Advertiser string `json:"advertiser"`
+	// Taxpayer number (INN): 10 digits of a company, 12 of a person.
+	TaxID string `json:"tax_id"`
+	// Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
+	Erid *string `json:"erid,omitzero"`
+}
+
+// AdMarkingInput is a type of the API.
+type AdMarkingInput struct {
+	// Who advertises, as the register of advertising has the name.
+	Advertiser string `json:"advertiser"`
+	// Taxpayer number (INN): 10 digits of a company, 12 of a person.
+	TaxID string `json:"tax_id"`
+	// Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
+	Erid *string `json:"erid,omitzero"`
+}
+
+// AdMarkingPatch is a type of the API.
+type AdMarkingPatch struct {
+	// Who advertises, as the register of advertising has the name.
+	Advertiser *string `json:"advertiser,omitzero"`
+	// Identifier of the advertising. Null or empty: not assigned yet.
+	Erid Nullable[string] `json:"erid,omitzero"`
+	// Taxpayer number (INN): 10 digits of a company, 12 of a person.
+	TaxID *string `json:"tax_id,omitzero"`
+}
+
 // Analytics is a type of the API.
 type Analytics struct {
 	// Comparison of two sets of publications. Null without compare.
@@ -1126,6 +1156,9 @@ type BestTimes struct {
 
 // BloggerFactory: Factory of a blogger.
 type BloggerFactory struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -1155,6 +1188,9 @@ type BloggerFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
@@ -1240,6 +1276,9 @@ type BlueskyOptions struct {
 
 // BrandFactory: Factory of a brand.
 type BrandFactory struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -1269,6 +1308,9 @@ type BrandFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
@@ -2077,6 +2119,7 @@ const (
 	ContentFailureCodePostNotFound          ContentFailureCode = "post_not_found"
 	ContentFailureCodeQuotaReached          ContentFailureCode = "quota_reached"
 	ContentFailureCodeRateLimited           ContentFailureCode = "rate_limited"
+	ContentFailureCodeRuleViolated          ContentFailureCode = "rule_violated"
 	ContentFailureCodeTokenExpired          ContentFailureCode = "token_expired"
 	ContentFailureCodeTooLate               ContentFailureCode = "too_late"
 	ContentFailureCodeUnsupported           ContentFailureCode = "unsupported"
@@ -2102,6 +2145,8 @@ type ContentGeneratedEvent struct {
 
 // ContentItem is a type of the API.
 type ContentItem struct {
+	// Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
 	// own media.
 	AiGenerated bool `json:"ai_generated"`
@@ -2125,6 +2170,9 @@ type ContentItem struct {
 	Cover *string `json:"cover"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+	// a person.
+	DeepFake bool `json:"deep_fake"`
 	// Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their
 	// narration, so they differ from it by a little. Null for others.
 	DurationSeconds *int64 `json:"duration_seconds"`
@@ -2158,6 +2206,9 @@ type ContentItem struct {
 	ID string `json:"id"`
 	// Kind of content.
 	Kind ContentKind `json:"kind"`
+	// Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your own
+	// media.
+	Labelled bool `json:"labelled"`
 	// Language of its texts (BCP 47).
 	Language string `json:"language"`
 	// Files: the finished media, of which those of role final are to be published, then their parts in the order of
@@ -2256,6 +2307,9 @@ type ContentItemCreate struct {
 	FactoryID string `json:"factory_id"`
 	// Kind of content.
 	Kind ContentKindInput `json:"kind"`
+	// Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+	// label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
 	// factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
 	Adapt *bool `json:"adapt,omitzero"`
@@ -2266,6 +2320,9 @@ type ContentItemCreate struct {
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
 	// only.
 	Cover *string `json:"cover,omitzero"`
+	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+	// a person. Where the region of the factory requires it, finished media have a visible label.
+	DeepFake *bool `json:"deep_fake,omitzero"`
 	// Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
 	// from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
 	// 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
@@ -2287,6 +2344,8 @@ type ContentItemCreate struct {
 	Hashtags []string `json:"hashtags,omitzero"`
 	// Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only.
 	Headline *string `json:"headline,omitzero"`
+	// Whether media of your own have such a label already, with source provided and deep_fake.
+	Labelled *bool `json:"labelled,omitzero"`
 	// Language of its texts (BCP 47). Absent: the factory's.
 	Language *string `json:"language,omitzero"`
 	// Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
@@ -2378,12 +2437,14 @@ type ContentItemProblem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
 	// the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
 	// slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
-	// state does not permit publishing; body: createContentItem would refuse it.
+	// state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
 	Code ContentItemProblemCode `json:"code"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
 	// Pointer of the member at fault, empty if there is none.
 	Param string `json:"param"`
+	// The rule of law that is violated. Null for other codes.
+	Rule *RuleContext `json:"rule"`
 }
 
 // ContentItemProblemCode: values of an enumeration.
@@ -2401,6 +2462,7 @@ const (
 	ContentItemProblemCodePublished ContentItemProblemCode = "published"
 	ContentItemProblemCodeApproval  ContentItemProblemCode = "approval"
 	ContentItemProblemCodeState     ContentItemProblemCode = "state"
+	ContentItemProblemCodeRule      ContentItemProblemCode = "rule"
 	ContentItemProblemCodeBody      ContentItemProblemCode = "body"
 )
 
@@ -2494,6 +2556,8 @@ type ContentItemSourceInput = ContentItemSource
 
 // ContentItemUpdate is a type of the API.
 type ContentItemUpdate struct {
+	// Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile.
+	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
 	// Null: generated by the next attempt.
 	Caption Nullable[string] `json:"caption,omitzero"`
 	// Hashtags, without the #. Null: generated by the next attempt.
@@ -3324,6 +3388,9 @@ type DraftUpdate struct {
 
 // EntertainmentFactory: Factory of an entertainment channel.
 type EntertainmentFactory struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -3353,6 +3420,9 @@ type EntertainmentFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
@@ -3488,6 +3558,7 @@ const (
 	ErrorCodeWrongFactoryType      ErrorCode = "wrong_factory_type"
 	ErrorCodeUnsupportedModel      ErrorCode = "unsupported_model"
 	ErrorCodeUnsupportedMedia      ErrorCode = "unsupported_media"
+	ErrorCodeRuleViolated          ErrorCode = "rule_violated"
 	ErrorCodeRateLimited           ErrorCode = "rate_limited"
 	ErrorCodeQueueFull             ErrorCode = "queue_full"
 	ErrorCodeInternal              ErrorCode = "internal"
@@ -3979,6 +4050,9 @@ type EventTypeInput = EventType
 
 // ExpertFactory: Factory of an expert.
 type ExpertFactory struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -4008,6 +4082,9 @@ type ExpertFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
@@ -4110,6 +4187,9 @@ type FacebookOptions struct {
 //
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
 type Factory struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -4139,6 +4219,9 @@ type Factory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
@@ -4328,6 +4411,9 @@ const (
 
 // FactoryUpdate is a type of the API.
 type FactoryUpdate struct {
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null: that
+	// of its profile, or else none.
+	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
 	// content:publish as well.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
@@ -4351,6 +4437,9 @@ type FactoryUpdate struct {
 	Name *string `json:"name,omitzero"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality Nullable[Quality] `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. Null: false.
 	ReplaceRetiredModels Nullable[bool] `json:"replace_retired_models,omitzero"`
@@ -4437,6 +4526,31 @@ const (
 	FailureStagePublish  FailureStage = "publish"
 )
 
+// FileClaim is a type of the API.
+type FileClaim struct {
+	// What the name is of.
+	Kind FileClaimKind `json:"kind"`
+	// Action of C2PA, model, or title of the ingredient.
+	Name string `json:"name"`
+	// Software that has acted.
+	By *string `json:"by,omitzero"`
+	// IPTC's term for how the part was made that the action is about.
+	DigitalSourceType *string `json:"digital_source_type,omitzero"`
+	// Relation of the ingredient to the file.
+	Relation *string `json:"relation,omitzero"`
+}
+
+// FileClaimKind: values of an enumeration.
+// A newer service may have more values.
+type FileClaimKind string
+
+// The values of FileClaimKind.
+const (
+	FileClaimKindAction     FileClaimKind = "action"
+	FileClaimKindModel      FileClaimKind = "model"
+	FileClaimKindIngredient FileClaimKind = "ingredient"
+)
+
 // FileLimit is a type of the API.
 type FileLimit struct {
 	// Maximum of width divided by height. Null: none.
@@ -4454,6 +4568,40 @@ type FileLimit struct {
 	// Minimum duration. Null: none.
 	MinSeconds *float64 `json:"min_seconds"`
 }
+
+// FileSays is a type of the API.
+type FileSays struct {
+	// What its manifest says, and what the manifests of its ingredients say; up to 100.
+	Claims []FileClaim `json:"claims"`
+	// Credit line of its XMP. Null if it has none.
+	Credit *string `json:"credit"`
+	// IPTC's term for how the file was made, of its XMP or else of its Content Credentials. Null if it says nothing.
+	DigitalSourceType *string `json:"digital_source_type"`
+	// Software that has written the manifest. Null without a manifest.
+	Generator *string `json:"generator"`
+	// Models that its XMP names.
+	Models []string `json:"models"`
+	// Codes of C2PA for what is wrong with the manifest, such as `assertion.dataHash.mismatch`.
+	Problems []string `json:"problems"`
+	// State of the signature of its Content Credentials (C2PA). `untrusted`: it holds, and nobody vouches for its
+	// certificate. `invalid`: the file was changed after it was signed, or the manifest is broken. `none`: it has no
+	// manifest.
+	Signature FileSaysSignature `json:"signature"`
+	// Name in the certificate. Null without a manifest.
+	Signer *string `json:"signer"`
+}
+
+// FileSaysSignature: values of an enumeration.
+// A newer service may have more values.
+type FileSaysSignature string
+
+// The values of FileSaysSignature.
+const (
+	FileSaysSignatureValid     FileSaysSignature = "valid"
+	FileSaysSignatureUntrusted FileSaysSignature = "untrusted"
+	FileSaysSignatureInvalid   FileSaysSignature = "invalid"
+	FileSaysSignatureNone      FileSaysSignature = "none"
+)
 
 // Finding is a type of the API.
 type Finding struct {
@@ -5072,10 +5220,23 @@ type Media struct {
 	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
 	// In pixels; images and videos only.
 	Height *int64 `json:"height,omitzero"`
+	// What the file says of its origin. Absent for captions and for your own files.
+	Provenance *MediaProvenance `json:"provenance,omitzero"`
 	// Purpose of the file in its content item. Absent in generations.
 	Role *MediaRole `json:"role,omitzero"`
 	// In pixels; images and videos only.
 	Width *int64 `json:"width,omitzero"`
+}
+
+// MediaProvenance is a type of the API.
+type MediaProvenance struct {
+	// Whether the file has Content Credentials: a signed manifest of C2PA.
+	C2pa bool `json:"c2pa"`
+	// IPTC's term for how the file was made, which its XMP has: `trainedAlgorithmicMedia` if models have made it,
+	// `compositeWithTrainedAlgorithmicMedia` if there are files of yours in it. Absent if no part was generated.
+	DigitalSourceType *string `json:"digital_source_type,omitzero"`
+	// Name in the certificate of the signature. Absent without one of this service.
+	Signer *string `json:"signer,omitzero"`
 }
 
 // MediaReason is a type of the API.
@@ -5314,6 +5475,9 @@ type ModelTraining struct {
 
 // MusicianFactory: Factory of a musician.
 type MusicianFactory struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -5343,6 +5507,9 @@ type MusicianFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
@@ -5413,6 +5580,9 @@ type MusicianSettingsUpdate struct {
 type NewBloggerFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5435,6 +5605,9 @@ type NewBloggerFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
@@ -5460,6 +5633,9 @@ type NewBrandFactory struct {
 	Name string `json:"name"`
 	// Settings of the factory's type.
 	Settings BrandSettingsInput `json:"settings"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5482,6 +5658,9 @@ type NewBrandFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
@@ -5503,6 +5682,9 @@ func (v NewBrandFactory) MarshalJSON() ([]byte, error) {
 type NewEntertainmentFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5525,6 +5707,9 @@ type NewEntertainmentFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
@@ -5550,6 +5735,9 @@ type NewExpertFactory struct {
 	Name string `json:"name"`
 	// Settings of the factory's type.
 	Settings ExpertSettingsInput `json:"settings"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5572,6 +5760,9 @@ type NewExpertFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
@@ -5595,6 +5786,9 @@ type NewMusicianFactory struct {
 	Name string `json:"name"`
 	// Settings of the factory's type.
 	Settings MusicianSettingsInput `json:"settings"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5617,6 +5811,9 @@ type NewMusicianFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
@@ -5638,6 +5835,9 @@ func (v NewMusicianFactory) MarshalJSON() ([]byte, error) {
 type NewNewsFactory struct {
 	// Name of the factory.
 	Name string `json:"name"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5660,6 +5860,9 @@ type NewNewsFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
@@ -5685,6 +5888,9 @@ type NewSellerFactory struct {
 	Name string `json:"name"`
 	// Settings of the factory's type.
 	Settings SellerSettingsInput `json:"settings"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5707,6 +5913,9 @@ type NewSellerFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
@@ -5726,6 +5935,9 @@ func (v NewSellerFactory) MarshalJSON() ([]byte, error) {
 
 // NewsFactory: Factory of a news channel.
 type NewsFactory struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -5755,6 +5967,9 @@ type NewsFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
@@ -5825,7 +6040,7 @@ type NewsSettingsUpdate struct {
 type OmittedAccount struct {
 	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
 	// platform does not take the kind of the item; choices_required: its platform asks for choices of the person who
-	// posts.
+	// posts; rule_violated: a rule of law forbids the content there.
 	Code OmittedAccountCode `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -5844,6 +6059,7 @@ const (
 	OmittedAccountCodeDisconnected    OmittedAccountCode = "disconnected"
 	OmittedAccountCodeUnsupportedKind OmittedAccountCode = "unsupported_kind"
 	OmittedAccountCodeChoicesRequired OmittedAccountCode = "choices_required"
+	OmittedAccountCodeRuleViolated    OmittedAccountCode = "rule_violated"
 )
 
 // OperationServiceLevels is a type of the API.
@@ -5945,6 +6161,35 @@ const (
 	OwnMediaCreateMimeTypeVideoMp4  OwnMediaCreateMimeType = "video/mp4"
 )
 
+// OwnMediaOurs is a type of the API.
+type OwnMediaOurs struct {
+	// Content item that has the file. Null if it is of a generation.
+	ContentItemID *string `json:"content_item_id"`
+	// In how many of 64 areas the pictures differ: 0 to 6. 0 for a match by hash.
+	Distance int64 `json:"distance"`
+	// Id of the file in `media` of the item or generation.
+	FileID string `json:"file_id"`
+	// When it was generated.
+	GeneratedAt time.Time `json:"generated_at"`
+	// Generation that has the file. Null if it is of a content item.
+	GenerationID *string `json:"generation_id"`
+	// How it was found: by the `hash` of the file, which is the same to the last byte, or by the `likeness` of the
+	// picture, which other programs may have encoded anew. Videos and audio have no likeness.
+	Match OwnMediaOursMatch `json:"match"`
+	// Models that took part, writers of texts included.
+	Models []string `json:"models"`
+}
+
+// OwnMediaOursMatch: values of an enumeration.
+// A newer service may have more values.
+type OwnMediaOursMatch string
+
+// The values of OwnMediaOursMatch.
+const (
+	OwnMediaOursMatchHash     OwnMediaOursMatch = "hash"
+	OwnMediaOursMatchLikeness OwnMediaOursMatch = "likeness"
+)
+
 // OwnMediaState: values of an enumeration.
 // A newer service may have more values.
 type OwnMediaState string
@@ -5972,6 +6217,24 @@ const (
 
 // OwnMediaTypeInput has the values of OwnMediaType.
 type OwnMediaTypeInput = OwnMediaType
+
+// OwnMediaVerified is a type of the API.
+type OwnMediaVerified struct {
+	// What the file says of itself, before its personal data was removed. Anyone can write anything into a file: only a
+	// valid signature shows who says it.
+	File FileSays `json:"file"`
+	// Id of the media.
+	MediaID string `json:"media_id"`
+	// Your content item or generation that the file is of. Null if the register of your finished files has neither its
+	// hash nor a picture like it.
+	Ours *OwnMediaOurs `json:"ours"`
+}
+
+// OwnMediaVerifyCreate is a type of the API.
+type OwnMediaVerifyCreate struct {
+	// Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`.
+	MediaID string `json:"media_id"`
+}
 
 // PeopleInviteCreate is a type of the API.
 type PeopleInviteCreate struct {
@@ -6181,6 +6444,52 @@ type PlatformOptions struct {
 	Youtube *YoutubeOptions `json:"youtube,omitzero"`
 }
 
+// PriceChange is a type of the API.
+type PriceChange struct {
+	// Time since which the product has, or had, the price.
+	At time.Time `json:"at"`
+	// The price.
+	Price ProductPrice `json:"price"`
+}
+
+// PriorException is a type of the API.
+type PriorException struct {
+	// progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
+	// first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days. Of
+	// these, the prior price is that just before the promotion.
+	Reason PriorPriceReason `json:"reason"`
+}
+
+// PriorExceptionInput is a type of the API.
+type PriorExceptionInput struct {
+	// progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
+	// first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days. Of
+	// these, the prior price is that just before the promotion.
+	Reason PriorPriceReasonInput `json:"reason"`
+}
+
+// PriorPriceOf is a type of the API.
+type PriorPriceOf struct {
+	// Its price.
+	Price ProductPrice `json:"price"`
+	// Product.
+	ProductID string `json:"product_id"`
+}
+
+// PriorPriceReason: values of an enumeration.
+// A newer service may have more values.
+type PriorPriceReason string
+
+// The values of PriorPriceReason.
+const (
+	PriorPriceReasonProgressiveReduction PriorPriceReason = "progressive_reduction"
+	PriorPriceReasonPerishable           PriorPriceReason = "perishable"
+	PriorPriceReasonNewProduct           PriorPriceReason = "new_product"
+)
+
+// PriorPriceReasonInput has the values of PriorPriceReason.
+type PriorPriceReasonInput = PriorPriceReason
+
 // Privacy: values of an enumeration.
 // A newer service may have more values.
 type Privacy string
@@ -6213,6 +6522,9 @@ type Product struct {
 	Photos []ProductPhoto `json:"photos"`
 	// Price of the product.
 	Price ProductPrice `json:"price"`
+	// Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many changes,
+	// the lowest and the last price.
+	PriceHistory []PriceChange `json:"price_history"`
 	// Your own number of the product, unique in its factory.
 	Sku string `json:"sku"`
 	// State of the product. An archived product is kept, and no new content is made of it.
@@ -6243,6 +6555,12 @@ type ProductCreate struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Page where it is sold.
 	URL *string `json:"url,omitzero"`
+}
+
+// ProductExceptionUpdate is a type of the API.
+type ProductExceptionUpdate struct {
+	// The reason, as of a new promotion.
+	Reason *PriorPriceReasonInput `json:"reason,omitzero"`
 }
 
 // ProductPhoto is a type of the API.
@@ -6325,6 +6643,14 @@ type ProductPriceUpdate struct {
 	Currency *string `json:"currency,omitzero"`
 }
 
+// ProductPriorUpdate is a type of the API.
+type ProductPriorUpdate struct {
+	// In the smallest unit of the currency.
+	Amount *int64 `json:"amount,omitzero"`
+	// ISO 4217 code of the currency.
+	Currency *string `json:"currency,omitzero"`
+}
+
 // ProductState: values of an enumeration.
 // A newer service may have more values.
 type ProductState string
@@ -6362,6 +6688,9 @@ type ProductUpdate struct {
 
 // Profile is a type of the API.
 type Profile struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
@@ -6372,6 +6701,9 @@ type Profile struct {
 	Metadata map[string]string `json:"metadata"`
 	// Name of the client. The page by which its social accounts are connected shows it.
 	Name string `json:"name"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
 	// Time of the last change, UTC.
@@ -6384,11 +6716,16 @@ type Profile struct {
 type ProfileCreate struct {
 	// Name of the client. The page by which its social accounts are connected shows it.
 	Name string `json:"name"`
+	// Marking of advertising of its factories, for countries that require it. Absent: none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
 	// keeps a copy for that page.
 	Logo Nullable[string] `json:"logo,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory
+	// may have another one. Absent or null: none.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402
 	// spend_limit_reached. Absent or null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
@@ -6396,6 +6733,9 @@ type ProfileCreate struct {
 
 // ProfileDetails is a type of the API.
 type ProfileDetails struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
@@ -6406,6 +6746,9 @@ type ProfileDetails struct {
 	Metadata map[string]string `json:"metadata"`
 	// Name of the client. The page by which its social accounts are connected shows it.
 	Name string `json:"name"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
 	// Time of the last change, UTC.
@@ -6418,12 +6761,17 @@ type ProfileDetails struct {
 
 // ProfileUpdate is a type of the API.
 type ProfileUpdate struct {
+	// Marking of advertising of its factories, for countries that require it. Null: none.
+	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
 	// Id of a media with its logo. Null removes it.
 	Logo Nullable[string] `json:"logo,omitzero"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 	// Name of the client.
 	Name *string `json:"name,omitzero"`
+	// Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory
+	// may have another one. Null: none.
+	Region Nullable[string] `json:"region,omitzero"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
 	// Null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
@@ -6457,6 +6805,13 @@ type Promotion struct {
 	Metadata map[string]string `json:"metadata"`
 	// Name of the promotion.
 	Name string `json:"name"`
+	// Prior price that you state for content, of a promotion of one product. Null: it is computed.
+	PriorPrice *ProductPrice `json:"prior_price"`
+	// Reason for another prior price than the lowest of 30 days. Null: none.
+	PriorPriceException *PriorException `json:"prior_price_exception"`
+	// Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
+	// unless there is an exception. Content computes it anew.
+	PriorPrices []PriorPriceOf `json:"prior_prices"`
 	// Ids of its products.
 	ProductIDs []string `json:"product_ids"`
 	// When it begins.
@@ -6485,6 +6840,11 @@ type PromotionCreate struct {
 	Message *string `json:"message,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
+	// Price before the promotion that content shows struck through, of a promotion of one product. In the European Union
+	// at most the lowest price of the 30 days before. Absent: that price in the European Union, elsewhere the present one.
+	PriorPrice *ProductPriceInput `json:"prior_price,omitzero"`
+	// Reason for another prior price than the lowest of 30 days. Absent: none.
+	PriorPriceException *PriorExceptionInput `json:"prior_price_exception,omitzero"`
 	// When it begins (RFC 3339). Absent: at once.
 	StartsAt *time.Time `json:"starts_at,omitzero"`
 }
@@ -6552,6 +6912,10 @@ type PromotionUpdate struct {
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 	// Name of the promotion.
 	Name *string `json:"name,omitzero"`
+	// Price before the promotion that content shows struck through. Null: it is computed.
+	PriorPrice *ProductPriorUpdate `json:"prior_price,omitzero"`
+	// Reason for another prior price than the lowest of 30 days. Null: none.
+	PriorPriceException *ProductExceptionUpdate `json:"prior_price_exception,omitzero"`
 	// Ids of all its products from now on.
 	ProductIDs []string `json:"product_ids,omitzero"`
 	// When it begins (RFC 3339).
@@ -6805,6 +7169,7 @@ const (
 	PublicationFailureCodePostNotFound          PublicationFailureCode = "post_not_found"
 	PublicationFailureCodeQuotaReached          PublicationFailureCode = "quota_reached"
 	PublicationFailureCodeRateLimited           PublicationFailureCode = "rate_limited"
+	PublicationFailureCodeRuleViolated          PublicationFailureCode = "rule_violated"
 	PublicationFailureCodeTimeout               PublicationFailureCode = "timeout"
 	PublicationFailureCodeTokenExpired          PublicationFailureCode = "token_expired"
 	PublicationFailureCodeTooLate               PublicationFailureCode = "too_late"
@@ -7021,6 +7386,8 @@ type PublishingSlot struct {
 
 // PublishingValidateCreate is a type of the API.
 type PublishingValidateCreate struct {
+	// Time for which rules of law are checked (RFC 3339). Absent: that of the publication.
+	At *time.Time `json:"at,omitzero"`
 	// Content item to check. Send it or item.
 	ContentItemID *string `json:"content_item_id,omitzero"`
 	// Body of createContentItem to check.
@@ -7182,6 +7549,20 @@ const (
 // RoleInput has the values of Role.
 type RoleInput = Role
 
+// RuleContext is a type of the API.
+type RuleContext struct {
+	// Where the rule is in force: EU, or a country (ISO 3166-1).
+	Jurisdiction string `json:"jurisdiction"`
+	// What to change so that the request is within the rule.
+	Mend string `json:"mend"`
+	// Id of the rule.
+	Rule string `json:"rule"`
+	// First day on which the rule is in force there.
+	Since string `json:"since"`
+	// Text of law that the rule follows.
+	Source string `json:"source"`
+}
+
 // RutubeOptions is a type of the API.
 type RutubeOptions struct {
 	// Who can see the post. Absent: the platform's default.
@@ -7298,6 +7679,9 @@ type ScopeInput = Scope
 
 // SellerFactory: Factory of a seller.
 type SellerFactory struct {
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -7327,6 +7711,9 @@ type SellerFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
+	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`

@@ -26,6 +26,7 @@ var contexts = map[errs.Code]struct {
 	errs.InvalidState:        {reflect.TypeFor[errs.StateContext](), false},
 	errs.InsufficientBalance: {reflect.TypeFor[errs.BalanceContext](), true},
 	errs.SpendLimitReached:   {reflect.TypeFor[errs.SpendContext](), true},
+	errs.RuleViolated:        {reflect.TypeFor[errs.RuleContext](), true},
 	errs.RateLimited:         {reflect.TypeFor[errs.RateContext](), false},
 }
 

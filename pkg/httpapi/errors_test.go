@@ -27,7 +27,7 @@ func TestEveryCodeHasItsStatusAndType(t *testing.T) {
 412 conflict_error version_mismatch
 413 invalid_request_error body_too_large
 415 invalid_request_error unsupported_media_type
-422 invalid_request_error validation_failed idempotency_key_reused wrong_factory_type unsupported_model unsupported_media
+422 invalid_request_error validation_failed idempotency_key_reused wrong_factory_type unsupported_model unsupported_media rule_violated
 429 rate_limit_error rate_limited queue_full
 500 api_error internal
 503 api_error provider_unavailable

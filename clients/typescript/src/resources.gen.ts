@@ -817,11 +817,11 @@ export class ContentResource {
   /**
    * Change a content item.
    *
-   * Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins.
-   * Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text set to null
-   * is generated again by the next attempt. The title of a finished story or music clip is part of its media:
-   * regenerate the item with `reuse` to change it. A change of an item that is going to be published by itself, such as
-   * a scheduled one, needs the scope content:publish too, unless the item waits for an approval again.
+   * Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants, ad_marking and metadata, until
+   * publishing begins. Generation never overwrites a text that you have set, neither a running attempt nor a later one.
+   * A text set to null is generated again by the next attempt. The title of a finished story or music clip is part of
+   * its media: regenerate the item with `reuse` to change it. A change of an item that is going to be published by
+   * itself, such as a scheduled one, needs the scope content:publish too, unless the item waits for an approval again.
    *
    * Needs the scope `content:write`.
    */
@@ -1417,6 +1417,19 @@ export class MediaResource {
   delete(mediaId: string, options?: RequestOptions): Call<T.OwnMedia> {
     return this.#core.call('DELETE', '/v1/media/{media_id}', [mediaId], {}, options);
   }
+
+  /**
+   * Check where a file comes from.
+   *
+   * Returns what a file says of its origin – IPTC's metadata and the Content Credentials of C2PA – whether the
+   * signature holds, and whether it is a file of yours: by its hash, or by the likeness of a picture that has lost its
+   * metadata. First [bring the file in](#operation/createMedia), and wait until it is `ready`. It changes nothing.
+   *
+   * Needs the scope `content:read`.
+   */
+  verifyProvenance(body: T.OwnMediaVerifyCreate, options?: RequestOptions): Call<T.OwnMediaVerified> {
+    return this.#core.call('POST', '/v1/provenance/verify', [], { body }, options);
+  }
 }
 
 /** The parameters of listPeople. */
@@ -1723,7 +1736,8 @@ export class PromotionsResource {
    *
    * Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at most the price of
    * each product, and its products have one currency. A product is in up to 20 promotions that have not ended; of those
-   * that are active, the lowest price counts.
+   * that are active, the lowest price counts. If the region of the factory is in the European Union, a percentage above
+   * the real one is refused: that from the lowest price of the 30 days before.
    *
    * Needs the scope `products:write`.
    */
@@ -1889,8 +1903,9 @@ export class PublishingResource {
    * Check a publication.
    *
    * Returns every problem that an item, or the body of a new one, would have on each account: its texts, files and
-   * options, the state of the account, the posts that are left on the day, a slot that is taken, and an approval that
-   * is missing. Of content that is not generated yet, it checks what is known. It changes nothing.
+   * options, the state of the account, the posts that are left on the day, a slot that is taken, an approval that is
+   * missing, and rules of law of the region of its factory. Of content that is not generated yet, it checks what is
+   * known. It changes nothing.
    *
    * Needs the scope `content:publish`.
    */

@@ -120,6 +120,40 @@ export interface AccountViewEventData {
 }
 
 /** A type of the API. */
+export interface AdMarking {
+  /** Who advertises, as the register of advertising has the name. */
+  advertiser: string;
+  /** Taxpayer number (INN): 10 digits of a company, 12 of a person. */
+  tax_id: string;
+  /**
+   * Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
+   */
+  erid?: string;
+}
+
+/** A type of the API. */
+export interface AdMarkingInput {
+  /** Who advertises, as the register of advertising has the name. */
+  advertiser: string;
+  /** Taxpayer number (INN): 10 digits of a company, 12 of a person. */
+  tax_id: string;
+  /**
+   * Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
+   */
+  erid?: string;
+}
+
+/** A type of the API. */
+export interface AdMarkingPatch {
+  /** Who advertises, as the register of advertising has the name. */
+  advertiser?: string;
+  /** Identifier of the advertising. Null or empty: not assigned yet. */
+  erid?: string | null;
+  /** Taxpayer number (INN): 10 digits of a company, 12 of a person. */
+  tax_id?: string;
+}
+
+/** A type of the API. */
 export interface Analytics {
   /** Comparison of two sets of publications. Null without compare. */
   comparison: AnalyticsComparison | null;
@@ -1105,6 +1139,11 @@ export interface BestTimes {
 
 /** Factory of a blogger. */
 export interface BloggerFactory {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -1136,6 +1175,11 @@ export interface BloggerFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -1215,6 +1259,11 @@ export interface BlueskyOptions {
 
 /** Factory of a brand. */
 export interface BrandFactory {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -1246,6 +1295,11 @@ export interface BrandFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -1974,7 +2028,7 @@ export interface ContentFailure {
 }
 
 /** Values of an enumeration. */
-export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** A content item was generated: its media are ready. */
 export interface ContentGeneratedEvent {
@@ -1996,6 +2050,8 @@ export interface ContentGeneratedEvent {
 
 /** A type of the API. */
 export interface ContentItem {
+  /** Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none. */
+  ad_marking: AdMarking | null;
   /**
    * Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
    * own media.
@@ -2025,6 +2081,11 @@ export interface ContentItem {
   cover: string | null;
   /** Time of creation, UTC. */
   created_at: string;
+  /**
+   * Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+   * a person.
+   */
+  deep_fake: boolean;
   /**
    * Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their
    * narration, so they differ from it by a little. Null for others.
@@ -2064,6 +2125,11 @@ export interface ContentItem {
   id: string;
   /** Kind of content. */
   kind: ContentKind;
+  /**
+   * Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your own
+   * media.
+   */
+  labelled: boolean;
   /** Language of its texts (BCP 47). */
   language: string;
   /**
@@ -2171,6 +2237,11 @@ export interface ContentItemCreate {
   /** Kind of content. */
   kind: ContentKindInput;
   /**
+   * Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+   * label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+   */
+  ad_marking?: AdMarkingInput;
+  /**
    * Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
    * factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
    */
@@ -2184,6 +2255,11 @@ export interface ContentItemCreate {
    * only.
    */
   cover?: string;
+  /**
+   * Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+   * a person. Where the region of the factory requires it, finished media have a visible label.
+   */
+  deep_fake?: boolean;
   /**
    * Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
    * from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
@@ -2213,6 +2289,8 @@ export interface ContentItemCreate {
   hashtags?: string[];
   /** Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only. */
   headline?: string;
+  /** Whether media of your own have such a label already, with source provided and deep_fake. */
+  labelled?: boolean;
   /** Language of its texts (BCP 47). Absent: the factory's. */
   language?: string;
   /**
@@ -2327,17 +2405,19 @@ export interface ContentItemProblem {
    * Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
    * the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
    * slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
-   * state does not permit publishing; body: createContentItem would refuse it.
+   * state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
    */
   code: ContentItemProblemCode;
   /** What is wrong, and what to do about it. */
   message: string;
   /** Pointer of the member at fault, empty if there is none. */
   param: string;
+  /** The rule of law that is violated. Null for other codes. */
+  rule: RuleContext | null;
 }
 
 /** Values of an enumeration. */
-export type ContentItemProblemCode = 'post' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'body' | (string & {});
+export type ContentItemProblemCode = 'post' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'rule' | 'body' | (string & {});
 
 /** A type of the API. */
 export interface ContentItemPublish {
@@ -2436,6 +2516,10 @@ export type ContentItemSourceInput = 'generated' | 'provided';
 
 /** A type of the API. */
 export interface ContentItemUpdate {
+  /**
+   * Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile.
+   */
+  ad_marking?: AdMarkingPatch;
   /** Null: generated by the next attempt. */
   caption?: string | null;
   /** Hashtags, without the #. Null: generated by the next attempt. */
@@ -3141,6 +3225,11 @@ export interface DraftUpdate {
 
 /** Factory of an entertainment channel. */
 export interface EntertainmentFactory {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -3172,6 +3261,11 @@ export interface EntertainmentFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -3259,7 +3353,7 @@ export interface ErrorBody {
 }
 
 /** Values of an enumeration. */
-export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'profile_not_allowed' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
+export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' | 'missing_api_key' | 'invalid_api_key' | 'insufficient_balance' | 'spend_limit_reached' | 'insufficient_scope' | 'plan_not_allowed' | 'ip_not_allowed' | 'scope_escalation' | 'person_required' | 'profile_not_allowed' | 'not_found' | 'unknown_path' | 'method_not_allowed' | 'idempotency_in_progress' | 'invalid_state' | 'stale_proposal' | 'duplicate' | 'version_mismatch' | 'body_too_large' | 'unsupported_media_type' | 'validation_failed' | 'idempotency_key_reused' | 'wrong_factory_type' | 'unsupported_model' | 'unsupported_media' | 'rule_violated' | 'rate_limited' | 'queue_full' | 'internal' | 'provider_unavailable' | 'timeout' | (string & {});
 
 /** A type of the API. */
 export interface ErrorDetail {
@@ -3351,6 +3445,11 @@ export type EventTypeInput = 'content.generated' | 'content.published' | 'conten
 
 /** Factory of an expert. */
 export interface ExpertFactory {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -3382,6 +3481,11 @@ export interface ExpertFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -3547,6 +3651,11 @@ export type FactoryTypeInput = 'blogger' | 'seller' | 'expert' | 'brand' | 'news
 /** A type of the API. */
 export interface FactoryUpdate {
   /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null: that
+   * of its profile, or else none.
+   */
+  ad_marking?: AdMarkingPatch;
+  /**
    * Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
    * content:publish as well.
    */
@@ -3573,6 +3682,11 @@ export interface FactoryUpdate {
   name?: string;
   /** Quality of the texts of items and plans that name none. Null: standard. */
   quality?: Quality | null;
+  /**
+   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+   */
+  region?: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. Null: false.
@@ -3611,6 +3725,23 @@ export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unrea
 export type FailureStage = 'generate' | 'compose' | 'publish' | (string & {});
 
 /** A type of the API. */
+export interface FileClaim {
+  /** What the name is of. */
+  kind: FileClaimKind;
+  /** Action of C2PA, model, or title of the ingredient. */
+  name: string;
+  /** Software that has acted. */
+  by?: string;
+  /** IPTC's term for how the part was made that the action is about. */
+  digital_source_type?: string;
+  /** Relation of the ingredient to the file. */
+  relation?: string;
+}
+
+/** Values of an enumeration. */
+export type FileClaimKind = 'action' | 'model' | 'ingredient' | (string & {});
+
+/** A type of the API. */
 export interface FileLimit {
   /** Maximum of width divided by height. Null: none. */
   max_aspect_ratio: number | null;
@@ -3627,6 +3758,33 @@ export interface FileLimit {
   /** Minimum duration. Null: none. */
   min_seconds: number | null;
 }
+
+/** A type of the API. */
+export interface FileSays {
+  /** What its manifest says, and what the manifests of its ingredients say; up to 100. */
+  claims: FileClaim[];
+  /** Credit line of its XMP. Null if it has none. */
+  credit: string | null;
+  /** IPTC's term for how the file was made, of its XMP or else of its Content Credentials. Null if it says nothing. */
+  digital_source_type: string | null;
+  /** Software that has written the manifest. Null without a manifest. */
+  generator: string | null;
+  /** Models that its XMP names. */
+  models: string[];
+  /** Codes of C2PA for what is wrong with the manifest, such as `assertion.dataHash.mismatch`. */
+  problems: string[];
+  /**
+   * State of the signature of its Content Credentials (C2PA). `untrusted`: it holds, and nobody vouches for its
+   * certificate. `invalid`: the file was changed after it was signed, or the manifest is broken. `none`: it has no
+   * manifest.
+   */
+  signature: FileSaysSignature;
+  /** Name in the certificate. Null without a manifest. */
+  signer: string | null;
+}
+
+/** Values of an enumeration. */
+export type FileSaysSignature = 'valid' | 'untrusted' | 'invalid' | 'none' | (string & {});
 
 /** A type of the API. */
 export interface Finding {
@@ -4180,10 +4338,25 @@ export interface Media {
   duration_seconds?: number;
   /** In pixels; images and videos only. */
   height?: number;
+  /** What the file says of its origin. Absent for captions and for your own files. */
+  provenance?: MediaProvenance;
   /** Purpose of the file in its content item. Absent in generations. */
   role?: MediaRole;
   /** In pixels; images and videos only. */
   width?: number;
+}
+
+/** A type of the API. */
+export interface MediaProvenance {
+  /** Whether the file has Content Credentials: a signed manifest of C2PA. */
+  c2pa: boolean;
+  /**
+   * IPTC's term for how the file was made, which its XMP has: `trainedAlgorithmicMedia` if models have made it,
+   * `compositeWithTrainedAlgorithmicMedia` if there are files of yours in it. Absent if no part was generated.
+   */
+  digital_source_type?: string;
+  /** Name in the certificate of the signature. Absent without one of this service. */
+  signer?: string;
 }
 
 /** A type of the API. */
@@ -4359,6 +4532,11 @@ export interface ModelTraining {
 
 /** Factory of a musician. */
 export interface MusicianFactory {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -4390,6 +4568,11 @@ export interface MusicianFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -4466,6 +4649,11 @@ export interface NewBloggerFactory {
   name: string;
   /** Type of the factory. It cannot be changed. */
   type: 'blogger';
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4492,6 +4680,11 @@ export interface NewBloggerFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   */
+  region?: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
@@ -4515,6 +4708,11 @@ export interface NewBrandFactory {
   settings: BrandSettingsInput;
   /** Type of the factory. It cannot be changed. */
   type: 'brand';
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4541,6 +4739,11 @@ export interface NewBrandFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   */
+  region?: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
@@ -4560,6 +4763,11 @@ export interface NewEntertainmentFactory {
   name: string;
   /** Type of the factory. It cannot be changed. */
   type: 'entertainment';
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4586,6 +4794,11 @@ export interface NewEntertainmentFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   */
+  region?: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
@@ -4609,6 +4822,11 @@ export interface NewExpertFactory {
   settings: ExpertSettingsInput;
   /** Type of the factory. It cannot be changed. */
   type: 'expert';
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4635,6 +4853,11 @@ export interface NewExpertFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   */
+  region?: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
@@ -4656,6 +4879,11 @@ export interface NewMusicianFactory {
   settings: MusicianSettingsInput;
   /** Type of the factory. It cannot be changed. */
   type: 'musician';
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4682,6 +4910,11 @@ export interface NewMusicianFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   */
+  region?: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
@@ -4701,6 +4934,11 @@ export interface NewNewsFactory {
   name: string;
   /** Type of the factory. It cannot be changed. */
   type: 'news';
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4727,6 +4965,11 @@ export interface NewNewsFactory {
   profile_id?: string;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
+  /**
+   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   */
+  region?: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
@@ -4750,6 +4993,11 @@ export interface NewSellerFactory {
   settings: SellerSettingsInput;
   /** Type of the factory. It cannot be changed. */
   type: 'seller';
+  /**
+   * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+   * that of its profile, or else none.
+   */
+  ad_marking?: AdMarkingInput;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4777,6 +5025,11 @@ export interface NewSellerFactory {
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
   /**
+   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   */
+  region?: string | null;
+  /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
    */
@@ -4791,6 +5044,11 @@ export interface NewSellerFactory {
 
 /** Factory of a news channel. */
 export interface NewsFactory {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -4822,6 +5080,11 @@ export interface NewsFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -4909,7 +5172,7 @@ export interface OmittedAccount {
   /**
    * Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
    * platform does not take the kind of the item; choices_required: its platform asks for choices of the person who
-   * posts.
+   * posts; rule_violated: a rule of law forbids the content there.
    */
   code: OmittedAccountCode;
   /** What happened and what to do about it. */
@@ -4919,7 +5182,7 @@ export interface OmittedAccount {
 }
 
 /** Values of an enumeration. */
-export type OmittedAccountCode = 'needs_reconnect' | 'pending' | 'disconnected' | 'unsupported_kind' | 'choices_required' | (string & {});
+export type OmittedAccountCode = 'needs_reconnect' | 'pending' | 'disconnected' | 'unsupported_kind' | 'choices_required' | 'rule_violated' | (string & {});
 
 /** A type of the API. */
 export interface OperationServiceLevels {
@@ -5016,6 +5279,30 @@ export interface OwnMediaCreate {
 /** Values of an enumeration. */
 export type OwnMediaCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp' | 'audio/mpeg' | 'audio/wav' | 'audio/aac' | 'audio/mp4' | 'video/mp4';
 
+/** A type of the API. */
+export interface OwnMediaOurs {
+  /** Content item that has the file. Null if it is of a generation. */
+  content_item_id: string | null;
+  /** In how many of 64 areas the pictures differ: 0 to 6. 0 for a match by hash. */
+  distance: number;
+  /** Id of the file in `media` of the item or generation. */
+  file_id: string;
+  /** When it was generated. */
+  generated_at: string;
+  /** Generation that has the file. Null if it is of a content item. */
+  generation_id: string | null;
+  /**
+   * How it was found: by the `hash` of the file, which is the same to the last byte, or by the `likeness` of the
+   * picture, which other programs may have encoded anew. Videos and audio have no likeness.
+   */
+  match: OwnMediaOursMatch;
+  /** Models that took part, writers of texts included. */
+  models: string[];
+}
+
+/** Values of an enumeration. */
+export type OwnMediaOursMatch = 'hash' | 'likeness' | (string & {});
+
 /** Values of an enumeration. */
 export type OwnMediaState = 'pending' | 'ready' | 'rejected' | (string & {});
 
@@ -5027,6 +5314,28 @@ export type OwnMediaType = 'image' | 'audio' | 'video' | (string & {});
 
 /** Values of an enumeration. */
 export type OwnMediaTypeInput = 'image' | 'audio' | 'video';
+
+/** A type of the API. */
+export interface OwnMediaVerified {
+  /**
+   * What the file says of itself, before its personal data was removed. Anyone can write anything into a file: only a
+   * valid signature shows who says it.
+   */
+  file: FileSays;
+  /** Id of the media. */
+  media_id: string;
+  /**
+   * Your content item or generation that the file is of. Null if the register of your finished files has neither its
+   * hash nor a picture like it.
+   */
+  ours: OwnMediaOurs | null;
+}
+
+/** A type of the API. */
+export interface OwnMediaVerifyCreate {
+  /** Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`. */
+  media_id: string;
+}
 
 /** A type of the API. */
 export interface PeopleInviteCreate {
@@ -5212,6 +5521,48 @@ export interface PlatformOptions {
   youtube?: YoutubeOptions;
 }
 
+/** A type of the API. */
+export interface PriceChange {
+  /** Time since which the product has, or had, the price. */
+  at: string;
+  /** The price. */
+  price: ProductPrice;
+}
+
+/** A type of the API. */
+export interface PriorException {
+  /**
+   * progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
+   * first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days. Of
+   * these, the prior price is that just before the promotion.
+   */
+  reason: PriorPriceReason;
+}
+
+/** A type of the API. */
+export interface PriorExceptionInput {
+  /**
+   * progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
+   * first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days. Of
+   * these, the prior price is that just before the promotion.
+   */
+  reason: PriorPriceReasonInput;
+}
+
+/** A type of the API. */
+export interface PriorPriceOf {
+  /** Its price. */
+  price: ProductPrice;
+  /** Product. */
+  product_id: string;
+}
+
+/** Values of an enumeration. */
+export type PriorPriceReason = 'progressive_reduction' | 'perishable' | 'new_product' | (string & {});
+
+/** Values of an enumeration. */
+export type PriorPriceReasonInput = 'progressive_reduction' | 'perishable' | 'new_product';
+
 /** Values of an enumeration. */
 export type Privacy = 'public' | 'friends' | 'private' | 'unlisted' | (string & {});
 
@@ -5235,6 +5586,11 @@ export interface Product {
   photos: ProductPhoto[];
   /** Price of the product. */
   price: ProductPrice;
+  /**
+   * Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many changes,
+   * the lowest and the last price.
+   */
+  price_history: PriceChange[];
   /** Your own number of the product, unique in its factory. */
   sku: string;
   /** State of the product. An archived product is kept, and no new content is made of it. */
@@ -5265,6 +5621,12 @@ export interface ProductCreate {
   metadata?: Record<string, string>;
   /** Page where it is sold. */
   url?: string;
+}
+
+/** A type of the API. */
+export interface ProductExceptionUpdate {
+  /** The reason, as of a new promotion. */
+  reason?: PriorPriceReasonInput;
 }
 
 /** A type of the API. */
@@ -5344,6 +5706,14 @@ export interface ProductPriceUpdate {
   currency?: string;
 }
 
+/** A type of the API. */
+export interface ProductPriorUpdate {
+  /** In the smallest unit of the currency. */
+  amount?: number;
+  /** ISO 4217 code of the currency. */
+  currency?: string;
+}
+
 /** Values of an enumeration. */
 export type ProductState = 'active' | 'archived' | (string & {});
 
@@ -5374,6 +5744,11 @@ export interface ProductUpdate {
 
 /** A type of the API. */
 export interface Profile {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Time of creation, UTC. */
   created_at: string;
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -5384,6 +5759,11 @@ export interface Profile {
   metadata: Record<string, string>;
   /** Name of the client. The page by which its social accounts are connected shows it. */
   name: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
   /** Time of the last change, UTC. */
@@ -5396,6 +5776,8 @@ export interface Profile {
 export interface ProfileCreate {
   /** Name of the client. The page by which its social accounts are connected shows it. */
   name: string;
+  /** Marking of advertising of its factories, for countries that require it. Absent: none. */
+  ad_marking?: AdMarkingInput;
   /**
    * Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
    * keeps a copy for that page.
@@ -5403,6 +5785,11 @@ export interface ProfileCreate {
   logo?: string | null;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
+  /**
+   * Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory
+   * may have another one. Absent or null: none.
+   */
+  region?: string | null;
   /**
    * Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
    * 402 spend_limit_reached. Absent or null: no limit of its own.
@@ -5412,6 +5799,11 @@ export interface ProfileCreate {
 
 /** A type of the API. */
 export interface ProfileDetails {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Time of creation, UTC. */
   created_at: string;
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -5422,6 +5814,11 @@ export interface ProfileDetails {
   metadata: Record<string, string>;
   /** Name of the client. The page by which its social accounts are connected shows it. */
   name: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
   spend_limit_credits: number | null;
   /** Time of the last change, UTC. */
@@ -5434,12 +5831,19 @@ export interface ProfileDetails {
 
 /** A type of the API. */
 export interface ProfileUpdate {
+  /** Marking of advertising of its factories, for countries that require it. Null: none. */
+  ad_marking?: AdMarkingPatch;
   /** Id of a media with its logo. Null removes it. */
   logo?: string | null;
   /** Pairs to set. A null value removes that pair; null removes all. */
   metadata?: Record<string, string | null> | null;
   /** Name of the client. */
   name?: string;
+  /**
+   * Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory
+   * may have another one. Null: none.
+   */
+  region?: string | null;
   /**
    * Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
    * Null: no limit of its own.
@@ -5475,6 +5879,15 @@ export interface Promotion {
   metadata: Record<string, string>;
   /** Name of the promotion. */
   name: string;
+  /** Prior price that you state for content, of a promotion of one product. Null: it is computed. */
+  prior_price: ProductPrice | null;
+  /** Reason for another prior price than the lowest of 30 days. Null: none. */
+  prior_price_exception: PriorException | null;
+  /**
+   * Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
+   * unless there is an exception. Content computes it anew.
+   */
+  prior_prices: PriorPriceOf[];
   /** Ids of its products. */
   product_ids: string[];
   /** When it begins. */
@@ -5503,6 +5916,14 @@ export interface PromotionCreate {
   message?: string;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
+  /**
+   * Price before the promotion that content shows struck through, of a promotion of one product. In the European Union
+   * at most the lowest price of the 30 days before. Absent: that price in the European Union, elsewhere the present
+   * one.
+   */
+  prior_price?: ProductPriceInput;
+  /** Reason for another prior price than the lowest of 30 days. Absent: none. */
+  prior_price_exception?: PriorExceptionInput;
   /** When it begins (RFC 3339). Absent: at once. */
   starts_at?: string;
 }
@@ -5555,6 +5976,10 @@ export interface PromotionUpdate {
   metadata?: Record<string, string | null> | null;
   /** Name of the promotion. */
   name?: string;
+  /** Price before the promotion that content shows struck through. Null: it is computed. */
+  prior_price?: ProductPriorUpdate;
+  /** Reason for another prior price than the lowest of 30 days. Null: none. */
+  prior_price_exception?: ProductExceptionUpdate;
   /** Ids of all its products from now on. */
   product_ids?: string[];
   /** When it begins (RFC 3339). */
@@ -5751,10 +6176,10 @@ export interface PublicationFailure {
 }
 
 /** Values of an enumeration. */
-export type PublicationFailureCode = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type PublicationFailureCode = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** Values of an enumeration. */
-export type PublicationFailureCodeInput = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported';
+export type PublicationFailureCodeInput = 'authority_ended' | 'canceled' | 'captcha_required' | 'content_policy' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'timeout' | 'token_expired' | 'too_late' | 'unsupported';
 
 /** A type of the API. */
 export interface PublicationMetrics {
@@ -5964,6 +6389,8 @@ export interface PublishingSlot {
 
 /** A type of the API. */
 export interface PublishingValidateCreate {
+  /** Time for which rules of law are checked (RFC 3339). Absent: that of the publication. */
+  at?: string;
   /** Content item to check. Send it or item. */
   content_item_id?: string;
   /** Body of createContentItem to check. */
@@ -6077,6 +6504,20 @@ export type Role = 'owner' | 'admin' | 'developer' | 'auditor' | (string & {});
 export type RoleInput = 'owner' | 'admin' | 'developer' | 'auditor';
 
 /** A type of the API. */
+export interface RuleContext {
+  /** Where the rule is in force: EU, or a country (ISO 3166-1). */
+  jurisdiction: string;
+  /** What to change so that the request is within the rule. */
+  mend: string;
+  /** Id of the rule. */
+  rule: string;
+  /** First day on which the rule is in force there. */
+  since: string;
+  /** Text of law that the rule follows. */
+  source: string;
+}
+
+/** A type of the API. */
 export interface RutubeOptions {
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public';
@@ -6155,6 +6596,11 @@ export type ScopeInput = 'account:read' | 'account:manage' | 'factories:read' | 
 
 /** Factory of a seller. */
 export interface SellerFactory {
+  /**
+   * Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+   * else none.
+   */
+  ad_marking: AdMarking | null;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -6186,6 +6632,11 @@ export interface SellerFactory {
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
+  /**
+   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   */
+  region: string | null;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. If not, requests that need the model fail with unsupported_model.

@@ -25,7 +25,6 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/person"
 	"github.com/content-automation/api/pkg/record/profile"
-	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/task"
 )
 
@@ -113,7 +112,7 @@ var kinds = map[string]kind{
 	"publication_slot":       {},
 	item.ReadingsKind:        {own: true},
 	"publish_slot":           {},
-	testclock.Kind:           {},
+	"sandbox_clock":          {},
 	"secret":                 {},
 	"sku":                    {},
 	"social_identity":        {},

@@ -8,9 +8,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -78,6 +80,14 @@ type createBody struct {
 	Fit string `json:"fit,omitempty" enum:"none,pad,crop" default:"none"`
 	// Whether your media were made by AI, with source provided: it is declared where a platform asks.
 	AIGenerated bool `json:"ai_generated,omitempty"`
+	// Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+	// label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+	AdMarking *profile.AdMarking `json:"ad_marking,omitempty"`
+	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+	// of a person. Where the region of the factory requires it, finished media have a visible label.
+	DeepFake bool `json:"deep_fake,omitempty"`
+	// Whether media of your own have such a label already, with source provided and deep_fake.
+	Labelled bool `json:"labelled,omitempty"`
 	// What differs on a platform or on a social account of the factory, by its id. The variant of an account goes
 	// before that of its platform.
 	Variants variants `json:"variants,omitempty" nullable:"false"`
@@ -161,7 +171,7 @@ func (b *createBody) check(mode tenant.Mode) error {
 
 // Rules refuses members that do not fit the kind.
 func (b *createBody) Rules() error {
-	found := []error{b.ownRules()}
+	found := []error{b.ownRules(), law.CheckMarking(b.AdMarking)}
 	if b.Format != "" && b.Kind != item.Video {
 		found = append(found, errs.Invalid("/format", "is for kind video only"))
 	}
@@ -179,6 +189,9 @@ func (b *createBody) Rules() error {
 		if slide.Body != nil && *slide.Body != "" && slide.Text == "" {
 			found = append(found, errs.Invalid(fmt.Sprintf("/slides/%d/body", i), "needs text, the heading above it"))
 		}
+	}
+	if b.Labelled && (b.Source != item.SourceProvided || !b.DeepFake) {
+		found = append(found, errs.Invalid("/labelled", "needs source provided and deep_fake"))
 	}
 	if b.PublishAt == nil {
 		if b.Accounts != nil {

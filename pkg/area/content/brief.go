@@ -3,10 +3,11 @@ package content
 import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 )
 
 // newBrief returns the brief of a factory.
-func newBrief(f factory.Factory) (item.Brief, error) {
+func newBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 	settings, err := f.Settings.MarshalJSON()
 	if err != nil {
 		return item.Brief{}, err
@@ -16,7 +17,7 @@ func newBrief(f factory.Factory) (item.Brief, error) {
 		topics[i] = string(t)
 	}
 	return item.NewBrief(item.Factory{
-		ID: f.ID, Name: f.Name, Type: string(f.Type), Description: f.Description,
+		ID: f.ID, Region: legal.Country(), Name: f.Name, Type: string(f.Type), Description: f.Description,
 		Audience: f.Audience, Tone: f.Tone,
 		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
 		Trained: f.TrainedText(), Logo: f.Files.Logo,

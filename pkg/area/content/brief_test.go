@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 )
 
 func TestABriefNamesTheWriterOfEachType(t *testing.T) {
@@ -12,7 +13,8 @@ func TestABriefNamesTheWriterOfEachType(t *testing.T) {
 		factory.Blogger, factory.Seller, factory.Expert, factory.Brand, factory.News, factory.Entertainment,
 		factory.Musician,
 	} {
-		b, err := newBrief(factory.Factory{Type: kind, Name: "Acme", Topics: []factory.Topic{"sea"}})
+		b, err := newBrief(factory.Factory{Type: kind, Name: "Acme", Topics: []factory.Topic{"sea"}},
+			profile.Legal{})
 		if err != nil || !strings.HasPrefix(b.Voice, `The channel is "Acme", a`) ||
 			strings.HasPrefix(b.Voice, `The channel is "Acme", a channel.`) ||
 			!strings.Contains(b.Voice, "Its topics are sea.") || b.Type != string(kind) {

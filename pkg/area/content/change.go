@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -18,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -27,6 +29,8 @@ type patchBody struct {
 	// What differs on a platform or on a social account, by its id. A null value removes that variant; null removes
 	// all.
 	Variants variantsPatch `json:"variants,omitempty" nullable:"true"`
+	// Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile.
+	AdMarking *profile.AdMarkingPatch `json:"ad_marking,omitempty"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
@@ -47,13 +51,14 @@ type endInput struct {
 func (s *Service) registerChanges(r *httpapi.Router) {
 	const one = "/v1/content-items/{content_item_id}"
 	update := op("updateContentItem", http.MethodPatch, one, auth.ContentWrite, "Change a content item",
-		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins. "+
+		"Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants, ad_marking and metadata, until "+
+			"publishing begins. "+
 			"Generation never overwrites a text that you have set, neither a running attempt nor a later one. A text "+
 			"set to null is generated again by the next attempt. The title of a finished story or music clip is part "+
 			"of its media: regenerate the item with `reuse` to change it. A change of an item that is going to be "+
 			"published by itself, such as a scheduled one, needs the scope content:publish too, unless the item waits "+
 			"for an approval again.")
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable}
+	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable, errs.RuleViolated}
 	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
 	update.Fixed = map[string]string{
 		"slides": correct, "headline": correct, "script": correct, "scenes": correct, "music": correct, "cover": correct,
@@ -102,12 +107,13 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 // texts are the members of an item that a patch may change.
 type texts struct {
 	item.Texts
-	Metadata resource.Metadata       `json:"metadata"`
-	Variants map[string]item.Variant `json:"variants"`
+	Metadata  resource.Metadata       `json:"metadata"`
+	Variants  map[string]item.Variant `json:"variants"`
+	AdMarking *profile.AdMarking      `json:"ad_marking"`
 }
 
 func textsOf(r *item.Record) texts {
-	return texts{r.Texts, r.Metadata, r.Variants}
+	return texts{r.Texts, r.Metadata, r.Variants, r.AdMarking}
 }
 
 func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out item.Item, err error) {
@@ -142,7 +148,10 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	if r.GeneratedAt != nil && set.Caption != "" && set.Caption != r.Caption {
 		r.Draft = cmp.Or(r.Draft, r.Caption)
 	}
-	r.Texts, r.Metadata = set.Texts, set.Metadata.OrEmpty()
+	if err := law.CheckMarking(set.AdMarking); err != nil {
+		return out, err
+	}
+	r.Texts, r.Metadata, r.AdMarking = set.Texts, set.Metadata.OrEmpty(), set.AdMarking
 	r.Hashtags = append([]string{}, set.Hashtags...)
 	if given, ok := sent["title"]; ok {
 		if err = r.CheckTexts(); given && set.Title != before && r.GeneratedAt != nil && !r.Runs() && r.InMedia() {
@@ -201,6 +210,9 @@ func (s *Service) fits(mode tenant.Mode, r *item.Record) error {
 	}
 	var targets []publication.Target
 	for _, pub := range r.Publications {
+		if err := law.Refused(law.Check(item.FactsOf(r, &pub, r.PublishAt.Time))); err != nil {
+			return err
+		}
 		if adapter, ok := s.platforms.Of(mode, pub.Platform); ok {
 			targets = append(targets, publication.Target{
 				Account: social.Record{Account: social.Account{Resource: resource.Resource{ID: pub.SocialAccountID},

@@ -64,7 +64,7 @@ func (batch) Schema(r huma.Registry) *huma.Schema {
 // registerCreate adds the operations that create items to the router.
 func (s *Service) registerCreate(r *httpapi.Router) {
 	codes := []errs.Code{errs.NotFound, errs.InvalidState, errs.UnsupportedModel, errs.UnsupportedMedia,
-		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.ProviderUnavailable}
+		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.ProviderUnavailable, errs.RuleViolated}
 	create := op("createContentItem", http.MethodPost, "/v1/content-items", auth.ContentWrite, "Create a content item",
 		"The item is generated in the background, with the current settings of the factory, whose `content_types` "+
 			"must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost "+
@@ -317,6 +317,11 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Slot:     b.slot,
 	}
 	b.into(r)
+	legal := a.legal[f.ID]
+	if r.AdMarking = b.AdMarking; r.AdMarking == nil {
+		r.AdMarking = legal.AdMarking
+	}
+	r.DeepFake, r.Labelled = b.DeepFake, b.Labelled
 	var err error
 	if r.Language, err = factory.Language(b.Language, f.Language); err != nil {
 		return nil, err
@@ -325,7 +330,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, err
 	}
 	if b.Source == item.SourceProvided {
-		if r.Brief, err = newBrief(f); err != nil {
+		if r.Brief, err = newBrief(f, legal); err != nil {
 			return nil, err
 		}
 		if err := a.provide(&b, r); err != nil {
@@ -340,7 +345,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	case item.Carousel:
 		setSlides(r, b.Slides)
 	}
-	if r.Brief, err = newBrief(f); err != nil {
+	if r.Brief, err = newBrief(f, legal); err != nil {
 		return nil, err
 	}
 	if err := a.retell(&b, r); err != nil {

@@ -41,7 +41,7 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 		}
 	}
 	if b.PublishAt == nil {
-		return r, nil
+		return r, ruler{s}.lawful(ctx, r, refs.factories[b.FactoryID].SocialAccountIDs, now)
 	}
 	return r, s.order(ctx, p, b, refs, r, now)
 }
@@ -68,7 +68,11 @@ func (s *Service) order(ctx context.Context, p *auth.Principal, b createBody, re
 		return err
 	}
 	w := &publishRequest{Service: s, r: foreseen(r), owner: refs.owner, asked: b.Accounts, read: refs.accounts,
-		options: b.Options, param: "/publish_at", new: !r.Provided()}
+		options: b.Options, param: "/publish_at", new: !r.Provided(), at: now,
+		obeyed: true, factory: refs.factories[b.FactoryID]}
+	if !b.PublishAt.Next {
+		w.at = b.PublishAt.Time.Time
+	}
 	targets, err := w.targets(ctx, refs.factories[b.FactoryID].SocialAccountIDs)
 	if err != nil {
 		return err

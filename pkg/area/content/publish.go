@@ -76,7 +76,8 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 			"could not publish in time, it publishes late items of an account in the order of their times, unless "+
 			"the account's `late_after` has passed. If the factory requires an approval, an item without it keeps the "+
 			"time and is scheduled when it is approved.")
-	schedule.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull}
+	schedule.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull,
+		errs.RuleViolated}
 	httpapi.Write(r, schedule, s.schedule)
 
 	publish := op("publishContentItem", http.MethodPost, one+"/publish", auth.ContentPublish, "Publish a content item",
@@ -85,7 +86,8 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 			"Both show all publications. Of an item that has failed on some accounts, only those are tried again: "+
 			"what an account has taken, or may have taken, is never posted twice.")
 	publish.Status = http.StatusAccepted
-	publish.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull}
+	publish.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull,
+		errs.RuleViolated}
 	httpapi.Write(r, publish, s.publish)
 
 	list := op("listPublications", http.MethodGet, one+"/publications", auth.ContentRead,
@@ -133,7 +135,10 @@ func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput)
 	if err != nil {
 		return out, err
 	}
-	w.options, w.param = b.Options, "/publish_at"
+	w.options, w.param, w.at = b.Options, "/publish_at", at
+	if b.PublishAt != nil && b.PublishAt.Next {
+		w.at = now
+	}
 	targets, err := w.targets(ctx, w.r.SocialAccountIDs)
 	if err != nil {
 		return out, err
@@ -267,7 +272,7 @@ func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (
 		return out, errs.New(errs.InvalidState, "The content item is published on all these accounts.").
 			With(errs.StateContext{State: string(w.r.State), Allowed: []string{string(item.Delete)}})
 	}
-	w.options, w.param = b.Options, "/social_account_ids"
+	w.options, w.param, w.at = b.Options, "/social_account_ids", now
 	targets, err := w.targets(ctx, usual)
 	if err != nil {
 		return out, err

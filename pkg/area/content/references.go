@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -26,8 +27,10 @@ type references struct {
 	factories map[string]factory.Factory
 	balance   ledger.Balance // of live keys
 	owner     tenant.Owner   // of the factories
-	media     incoming.Given
-	products  map[string]*product.StoredProduct
+	// legal are the settings of the factories that decide which rules of law apply, by their ids.
+	legal    map[string]profile.Legal
+	media    incoming.Given
+	products map[string]*product.StoredProduct
 	// origins are the items to retell, by their ids.
 	origins map[string]*item.Record
 	// accounts are the items of social accounts, by their ids.
@@ -52,7 +55,7 @@ func (a *references) product(b createBody, now time.Time) (*item.Product, error)
 	if r.State == product.Archived {
 		return nil, errs.Invalid("/product_id", "is an archived product. Set its state to active first")
 	}
-	return item.NewProduct(r, b.PromotionID, now)
+	return item.NewProduct(r, b.PromotionID, a.legal[b.FactoryID].Country(), now)
 }
 
 // refresh updates the product of an item to its present state. If the product was deleted, the item
@@ -76,11 +79,11 @@ func (s *Service) refresh(ctx context.Context, r *item.Record) error {
 		return nil
 	}
 	if p.Promotion != nil {
-		if r.Brief.Product, err = item.NewProduct(now, p.Promotion.ID, s.now()); err == nil {
+		if r.Brief.Product, err = item.NewProduct(now, p.Promotion.ID, r.Brief.Region, s.now()); err == nil {
 			return nil
 		}
 	}
-	r.Brief.Product, err = item.NewProduct(now, "", s.now())
+	r.Brief.Product, err = item.NewProduct(now, "", r.Brief.Region, s.now())
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
 	return err
 }
@@ -176,6 +179,9 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 		a.balance = ledger.FundsOf(beside[:funds])
 	}
 	if a.owner, err = ownerOf(p.Owner, a.factories, bodies); err != nil {
+		return a, err
+	}
+	if err := (ruler{s}).openLegal(ctx, p.Owner, &a); err != nil {
 		return a, err
 	}
 	a.accounts = map[string]store.Item{}

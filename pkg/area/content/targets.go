@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -30,6 +33,9 @@ type publishRequest struct {
 	options platformOptions
 	new     bool   // the item is not generated yet
 	param   string // parameter with the time or the accounts, for errors
+	at      time.Time
+	factory factory.Factory
+	obeyed  bool // the rules of law that apply are those of now
 }
 
 // publishRequest reads the item and the accounts of the call in one round trip.
@@ -84,6 +90,11 @@ func (w *publishRequest) take(targets []publication.Target, rehearsal *item.Publ
 // the call names no accounts, they are the usual accounts, or else those of the factory: those that
 // cannot publish it are left out, unless none is left.
 func (w *publishRequest) targets(ctx context.Context, usual []string) (all []publication.Target, err error) {
+	if !w.obeyed {
+		if w.factory, err = (ruler{w.Service}).obey(ctx, w.r); err != nil {
+			return nil, err
+		}
+	}
 	ids := w.asked
 	if len(ids) == 0 {
 		if ids, err = w.usual(ctx, usual); err != nil {
@@ -91,7 +102,7 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 		}
 	}
 	p := auth.FromContext(ctx)
-	var found []error
+	var found, unlawful []error
 	omitted := []item.OmittedAccount{}
 	chosen := map[string]bool{}
 	for i, accountID := range ids {
@@ -129,6 +140,21 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 			omitted = append(omitted, *o)
 			continue
 		}
+		facts := item.FactsOf(w.r, &pub, w.at)
+		facts.Param = param
+		violated := law.Check(facts)
+		for _, v := range violated {
+			if v.ID == law.AdPlatforms && len(w.asked) == 0 {
+				omitted = append(omitted, publication.Forbidden(accountID, v))
+				unlawful = append(unlawful, v.Error())
+			} else {
+				found = append(found, v.Error())
+			}
+		}
+		if len(violated) > 0 {
+			chosen[acct.Platform] = true
+			continue
+		}
 		chosen[acct.Platform] = true
 		label := adapter.Capabilities().Label
 		all = append(all, publication.Target{Account: acct, Limits: adapter.Capabilities(), Options: options,
@@ -138,7 +164,11 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 			}})
 	}
 	if len(all) == 0 {
+		found = append(found, unlawful...)
 		for _, o := range omitted {
+			if o.Code == item.OmittedUnlawful {
+				continue
+			}
 			found = append(found, errs.Invalid("/social_account_ids", "%s", o.Message))
 		}
 	}
@@ -162,11 +192,7 @@ func (w *publishRequest) targets(ctx context.Context, usual []string) (all []pub
 // usual reads and returns the accounts for a call that names none.
 func (w *publishRequest) usual(ctx context.Context, ids []string) ([]string, error) {
 	if len(ids) == 0 {
-		factories, _, err := w.factories.FindAll(ctx, []string{w.r.FactoryID})
-		if err != nil {
-			return nil, err
-		}
-		ids = factories[w.r.FactoryID].SocialAccountIDs
+		ids = w.factory.SocialAccountIDs
 	}
 	if len(ids) == 0 {
 		return nil, errs.Invalid("/social_account_ids", "is required, as the factory has no social accounts: attach "+

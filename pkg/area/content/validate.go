@@ -10,6 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -30,6 +31,8 @@ type Proposed struct {
 	Accounts []string
 	At       time.Time // zero: now
 	Options  PlatformOptions
+	// RulesAt is the time for which rules of law are checked. Zero: that of the publication.
+	RulesAt time.Time
 }
 
 // Problem is a reason for which a publication would be refused, or fail.
@@ -37,12 +40,27 @@ type Problem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
 	// account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
 	// are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
-	// that; state: its state does not permit publishing; body: createContentItem would refuse it.
-	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,body"`
+	// that; state: its state does not permit publishing; rule: a
+	// rule of law forbids it; body: createContentItem would refuse it.
+	Code string `json:"code" enum:"post,kind,account,attached,quota,slot_taken,published,approval,state,rule,body"`
 	// Pointer of the member at fault, empty if there is none.
 	Param string `json:"param"`
 	// What is wrong, and what to do about it.
 	Message string `json:"message"`
+	// The rule of law that is violated. Null for other codes.
+	Rule *errs.RuleContext `json:"rule"`
+}
+
+// fault returns a problem that is no rule of law.
+func fault(code, param, message string) Problem {
+	return Problem{Code: code, Param: param, Message: message}
+}
+
+// ruled returns the problem of a violation of a rule of law.
+func ruled(v law.Violation) Problem {
+	e := v.Error()
+	rule, _ := e.Context.(errs.RuleContext)
+	return Problem{Code: "rule", Param: e.Param, Message: e.Details[0].Message, Rule: &rule}
 }
 
 // Checked is the result for one account.
@@ -78,10 +96,10 @@ func problems(code string, err error) (all []Problem, _ error) {
 		return nil, err
 	}
 	if e.Details == nil {
-		return []Problem{{code, e.Param, e.Message}}, nil
+		return []Problem{fault(code, e.Param, e.Message)}, nil
 	}
 	for _, d := range e.Details {
-		all = append(all, Problem{code, d.Param, d.Message})
+		all = append(all, fault(code, d.Param, d.Message))
 	}
 	return all, nil
 }
@@ -119,12 +137,12 @@ func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err
 	}
 	if !fresh {
 		if err := r.Permit(item.Publish); err != nil {
-			v.Problems = append(v.Problems, Problem{"state", "", errs.As(err).Message})
+			v.Problems = append(v.Problems, fault("state", "", errs.As(err).Message))
 		}
 		if blocked, err := s.required(ctx, r); err != nil {
 			return v, err
 		} else if blocked {
-			v.Problems = append(v.Problems, Problem{"approval", "/approval", errs.As(r.Unapproved()).Message})
+			v.Problems = append(v.Problems, fault("approval", "/approval", errs.As(r.Unapproved()).Message))
 		}
 	}
 	at := in.At
@@ -141,8 +159,14 @@ func (s validator) validate(ctx context.Context, in Proposed) (v Validation, err
 		accounts = attached
 	}
 	if len(accounts) == 0 {
-		v.Problems = append(v.Problems, Problem{"attached", "/social_account_ids",
-			"The factory has no social accounts: attach some, or name them."})
+		v.Problems = append(v.Problems, fault("attached", "/social_account_ids",
+			"The factory has no social accounts: attach some, or name them."))
+	}
+	if in.RulesAt.IsZero() {
+		in.RulesAt = at
+	}
+	for _, violated := range law.Check(item.FactsOf(r, &item.Publication{}, in.RulesAt)) {
+		v.Problems = append(v.Problems, ruled(violated))
 	}
 	if v.Accounts, err = s.checkAccounts(ctx, p, r, accounts, in, at, fresh); err != nil {
 		return v, err
@@ -158,8 +182,8 @@ func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed)
 		if r, _, err = s.find(ctx, in.ItemID); err != nil {
 			return nil, nil, false, err
 		}
-		factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
-		return r, factories[r.FactoryID].SocialAccountIDs, r.GeneratedAt == nil, err
+		f, err := ruler{s.Service}.obey(ctx, r)
+		return r, f.SocialAccountIDs, r.GeneratedAt == nil, err
 	}
 	b := *in.Body
 	b.PublishAt, b.Accounts, b.Options = nil, nil, nil
@@ -194,7 +218,7 @@ func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item
 		param := "/social_account_ids/" + strconv.Itoa(i)
 		it := items[2*i]
 		if !social.Is(it, p.Owner) {
-			c.Problems = append(c.Problems, Problem{"attached", param, "There is no social account " + accountID + "."})
+			c.Problems = append(c.Problems, fault("attached", param, "There is no social account "+accountID+"."))
 			all = append(all, c)
 			continue
 		}
@@ -202,15 +226,15 @@ func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item
 		if err != nil {
 			return nil, err
 		}
-		if err := s.checkAccount(ctx, &c, r, &acct, param, in.Options, at, fresh); err != nil {
+		if err := s.checkAccount(ctx, &c, r, &acct, param, in, at, fresh); err != nil {
 			return nil, err
 		}
 		if limits, _ := s.Capabilities(p.Mode, acct.Platform); limits.DailyPosts > 0 {
 			left := max(0, int64(limits.DailyPosts)-items[2*i+1].Count())
 			if pub := r.PublicationTo(accountID); left == 0 && (pub == nil || r.Postings[pub.ID].Day != day) {
-				c.Problems = append(c.Problems, Problem{"quota", "/publish_at", limits.Label + " takes " +
-					strconv.Itoa(limits.DailyPosts) + " posts a day on one account, and it has as many on " + day +
-					" (UTC). Choose another day."})
+				c.Problems = append(c.Problems, fault("quota", "/publish_at", limits.Label+" takes "+
+					strconv.Itoa(limits.DailyPosts)+" posts a day on one account, and it has as many on "+day+
+					" (UTC). Choose another day."))
 			}
 			c.QuotaLeft = &left
 		}
@@ -222,7 +246,7 @@ func (s validator) checkAccounts(ctx context.Context, p *auth.Principal, r *item
 
 // checkAccount adds the problems of an item on one account.
 func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record, acct *social.Record, param string,
-	options PlatformOptions, at time.Time, fresh bool) error {
+	in Proposed, at time.Time, fresh bool) error {
 	c.Platform = &acct.Platform
 	limits, ok := s.Capabilities(auth.FromContext(ctx).Mode, acct.Platform)
 	if !ok {
@@ -232,7 +256,7 @@ func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record,
 	if fresh {
 		seen = foreseen(r)
 	}
-	pub := item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID, Options: options[acct.Platform]}
+	pub := item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID, Options: in.Options[acct.Platform]}
 	before := r.PublicationTo(acct.ID)
 	if before != nil && pub.Options == nil {
 		pub.Options = before.Options
@@ -240,16 +264,25 @@ func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record,
 	preview := publication.Preview(r, &pub, limits)
 	c.Preview = &preview
 	if before != nil && before.Taken() {
-		c.Problems = append(c.Problems, Problem{"published", param, "The account has taken the item already."})
+		c.Problems = append(c.Problems, fault("published", param, "The account has taken the item already."))
 	}
 	if o := publication.Omit(acct, limits, r.Kind); o != nil {
 		code := "account"
 		if o.Code == item.OmittedKind {
 			code = "kind"
 		}
-		c.Problems = append(c.Problems, Problem{code, param, strings.ToUpper(o.Message[:1]) + o.Message[1:] + "."})
+		c.Problems = append(c.Problems, fault(code, param, strings.ToUpper(o.Message[:1])+o.Message[1:]+"."))
 		if code == "kind" {
 			return nil
+		}
+	}
+	facts := item.FactsOf(seen, &pub, in.RulesAt)
+	facts.Param = param
+	alone := law.Check(item.FactsOf(seen, &item.Publication{}, in.RulesAt))
+	for _, v := range law.Check(facts) {
+		known := func(other law.Violation) bool { return other.ID == v.ID } // it is listed of the item itself
+		if !slices.ContainsFunc(alone, known) {
+			c.Problems = append(c.Problems, ruled(v))
 		}
 	}
 	found := publication.Fit(seen, &pub, limits)
@@ -257,12 +290,12 @@ func (s validator) checkAccount(ctx context.Context, c *Checked, r *item.Record,
 		found = known(r, found)
 	}
 	for _, d := range found {
-		c.Problems = append(c.Problems, Problem{"post", d.Param, d.Message})
+		c.Problems = append(c.Problems, fault("post", d.Param, d.Message))
 	}
 	taken, err := publication.TakenBetween(ctx, s.db, acct.ID, at, at.Add(time.Second))
 	if by := taken.At(at); err == nil && by != "" && by != r.ID {
-		c.Problems = append(c.Problems, Problem{"slot_taken", "/publish_at", "The content item " + by +
-			" is planned on the account for the same time."})
+		c.Problems = append(c.Problems, fault("slot_taken", "/publish_at", "The content item "+by+
+			" is planned on the account for the same time."))
 	}
 	return err
 }

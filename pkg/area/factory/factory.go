@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -20,6 +21,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -77,6 +79,7 @@ type Settings struct {
 	Settings     TypeSettings      `json:"settings"`
 	State        string            `json:"state"`
 	Metadata     resource.Metadata `json:"metadata"`
+	profile.Legal
 }
 
 // Factory is a factory as callers see it.
@@ -127,6 +130,7 @@ type Factory struct {
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
 	// scheduled waits until it is active. What is being generated goes on.
 	State string `json:"state" enum:"active,paused,deleted"`
+	profile.Legal
 }
 
 // In returns the owner of what the factory makes, for a caller with the given owner.
@@ -213,7 +217,7 @@ func (f *Factory) settings() Settings {
 		Schedule: f.Schedule, AutoPublish: f.AutoPublish,
 		Approval: f.Approval, Quality: f.Quality,
 		Settings: f.Settings,
-		State:    f.State, Metadata: f.Metadata,
+		State:    f.State, Metadata: f.Metadata, Legal: f.Legal,
 	}
 }
 
@@ -222,7 +226,7 @@ func (f *Factory) apply(set Settings, now time.Time) error {
 	tag, language := Language(set.Language, "")
 	typed, settings := set.Settings.check(f.Type)
 	if err := errs.All(language, f.checkModels(set.Models, now), set.Schedule.check(), settings,
-		f.checkPlanned(set)); err != nil {
+		f.checkPlanned(set), law.CheckSettings(set.Legal)); err != nil {
 		return err
 	}
 	if len(set.ContentTypes) == 0 {
@@ -233,6 +237,7 @@ func (f *Factory) apply(set Settings, now time.Time) error {
 	f.ReplaceRetiredModels = set.Replace
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
 		set.Metadata.OrEmpty()
+	f.Legal = set.Legal
 	f.Approval = cmp.Or(set.Approval, ApprovalNone)
 	f.Quality = cmp.Or(set.Quality, usualQuality)
 	if f.Models == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -53,6 +54,12 @@ type createBody struct {
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
 	// Settings of the factory's type.
 	Settings TypeSettings `json:"settings,omitempty"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+	// that of its profile, or else none.
+	AdMarking *profile.AdMarking `json:"ad_marking,omitempty"`
 	// Up to 20 key-value pairs of your own.
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
@@ -61,7 +68,8 @@ type createBody struct {
 func (b createBody) Rules() error {
 	_, language := Language(b.Language, "en")
 	// The clock is not known here: models that have ended meanwhile are refused later.
-	found := []error{language, new(Factory).checkModels(b.Models, time.Time{}), b.Schedule.check()}
+	found := []error{language, new(Factory).checkModels(b.Models, time.Time{}), b.Schedule.check(),
+		law.CheckSettings(profile.Legal{Region: b.Region, AdMarking: b.AdMarking})}
 	if known := shapeOf(b.Type).NumField() > 0; known {
 		_, settings := b.Settings.check(b.Type)
 		found = append(found, settings)
@@ -110,6 +118,12 @@ type patchBody struct {
 	Settings TypeSettings `json:"settings,omitempty" nullable:"true"`
 	// paused: it makes nothing new, and what is queued waits. active: it goes on.
 	State string `json:"state,omitempty" enum:"active,paused"`
+	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+	// Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null:
+	// that of its profile, or else none.
+	AdMarking *profile.AdMarkingPatch `json:"ad_marking,omitempty"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
@@ -222,7 +236,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		ContentTypes: b.ContentTypes, Models: b.Models, Replace: b.ReplaceRetiredModels,
 		Schedule: b.Schedule, AutoPublish: b.AutoPublish,
 		Approval: b.Approval, Quality: b.Quality, Settings: b.Settings,
-		State: StateActive, Metadata: b.Metadata,
+		State: StateActive, Metadata: b.Metadata, Legal: profile.Legal{Region: b.Region, AdMarking: b.AdMarking},
 	}, now)
 	if err != nil {
 		return out, err

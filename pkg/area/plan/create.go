@@ -264,8 +264,16 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
+	legal, err := f.Legal.Completed(ctx, s.db, o)
+	if err != nil {
+		return out, err
+	}
 	for _, r := range d.recipe.Items {
 		r.PublishFor(p)
+		item.Obey(r, legal)
+		if err := content.Permitted(ctx, s.db, r, f, now); err != nil {
+			return out, err
+		}
 	}
 	replaced, err := book(tx, now, o, d.plan, in.Body.Replace, beside[0])
 	if err != nil {

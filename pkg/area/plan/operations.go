@@ -50,7 +50,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"The event `content_plan.completed` reports that all items have ended. A plan with days of another one " +
 			"needs `replace`. With a test key nothing is spent, and `sandbox` selects the result of each item.",
 		Status: http.StatusAccepted,
-		Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached},
+		Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached,
+			errs.RuleViolated},
 	}
 	httpapi.Write(r, create, s.create)
 

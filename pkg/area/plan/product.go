@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/law"
 	record "github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -83,9 +84,16 @@ func (j *job) present(r *item.Record, n int, slot Slot) (saved int64, err error)
 	if p == nil {
 		return item.AttemptAt(r).Present(nil), nil
 	}
-	product, err := item.NewProduct(p, "", slot.At)
+	product, err := item.NewProduct(p, "", r.Brief.Region, slot.At)
 	if err != nil {
 		return 0, err
+	}
+	// A promotion that a rule of law does not let content announce is left out.
+	if then := *r; product.Promotion != nil {
+		then.Brief.Product = product
+		if len(law.Check(item.FactsOf(&then, &item.Publication{}, slot.At))) > 0 {
+			product.Promotion = nil
+		}
 	}
 	return item.AttemptAt(r).Present(product), nil
 }

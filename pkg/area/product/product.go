@@ -56,6 +56,9 @@ type Product struct {
 	State State `json:"state" enum:"active,archived"`
 	// Photos in their order. The first is the main photo.
 	Photos []Photo `json:"photos" nullable:"false"`
+	// Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many
+	// changes, the lowest and the last price.
+	PriceHistory []PriceChange `json:"price_history" nullable:"false"`
 }
 
 // StoredProduct is the stored document of a product.
@@ -64,6 +67,8 @@ type StoredProduct struct {
 	Photos []StoredPhoto `json:"photos"`
 	// Promotions are those that include it. Ended ones leave with the next change.
 	Promotions []Included `json:"promotions,omitempty"`
+	// Ended are promotions that are over. Their reduced prices count as earlier prices.
+	Ended []Included `json:"ended,omitempty"`
 }
 
 // Decode reads the record of an item.
@@ -117,6 +122,7 @@ func release(tx *store.Tx, o tenant.Owner, factoryID, sku string) {
 
 // Create adds a product to the transaction.
 func Create(tx *store.Tx, o tenant.Owner, r *StoredProduct) error {
+	r.notePrice()
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	if err != nil {
 		return err
@@ -131,6 +137,7 @@ func Create(tx *store.Tx, o tenant.Owner, r *StoredProduct) error {
 // Replace adds a changed product, which was read with the item, to the transaction. Its
 // SKU was the given one.
 func Replace(tx *store.Tx, it store.Item, r *StoredProduct, sku string) error {
+	r.notePrice()
 	if sku != r.SKU {
 		r.take(tx, it.Owner)
 		release(tx, it.Owner, r.FactoryID, sku)

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -44,11 +46,27 @@ type promotionSettings struct {
 	Message    string            `json:"message"`
 	State      string            `json:"state"`
 	Metadata   resource.Metadata `json:"metadata"`
+	PriorPrice *money.Price      `json:"prior_price"`
+	Exception  *PriorException   `json:"prior_price_exception"`
 }
 
 func promotionSettingsOf(p Promotion) promotionSettings {
 	return promotionSettings{p.ProductIDs, p.Name, p.Discount, p.StartsAt.Time, p.EndsAt.Time, p.Message, "",
-		p.Metadata}
+		p.Metadata, p.PriorPrice, p.Exception}
+}
+
+// checkStated refuses a prior price that is none, or that is stated for several products.
+func checkStated(prior *money.Price, productIDs []string) error {
+	switch {
+	case prior == nil:
+		return nil
+	case len(productIDs) != 1:
+		return errs.Invalid("/prior_price", "is for a promotion of one product. Create one for each product, or "+
+			"leave it out")
+	case !money.IsCurrency(prior.Currency):
+		return errs.Invalid("/prior_price/currency", "is not the ISO 4217 code of a currency, such as EUR")
+	}
+	return nil
 }
 
 // checkDiscount refuses a discount of more than everything.
@@ -76,18 +94,19 @@ func (s promotionSettings) apply(p *Promotion, now time.Time) error {
 	if s.State == string(Ended) {
 		s.EndsAt, times = now, nil
 	}
-	if err := errs.All(checkDiscount(s.Discount), times); err != nil {
+	if err := errs.All(checkDiscount(s.Discount), times, checkStated(s.PriorPrice, s.ProductIDs)); err != nil {
 		return err
 	}
 	p.ProductIDs, p.Name, p.Discount, p.Message, p.Metadata = s.ProductIDs, s.Name, s.Discount, s.Message,
 		s.Metadata.OrEmpty()
+	p.PriorPrice, p.Exception = s.PriorPrice, s.Exception
 	p.StartsAt, p.EndsAt = resource.Instant(s.StartsAt), resource.Instant(s.EndsAt)
 	return nil
 }
 
-// assign has each of the products, whose items were read, keep the promotion, and those
-// that it had before forget it. It refuses products that the promotion cannot have.
-func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.Item, p *Promotion,
+// assign has each of the products, whose items were read, keep the promotion, and those that it had before forget it.
+// It refuses products that the promotion cannot have, and what a rule of law of the region forbids.
+func assign(tx *store.Tx, region string, now time.Time, found map[string]store.Item, p *Promotion,
 	before []string) error {
 	changed := map[string]*StoredProduct{}
 	for _, productID := range before {
@@ -104,6 +123,7 @@ func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.
 	}
 	var faults []error
 	currency := ""
+	p.PriorPrices = []PriorPriceOf{}
 	for i, productID := range p.ProductIDs {
 		param := "/product_ids/" + strconv.Itoa(i)
 		r := changed[productID]
@@ -131,6 +151,13 @@ func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.
 		}
 		currency = r.Price.Currency
 		r.Include(p, now)
+		included := r.Promotions[len(r.Promotions)-1]
+		p.PriorPrices = append(p.PriorPrices, PriorPriceOf{r.ID, r.Prior(included)})
+		faults = append(faults, r.checkPrior(p))
+		if included.State(now) != Ended { // it may end with a change
+			faults = append(faults, law.Refused(law.Check(law.Facts{Region: region, At: later(p.StartsAt.Time, now),
+				Reduction: r.Reduction(included)})))
+		}
 		changed[productID] = r
 	}
 	if err := errs.All(faults...); err != nil {
@@ -146,6 +173,13 @@ func assign(tx *store.Tx, o tenant.Owner, now time.Time, found map[string]store.
 		}
 	}
 	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCreateInput) (out Promotion, err error) {
@@ -173,11 +207,15 @@ func (s *Promotions) create(ctx context.Context, tx *store.Tx, in *promotionCrea
 	}
 	out = Promotion{Resource: resource.New(id.New(id.Promotion, now), now, nil), FactoryID: b.FactoryID}
 	if err := (promotionSettings{b.ProductIDs, b.Name, b.Discount, starts, b.EndsAt, b.Message, "",
-		b.Metadata}).apply(&out,
+		b.Metadata, b.PriorPrice, b.Exception}).apply(&out,
 		now); err != nil {
 		return out, err
 	}
-	if err := assign(tx, o, now, found, &out, nil); err != nil {
+	legal, err := profile.LegalOf(ctx, s.db, beside[0])
+	if err != nil {
+		return out, err
+	}
+	if err := assign(tx, legal.Country(), now, found, &out, nil); err != nil {
 		return out, err
 	}
 	it, err := out.Entry(o)
@@ -229,11 +267,18 @@ func (s *Promotions) update(ctx context.Context, tx *store.Tx, in *promotionPatc
 	if err := set.apply(&out, now); err != nil {
 		return out, err
 	}
-	found, _, err := resource.FindAll(ctx, s.db, id.Product, slices.Concat(before, out.ProductIDs))
+	found, beside, err := resource.FindAll(ctx, s.db, id.Product, slices.Concat(before, out.ProductIDs),
+		factoryrecord.Key(out.FactoryID))
 	if err != nil {
 		return out, err
 	}
-	if err := assign(tx, it.Owner, now, found, &out, before); err != nil {
+	var legal profile.Legal
+	if factoryrecord.Usable(beside[0], it.Owner) {
+		if legal, err = profile.LegalOf(ctx, s.db, beside[0]); err != nil {
+			return out, err
+		}
+	}
+	if err := assign(tx, legal.Country(), now, found, &out, before); err != nil {
 		return out, err
 	}
 	out.Touch(now)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -25,6 +26,12 @@ type promotionCreateBody struct {
 	EndsAt time.Time `json:"ends_at"`
 	// What to say about it.
 	Message string `json:"message,omitempty" maxLength:"500" example:"Only while stocks last"`
+	// Price before the promotion that content shows struck through, of a promotion of one product. In the European
+	// Union at most the lowest price of the 30 days before. Absent: that price in the European Union, elsewhere the
+	// present one.
+	PriorPrice *money.Price `json:"prior_price,omitempty"`
+	// Reason for another prior price than the lowest of 30 days. Absent: none.
+	Exception *PriorException `json:"prior_price_exception,omitempty"`
 	// Up to 20 key-value pairs of your own.
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
@@ -35,7 +42,7 @@ func (b promotionCreateBody) Rules() error {
 	if !b.StartsAt.IsZero() && !b.EndsAt.IsZero() && !b.EndsAt.After(b.StartsAt) {
 		times = errs.Invalid("/ends_at", "must be after starts_at")
 	}
-	return errs.All(checkDiscount(b.Discount), times)
+	return errs.All(checkDiscount(b.Discount), times, checkStated(b.PriorPrice, b.ProductIDs))
 }
 
 type discountPatch struct {
@@ -43,6 +50,22 @@ type discountPatch struct {
 	Kind string `json:"kind,omitempty" enum:"percent,amount"`
 	// 1 to 100 percent, or an amount up to the price of the cheapest product.
 	Value int64 `json:"value,omitempty" minimum:"1" maximum:"1000000000000"`
+}
+
+// priorPatch is a prior price in a merge patch.
+type priorPatch struct {
+	_ struct{} `nullable:"true"`
+	// In the smallest unit of the currency.
+	Amount int64 `json:"amount,omitempty" minimum:"0" maximum:"1000000000000"`
+	// ISO 4217 code of the currency.
+	Currency string `json:"currency,omitempty" minLength:"3" maxLength:"3"`
+}
+
+// exceptionPatch is the reason for another prior price in a merge patch.
+type exceptionPatch struct {
+	_ struct{} `nullable:"true"`
+	// The reason, as of a new promotion.
+	Reason string `json:"reason,omitempty" enum:"progressive_reduction,perishable,new_product"`
 }
 
 type promotionPatchBody struct {
@@ -58,6 +81,10 @@ type promotionPatchBody struct {
 	EndsAt time.Time `json:"ends_at,omitempty"`
 	// What to say about it.
 	Message *string `json:"message,omitempty" maxLength:"500" nullable:"true"`
+	// Price before the promotion that content shows struck through. Null: it is computed.
+	PriorPrice *priorPatch `json:"prior_price,omitempty"`
+	// Reason for another prior price than the lowest of 30 days. Null: none.
+	Exception *exceptionPatch `json:"prior_price_exception,omitempty"`
 	// ended: ends it now, also before its start.
 	State string `json:"state,omitempty" enum:"ended"`
 	// Pairs to set. A null value removes that pair; null removes all.
@@ -98,16 +125,19 @@ func (s *Promotions) Register(r *httpapi.Router) {
 	create := op("createPromotion", http.MethodPost, collection, auth.ProductsWrite, "Create a promotion",
 		"Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at most the "+
 			"price of each product, and its products have one currency. A product is in up to 20 promotions that "+
-			"have not ended; of those that are active, the lowest price counts.")
+			"have not ended; of those that are active, the lowest price counts. If the region of the factory is in "+
+			"the "+
+			"European Union, a percentage above the real one is refused: that from the lowest price of the 30 days "+
+			"before.")
 	create.Status = http.StatusCreated
-	create.Errors = []errs.Code{errs.WrongFactoryType, errs.NotFound}
+	create.Errors = []errs.Code{errs.WrongFactoryType, errs.NotFound, errs.RuleViolated}
 	httpapi.Write(r, create, s.create)
 
 	update := op("updatePromotion", http.MethodPatch, collection+"/{promotion_id}", auth.ProductsWrite,
 		"Change a promotion",
 		"Takes a JSON merge patch (RFC 7396). Send `state: \"ended\"` to end it early. A promotion that has ended "+
 			"cannot be changed.")
-	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
+	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.RuleViolated}
 	update.Fixed = map[string]string{"factory_id": "create another promotion"}
 	httpapi.Write(r, update, s.update)
 }

@@ -68,6 +68,13 @@ type Promotion struct {
 	EndsAt resource.Time `json:"ends_at"`
 	// What to say about it.
 	Message string `json:"message" example:"Only while stocks last"`
+	// Prior price that you state for content, of a promotion of one product. Null: it is computed.
+	PriorPrice *money.Price `json:"prior_price"`
+	// Reason for another prior price than the lowest of 30 days. Null: none.
+	Exception *PriorException `json:"prior_price_exception"`
+	// Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
+	// unless there is an exception. Content computes it anew.
+	PriorPrices []PriorPriceOf `json:"prior_prices" nullable:"false"`
 	// State of the promotion. It follows from starts_at and ends_at.
 	State PromotionState `json:"state" enum:"scheduled,active,ended"`
 }
@@ -136,6 +143,12 @@ type Included struct {
 	StartsAt resource.Time `json:"starts_at"`
 	EndsAt   resource.Time `json:"ends_at"`
 	Message  string        `json:"message,omitempty"`
+	// PriorPrice is the prior price that the caller states, or nil, and Exception its reason for another one than the
+	// lowest of 30 days.
+	PriorPrice *money.Price `json:"prior_price,omitempty"`
+	Exception  string       `json:"exception,omitempty"`
+	// Over reports that the product was in the promotion, and is no more.
+	Over bool `json:"over,omitempty"`
 }
 
 // State returns the state of the promotion at a time.
@@ -158,10 +171,21 @@ func (r *StoredProduct) Running(now time.Time) []Included {
 // Include adds a promotion to the product, and replaces an earlier version of it.
 func (r *StoredProduct) Include(p *Promotion, now time.Time) {
 	r.Exclude(p.ID, now)
-	r.Promotions = append(r.Promotions, Included{p.ID, p.Name, p.Discount, p.StartsAt, p.EndsAt, p.Message})
+	i := Included{ID: p.ID, Name: p.Name, Discount: p.Discount, StartsAt: p.StartsAt, EndsAt: p.EndsAt,
+		Message: p.Message, PriorPrice: p.PriorPrice}
+	if p.Exception != nil {
+		i.Exception = p.Exception.Reason
+	}
+	r.Promotions = append(r.Promotions, i)
 }
 
 // Exclude removes a promotion from the product.
 func (r *StoredProduct) Exclude(promotionID string, now time.Time) {
-	r.Promotions = slices.DeleteFunc(r.Unended(now), func(i Included) bool { return i.ID == promotionID })
+	r.Promotions = slices.DeleteFunc(slices.Clone(r.Promotions), func(i Included) bool {
+		leaves := i.ID == promotionID || i.State(now) == Ended
+		if leaves {
+			r.end(i, now)
+		}
+		return leaves
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	record "github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -19,6 +20,11 @@ type createBody struct {
 	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
 	// 402 spend_limit_reached. Absent or null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"5000"`
+	// Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
+	// factory may have another one. Absent or null: none.
+	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
+	// Marking of advertising of its factories, for countries that require it. Absent: none.
+	AdMarking *record.AdMarking `json:"ad_marking,omitempty"`
 	// Up to 20 key-value pairs of your own.
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
@@ -31,6 +37,11 @@ type patchBody struct {
 	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
 	// once. Null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"8000"`
+	// Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
+	// factory may have another one. Null: none.
+	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
+	// Marking of advertising of its factories, for countries that require it. Null: none.
+	AdMarking *record.AdMarkingPatch `json:"ad_marking,omitempty"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/law"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -57,10 +58,11 @@ type Usage struct {
 
 // settings are the members of a profile that can be changed.
 type settings struct {
-	Name       string            `json:"name"`
-	Logo       *string           `json:"logo"`
-	SpendLimit *int64            `json:"spend_limit_credits"`
-	Metadata   resource.Metadata `json:"metadata"`
+	Name       string  `json:"name"`
+	Logo       *string `json:"logo"`
+	SpendLimit *int64  `json:"spend_limit_credits"`
+	record.Legal
+	Metadata resource.Metadata `json:"metadata"`
 }
 
 func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[record.Profile], error) {
@@ -78,7 +80,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	b, now := in.Body, s.now()
 	r := record.Record{Profile: record.Profile{Resource: resource.New(id.New(id.Profile, now), now, b.Metadata)}}
 	o := auth.FromContext(ctx).Owner.Of(tenant.Profile(r.ID))
-	set := settings(b)
+	set := settings{b.Name, b.Logo, b.SpendLimit, record.Legal{Region: b.Region, AdMarking: b.AdMarking}, b.Metadata}
 	if err := s.apply(ctx, tx, o, &r, set, store.Item{}); err != nil {
 		return out, err
 	}
@@ -96,7 +98,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *record.Record, set settings,
 	logo store.Item) error {
 	same := r.Logo == set.Logo || r.Logo != nil && set.Logo != nil && *r.Logo == *set.Logo
-	r.Name, r.Logo, r.SpendLimit, r.Metadata = set.Name, set.Logo, set.SpendLimit, set.Metadata.OrEmpty()
+	if err := law.CheckSettings(set.Legal); err != nil {
+		return err
+	}
+	r.Name, r.Logo, r.SpendLimit, r.Legal, r.Metadata = set.Name, set.Logo, set.SpendLimit, set.Legal,
+		set.Metadata.OrEmpty()
 	if same {
 		return nil
 	}
@@ -176,7 +182,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	if err := in.Check(r.Version); err != nil {
 		return out, err
 	}
-	set, err := httpapi.MergePatch(ctx, settings{r.Name, r.Logo, r.SpendLimit, r.Metadata})
+	set, err := httpapi.MergePatch(ctx, settings{r.Name, r.Logo, r.SpendLimit, r.Legal, r.Metadata})
 	if err != nil {
 		return out, err
 	}

@@ -27,6 +27,8 @@ type validateBody struct {
 	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
 	// Time of publication. Absent: that of the item, or else now.
 	PublishAt *resource.Time `json:"publish_at,omitempty" example:"2027-01-15T09:30:00Z"`
+	// Time for which rules of law are checked (RFC 3339). Absent: that of the publication.
+	At *resource.Time `json:"at,omitempty" example:"2027-01-15T09:30:00Z"`
 	// Options of the post, by platform.
 	Options content.PlatformOptions `json:"options,omitempty"`
 }
@@ -78,8 +80,9 @@ func (s *Service) registerPlanning(r *httpapi.Router) {
 	validate := op("validatePublishing", http.MethodPost, "/v1/publishing/validate", auth.ContentPublish,
 		"Check a publication",
 		"Returns every problem that an item, or the body of a new one, would have on each account: its texts, files "+
-			"and options, the state of the account, the posts that are left on the day, a slot that is taken, and an "+
-			"approval that is missing. Of content that is not generated yet, it checks what is known. It changes "+
+			"and options, the state of the account, the posts that are left on the day, a slot that is taken, an "+
+			"approval that is missing, and rules of law of the region of its factory. Of content that is not " +
+			"generated yet, it checks what is known. It changes "+
 			"nothing.")
 	validate.Errors = []errs.Code{errs.NotFound}
 	httpapi.Write(r, validate, s.validate)
@@ -157,6 +160,9 @@ func (s *Service) validate(ctx context.Context, _ *store.Tx, in *validateInput) 
 	p := content.Proposed{ItemID: b.ItemID, Body: b.Item, Accounts: b.Accounts, Options: b.Options}
 	if b.PublishAt != nil {
 		p.At = b.PublishAt.Time
+	}
+	if b.At != nil {
+		p.RulesAt = b.At.Time
 	}
 	return s.content.Validate(ctx, p)
 }

@@ -12,6 +12,7 @@ var Codes = []Code{
 	VersionMismatch,
 	BodyTooLarge, UnsupportedMediaType,
 	ValidationFailed, IdempotencyKeyReused, WrongFactoryType, UnsupportedModel, UnsupportedMedia,
+	RuleViolated,
 	RateLimited, QueueFull,
 	Internal, ProviderUnavailable, Timeout,
 }

@@ -26,6 +26,20 @@ type SpendContext struct {
 	AvailableCredits int64 `json:"available_credits"`
 }
 
+// RuleContext is the data of rule_violated.
+type RuleContext struct {
+	// Id of the rule.
+	Rule string `json:"rule" example:"eu_prior_price"`
+	// Where the rule is in force: EU, or a country (ISO 3166-1).
+	Jurisdiction string `json:"jurisdiction" example:"EU"`
+	// First day on which the rule is in force there.
+	Since string `json:"since" format:"date" example:"2022-05-28"`
+	// Text of law that the rule follows.
+	Source string `json:"source" example:"Directive 98/6/EC, Article 6a"`
+	// What to change so that the request is within the rule.
+	Mend string `json:"mend"`
+}
+
 // RateContext is the data of rate_limited if calls are limited.
 type RateContext struct {
 	// Calls that are allowed in a window.

@@ -54,6 +54,7 @@ const (
 	WrongFactoryType     Code = "wrong_factory_type"
 	UnsupportedModel     Code = "unsupported_model"
 	UnsupportedMedia     Code = "unsupported_media"
+	RuleViolated         Code = "rule_violated"
 
 	RateLimited Code = "rate_limited" // 429
 	QueueFull   Code = "queue_full"
@@ -160,7 +161,7 @@ func All(found ...error) error {
 		return first
 	}
 	all := InvalidFields(details...)
-	all.Code = first.Code
+	all.Code, all.Context = first.Code, first.Context
 	return all
 }
 

@@ -234,6 +234,19 @@ var Infos = []Info{
 			"where it is checked once.",
 		Never, `"message": "The recording is 95.0 seconds long; the model hedra-character-3 speaks at most 60.", "param": "/input/audio_url"`},
 
+	{RuleViolated, http.StatusUnprocessableEntity, invalidRequest,
+		"A rule of law forbids the content in the region where it is published.",
+		"The `region` of the factory, or else of its profile, has a rule that the content would violate at its time: " +
+			"such as a reduction that is computed from another price than the lowest of 30 days, or advertising on a " +
+			"platform where it is forbidden. Nothing was created, scheduled or reserved.",
+		"`context` names the rule, its jurisdiction, its first day and its source, and `mend` says what to change. " +
+			"`POST /v1/publishing/validate` finds such violations before, for any time in `at`.",
+		Never, `"message": "/discount/value: is 20 percent, and the real reduction is 11 percent: the lowest price ` +
+			`in the 30 days before the promotion is 90.00 EUR (Directive 98/6/EC, Article 6a; CJEU C-330/23). Send a ` +
+			`discount of the kind amount.", "param": "/discount/value", "context": {"rule": "eu_prior_price", ` +
+			`"jurisdiction": "EU", "since": "2022-05-28", "source": "Directive 98/6/EC, Article 6a; CJEU C-330/23", ` +
+			`"mend": "Send a discount of the kind amount."}`},
+
 	{RateLimited, http.StatusTooManyRequests, rateLimit,
 		"Too many requests, or too much work that failed.",
 		"The key or the account has used up its requests for this minute, a webhook its tests or replays, or an " +

@@ -30,6 +30,7 @@ type Profile struct {
 	Logo *string `json:"logo" example:"med_01h455vb4pex5vsknk084sn02q"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits"`
+	Legal
 }
 
 // Record is the stored document of a profile.

@@ -35,6 +35,7 @@ var enumNames = map[string]string{
 	"GenerationFailure.code":       "FailureCode",
 	"IntegrationConnect.kind":      "CrmId",
 	"IntegrationMappingStage.kind": "IntegrationContentKind",
+	"PriorException.reason":        "PriorPriceReason",
 	"PublicationFailure.code":      "PublicationFailureCode",
 	"Publication.state":            "PublicationState",
 	"PublishOptions.privacy":       "Privacy",

@@ -23,11 +23,17 @@ var unlike = map[string]string{
 	"SocialConnecting.connected_as": "social_account", "SocialConnecting.id": "social_account", "Voice.id": "",
 }
 
+// taxID is the pattern of a taxpayer number.
+const taxID = "^([0-9]{10}|[0-9]{12})$"
+
 // patterns are the patterns of other texts, by schema and member.
 var patterns = map[string]string{
 	"ApiKeyWithSecret.secret":  "^svc_(live|test)_[0-9A-Za-z]{49}$",
 	"WebhookWithSecret.secret": "^whsec_[0-9A-Za-z+/]{43}=$",
 	"Media.sha256":             "^[0-9a-f]{64}$",
+	"AdMarking.tax_id":         taxID,
+	"AdMarkingInput.tax_id":    taxID,
+	"AdMarkingPatch.tax_id":    taxID,
 }
 
 // addresses are the members that contain only URLs.

@@ -132,6 +132,44 @@ class AccountViewEventData(TypedDict):
     """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
 
 
+
+class AdMarking(TypedDict):
+    """A type of the API."""
+
+    advertiser: str
+    """Who advertises, as the register of advertising has the name."""
+    tax_id: str
+    """Taxpayer number (INN): 10 digits of a company, 12 of a person."""
+    erid: NotRequired[str]
+    """Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
+    """
+
+
+
+class AdMarkingInput(TypedDict):
+    """A type of the API."""
+
+    advertiser: str
+    """Who advertises, as the register of advertising has the name."""
+    tax_id: str
+    """Taxpayer number (INN): 10 digits of a company, 12 of a person."""
+    erid: NotRequired[str]
+    """Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
+    """
+
+
+
+class AdMarkingPatch(TypedDict):
+    """A type of the API."""
+
+    advertiser: NotRequired[str]
+    """Who advertises, as the register of advertising has the name."""
+    erid: NotRequired[Optional[str]]
+    """Identifier of the advertising. Null or empty: not assigned yet."""
+    tax_id: NotRequired[str]
+    """Taxpayer number (INN): 10 digits of a company, 12 of a person."""
+
+
 Analytics = TypedDict(
     "Analytics",
     {
@@ -1115,6 +1153,10 @@ BestTimes = TypedDict(
 class BloggerFactory(TypedDict):
     """Factory of a blogger."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -1145,6 +1187,10 @@ class BloggerFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -1229,6 +1275,10 @@ class BlueskyOptions(TypedDict):
 class BrandFactory(TypedDict):
     """Factory of a brand."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -1259,6 +1309,10 @@ class BrandFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -2009,7 +2063,7 @@ class ContentFailure(TypedDict):
     """Stage that failed: a model's part, finished media, or publishing."""
 
 
-ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "token_expired", "too_late", "unsupported"], str]
+ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "token_expired", "too_late", "unsupported"], str]
 
 
 class ContentGeneratedEvent(TypedDict):
@@ -2035,6 +2089,8 @@ class ContentGeneratedEvent(TypedDict):
 class ContentItem(TypedDict):
     """A type of the API."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none."""
     ai_generated: bool
     """Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
     own media.
@@ -2061,6 +2117,10 @@ class ContentItem(TypedDict):
     """Cover of a music clip: generated, or the id of your media. Null for other kinds."""
     created_at: str
     """Time of creation, UTC."""
+    deep_fake: bool
+    """Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+    of a person.
+    """
     duration_seconds: Optional[int]
     """Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their
     narration, so they differ from it by a little. Null for others.
@@ -2097,6 +2157,10 @@ class ContentItem(TypedDict):
     """Unique id (TypeID). Ids sort by creation time."""
     kind: "ContentKind"
     """Kind of content."""
+    labelled: bool
+    """Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your
+    own media.
+    """
     language: str
     """Language of its texts (BCP 47)."""
     media: List["Media"]
@@ -2205,6 +2269,10 @@ class ContentItemCreate(TypedDict):
     """Factory that makes the item. It sets the voice."""
     kind: "ContentKindInput"
     """Kind of content."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+    label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+    """
     adapt: NotRequired[bool]
     """Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
     factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
@@ -2216,6 +2284,10 @@ class ContentItemCreate(TypedDict):
     cover: NotRequired[str]
     """Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
     only.
+    """
+    deep_fake: NotRequired[bool]
+    """Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+    of a person. Where the region of the factory requires it, finished media have a visible label.
     """
     duration_seconds: NotRequired[int]
     """Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
@@ -2242,6 +2314,8 @@ class ContentItemCreate(TypedDict):
     """Hashtags, without the #. Absent: generated."""
     headline: NotRequired[str]
     """Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only."""
+    labelled: NotRequired[bool]
+    """Whether media of your own have such a label already, with source provided and deep_fake."""
     language: NotRequired[str]
     """Language of its texts (BCP 47). Absent: the factory's."""
     media: NotRequired[List[str]]
@@ -2343,15 +2417,18 @@ class ContentItemProblem(TypedDict):
     """Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind;
     account: the access to the account is missing; attached: there is no such account; quota: the posts of the day
     are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits for
-    that; state: its state does not permit publishing; body: createContentItem would refuse it.
+    that; state: its state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would
+    refuse it.
     """
     message: str
     """What is wrong, and what to do about it."""
     param: str
     """Pointer of the member at fault, empty if there is none."""
+    rule: Optional["RuleContext"]
+    """The rule of law that is violated. Null for other codes."""
 
 
-ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "body"], str]
+ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "rule", "body"], str]
 
 
 class ContentItemPublish(TypedDict):
@@ -2451,6 +2528,9 @@ ContentItemSourceInput = Literal["generated", "provided"]
 class ContentItemUpdate(TypedDict):
     """A type of the API."""
 
+    ad_marking: NotRequired["AdMarkingPatch"]
+    """Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile.
+    """
     caption: NotRequired[Optional[str]]
     """Null: generated by the next attempt."""
     hashtags: NotRequired[Optional[List[str]]]
@@ -3206,6 +3286,10 @@ class DraftUpdate(TypedDict):
 class EntertainmentFactory(TypedDict):
     """Factory of an entertainment channel."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -3236,6 +3320,10 @@ class EntertainmentFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -3324,7 +3412,7 @@ class ErrorBody(TypedDict):
     """JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header."""
 
 
-ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
+ErrorCode = Union[Literal["malformed_json", "invalid_cursor", "invalid_header", "missing_api_key", "invalid_api_key", "insufficient_balance", "spend_limit_reached", "insufficient_scope", "plan_not_allowed", "ip_not_allowed", "scope_escalation", "person_required", "profile_not_allowed", "not_found", "unknown_path", "method_not_allowed", "idempotency_in_progress", "invalid_state", "stale_proposal", "duplicate", "version_mismatch", "body_too_large", "unsupported_media_type", "validation_failed", "idempotency_key_reused", "wrong_factory_type", "unsupported_model", "unsupported_media", "rule_violated", "rate_limited", "queue_full", "internal", "provider_unavailable", "timeout"], str]
 
 
 class ErrorDetail(TypedDict):
@@ -3376,6 +3464,10 @@ EventTypeInput = Literal["content.generated", "content.published", "content.fail
 class ExpertFactory(TypedDict):
     """Factory of an expert."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -3406,6 +3498,10 @@ class ExpertFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -3554,6 +3650,10 @@ FactoryTypeInput = Literal["blogger", "seller", "expert", "brand", "news", "ente
 class FactoryUpdate(TypedDict):
     """A type of the API."""
 
+    ad_marking: NotRequired["AdMarkingPatch"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
     content:publish as well.
@@ -3579,6 +3679,10 @@ class FactoryUpdate(TypedDict):
     """Name of the factory."""
     quality: NotRequired[Optional["Quality"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+    """
     replace_retired_models: NotRequired[Optional[bool]]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price. Null: false.
@@ -3614,6 +3718,24 @@ FailureCodeInput = Literal["content_policy", "invalid_input", "input_unreadable"
 FailureStage = Union[Literal["generate", "compose", "publish"], str]
 
 
+class FileClaim(TypedDict):
+    """A type of the API."""
+
+    kind: "FileClaimKind"
+    """What the name is of."""
+    name: str
+    """Action of C2PA, model, or title of the ingredient."""
+    by: NotRequired[str]
+    """Software that has acted."""
+    digital_source_type: NotRequired[str]
+    """IPTC's term for how the part was made that the action is about."""
+    relation: NotRequired[str]
+    """Relation of the ingredient to the file."""
+
+
+FileClaimKind = Union[Literal["action", "model", "ingredient"], str]
+
+
 class FileLimit(TypedDict):
     """A type of the API."""
 
@@ -3632,6 +3754,33 @@ class FileLimit(TypedDict):
     min_seconds: Optional[float]
     """Minimum duration. Null: none."""
 
+
+
+class FileSays(TypedDict):
+    """A type of the API."""
+
+    claims: List["FileClaim"]
+    """What its manifest says, and what the manifests of its ingredients say; up to 100."""
+    credit: Optional[str]
+    """Credit line of its XMP. Null if it has none."""
+    digital_source_type: Optional[str]
+    """IPTC's term for how the file was made, of its XMP or else of its Content Credentials. Null if it says nothing."""
+    generator: Optional[str]
+    """Software that has written the manifest. Null without a manifest."""
+    models: List[str]
+    """Models that its XMP names."""
+    problems: List[str]
+    """Codes of C2PA for what is wrong with the manifest, such as `assertion.dataHash.mismatch`."""
+    signature: "FileSaysSignature"
+    """State of the signature of its Content Credentials (C2PA). `untrusted`: it holds, and nobody vouches for its
+    certificate. `invalid`: the file was changed after it was signed, or the manifest is broken. `none`: it has no
+    manifest.
+    """
+    signer: Optional[str]
+    """Name in the certificate. Null without a manifest."""
+
+
+FileSaysSignature = Union[Literal["valid", "untrusted", "invalid", "none"], str]
 
 
 class Finding(TypedDict):
@@ -4194,10 +4343,26 @@ class Media(TypedDict):
     """Length in seconds; videos and audio only."""
     height: NotRequired[int]
     """In pixels; images and videos only."""
+    provenance: NotRequired["MediaProvenance"]
+    """What the file says of its origin. Absent for captions and for your own files."""
     role: NotRequired["MediaRole"]
     """Purpose of the file in its content item. Absent in generations."""
     width: NotRequired[int]
     """In pixels; images and videos only."""
+
+
+
+class MediaProvenance(TypedDict):
+    """A type of the API."""
+
+    c2pa: bool
+    """Whether the file has Content Credentials: a signed manifest of C2PA."""
+    digital_source_type: NotRequired[str]
+    """IPTC's term for how the file was made, which its XMP has: `trainedAlgorithmicMedia` if models have made it,
+    `compositeWithTrainedAlgorithmicMedia` if there are files of yours in it. Absent if no part was generated.
+    """
+    signer: NotRequired[str]
+    """Name in the certificate of the signature. Absent without one of this service."""
 
 
 
@@ -4376,6 +4541,10 @@ class ModelTraining(TypedDict):
 class MusicianFactory(TypedDict):
     """Factory of a musician."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -4406,6 +4575,10 @@ class MusicianFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -4488,6 +4661,10 @@ class NewBloggerFactory(TypedDict):
     """Name of the factory."""
     type: Literal["blogger"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4512,6 +4689,10 @@ class NewBloggerFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price.
@@ -4536,6 +4717,10 @@ class NewBrandFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["brand"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4560,6 +4745,10 @@ class NewBrandFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price.
@@ -4580,6 +4769,10 @@ class NewEntertainmentFactory(TypedDict):
     """Name of the factory."""
     type: Literal["entertainment"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4604,6 +4797,10 @@ class NewEntertainmentFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price.
@@ -4628,6 +4825,10 @@ class NewExpertFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["expert"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4652,6 +4853,10 @@ class NewExpertFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price.
@@ -4674,6 +4879,10 @@ class NewMusicianFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["musician"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4698,6 +4907,10 @@ class NewMusicianFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price.
@@ -4718,6 +4931,10 @@ class NewNewsFactory(TypedDict):
     """Name of the factory."""
     type: Literal["news"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4742,6 +4959,10 @@ class NewNewsFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price.
@@ -4766,6 +4987,10 @@ class NewSellerFactory(TypedDict):
     """Settings of the factory's type."""
     type: Literal["seller"]
     """Type of the factory. It cannot be changed."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
+    that of its profile, or else none.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4790,6 +5015,10 @@ class NewSellerFactory(TypedDict):
     """
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
+    region: NotRequired[Optional[str]]
+    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price.
@@ -4806,6 +5035,10 @@ class NewSellerFactory(TypedDict):
 class NewsFactory(TypedDict):
     """Factory of a news channel."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -4836,6 +5069,10 @@ class NewsFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -4923,7 +5160,7 @@ class OmittedAccount(TypedDict):
     code: "OmittedAccountCode"
     """Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
     its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
-    who posts.
+    who posts; rule_violated: a rule of law forbids the content there.
     """
     message: str
     """What happened and what to do about it."""
@@ -4931,7 +5168,7 @@ class OmittedAccount(TypedDict):
     """Social account that was left out."""
 
 
-OmittedAccountCode = Union[Literal["needs_reconnect", "pending", "disconnected", "unsupported_kind", "choices_required"], str]
+OmittedAccountCode = Union[Literal["needs_reconnect", "pending", "disconnected", "unsupported_kind", "choices_required", "rule_violated"], str]
 
 
 class OperationServiceLevels(TypedDict):
@@ -5029,6 +5266,30 @@ class OwnMediaCreate(TypedDict):
 
 OwnMediaCreateMimeType = Literal["image/jpeg", "image/png", "image/webp", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"]
 
+
+class OwnMediaOurs(TypedDict):
+    """A type of the API."""
+
+    content_item_id: Optional[str]
+    """Content item that has the file. Null if it is of a generation."""
+    distance: int
+    """In how many of 64 areas the pictures differ: 0 to 6. 0 for a match by hash."""
+    file_id: str
+    """Id of the file in `media` of the item or generation."""
+    generated_at: str
+    """When it was generated."""
+    generation_id: Optional[str]
+    """Generation that has the file. Null if it is of a content item."""
+    match: "OwnMediaOursMatch"
+    """How it was found: by the `hash` of the file, which is the same to the last byte, or by the `likeness` of the
+    picture, which other programs may have encoded anew. Videos and audio have no likeness.
+    """
+    models: List[str]
+    """Models that took part, writers of texts included."""
+
+
+OwnMediaOursMatch = Union[Literal["hash", "likeness"], str]
+
 OwnMediaState = Union[Literal["pending", "ready", "rejected"], str]
 
 OwnMediaStateInput = Literal["pending", "ready", "rejected"]
@@ -5036,6 +5297,30 @@ OwnMediaStateInput = Literal["pending", "ready", "rejected"]
 OwnMediaType = Union[Literal["image", "audio", "video"], str]
 
 OwnMediaTypeInput = Literal["image", "audio", "video"]
+
+
+class OwnMediaVerified(TypedDict):
+    """A type of the API."""
+
+    file: "FileSays"
+    """What the file says of itself, before its personal data was removed. Anyone can write anything into a file: only a
+    valid signature shows who says it.
+    """
+    media_id: str
+    """Id of the media."""
+    ours: Optional["OwnMediaOurs"]
+    """Your content item or generation that the file is of. Null if the register of your finished files has neither its
+    hash nor a picture like it.
+    """
+
+
+
+class OwnMediaVerifyCreate(TypedDict):
+    """A type of the API."""
+
+    media_id: str
+    """Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`."""
+
 
 
 class PeopleInviteCreate(TypedDict):
@@ -5227,6 +5512,52 @@ class PlatformOptions(TypedDict):
     """Options on YouTube."""
 
 
+
+class PriceChange(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time since which the product has, or had, the price."""
+    price: "ProductPrice"
+    """The price."""
+
+
+
+class PriorException(TypedDict):
+    """A type of the API."""
+
+    reason: "PriorPriceReason"
+    """progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
+    first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days.
+    Of these, the prior price is that just before the promotion.
+    """
+
+
+
+class PriorExceptionInput(TypedDict):
+    """A type of the API."""
+
+    reason: "PriorPriceReasonInput"
+    """progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
+    first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days.
+    Of these, the prior price is that just before the promotion.
+    """
+
+
+
+class PriorPriceOf(TypedDict):
+    """A type of the API."""
+
+    price: "ProductPrice"
+    """Its price."""
+    product_id: str
+    """Product."""
+
+
+PriorPriceReason = Union[Literal["progressive_reduction", "perishable", "new_product"], str]
+
+PriorPriceReasonInput = Literal["progressive_reduction", "perishable", "new_product"]
+
 Privacy = Union[Literal["public", "friends", "private", "unlisted"], str]
 
 
@@ -5251,6 +5582,10 @@ class Product(TypedDict):
     """Photos in their order. The first is the main photo."""
     price: "ProductPrice"
     """Price of the product."""
+    price_history: List["PriceChange"]
+    """Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many
+    changes, the lowest and the last price.
+    """
     sku: str
     """Your own number of the product, unique in its factory."""
     state: "ProductState"
@@ -5283,6 +5618,14 @@ class ProductCreate(TypedDict):
     """Up to 20 key-value pairs of your own."""
     url: NotRequired[str]
     """Page where it is sold."""
+
+
+
+class ProductExceptionUpdate(TypedDict):
+    """A type of the API."""
+
+    reason: NotRequired["PriorPriceReasonInput"]
+    """The reason, as of a new promotion."""
 
 
 
@@ -5369,6 +5712,16 @@ class ProductPriceUpdate(TypedDict):
     """ISO 4217 code of the currency."""
 
 
+
+class ProductPriorUpdate(TypedDict):
+    """A type of the API."""
+
+    amount: NotRequired[int]
+    """In the smallest unit of the currency."""
+    currency: NotRequired[str]
+    """ISO 4217 code of the currency."""
+
+
 ProductState = Union[Literal["active", "archived"], str]
 
 ProductStateInput = Literal["active", "archived"]
@@ -5401,6 +5754,10 @@ class ProductUpdate(TypedDict):
 class Profile(TypedDict):
     """A type of the API."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     created_at: str
     """Time of creation, UTC."""
     id: str
@@ -5411,6 +5768,10 @@ class Profile(TypedDict):
     """Your own key-value pairs."""
     name: str
     """Name of the client. The page by which its social accounts are connected shows it."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     spend_limit_credits: Optional[int]
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
     updated_at: str
@@ -5425,12 +5786,18 @@ class ProfileCreate(TypedDict):
 
     name: str
     """Name of the client. The page by which its social accounts are connected shows it."""
+    ad_marking: NotRequired["AdMarkingInput"]
+    """Marking of advertising of its factories, for countries that require it. Absent: none."""
     logo: NotRequired[Optional[str]]
     """Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
     keeps a copy for that page.
     """
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    region: NotRequired[Optional[str]]
+    """Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
+    factory may have another one. Absent or null: none.
+    """
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
     402 spend_limit_reached. Absent or null: no limit of its own.
@@ -5441,6 +5808,10 @@ class ProfileCreate(TypedDict):
 class ProfileDetails(TypedDict):
     """A type of the API."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     created_at: str
     """Time of creation, UTC."""
     id: str
@@ -5451,6 +5822,10 @@ class ProfileDetails(TypedDict):
     """Your own key-value pairs."""
     name: str
     """Name of the client. The page by which its social accounts are connected shows it."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     spend_limit_credits: Optional[int]
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
     updated_at: str
@@ -5465,12 +5840,18 @@ class ProfileDetails(TypedDict):
 class ProfileUpdate(TypedDict):
     """A type of the API."""
 
+    ad_marking: NotRequired["AdMarkingPatch"]
+    """Marking of advertising of its factories, for countries that require it. Null: none."""
     logo: NotRequired[Optional[str]]
     """Id of a media with its logo. Null removes it."""
     metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Pairs to set. A null value removes that pair; null removes all."""
     name: NotRequired[str]
     """Name of the client."""
+    region: NotRequired[Optional[str]]
+    """Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
+    factory may have another one. Null: none.
+    """
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
     once. Null: no limit of its own.
@@ -5509,6 +5890,14 @@ class Promotion(TypedDict):
     """Your own key-value pairs."""
     name: str
     """Name of the promotion."""
+    prior_price: Optional["ProductPrice"]
+    """Prior price that you state for content, of a promotion of one product. Null: it is computed."""
+    prior_price_exception: Optional["PriorException"]
+    """Reason for another prior price than the lowest of 30 days. Null: none."""
+    prior_prices: List["PriorPriceOf"]
+    """Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
+    unless there is an exception. Content computes it anew.
+    """
     product_ids: List[str]
     """Ids of its products."""
     starts_at: str
@@ -5539,6 +5928,13 @@ class PromotionCreate(TypedDict):
     """What to say about it."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
+    prior_price: NotRequired["ProductPriceInput"]
+    """Price before the promotion that content shows struck through, of a promotion of one product. In the European
+    Union at most the lowest price of the 30 days before. Absent: that price in the European Union, elsewhere the
+    present one.
+    """
+    prior_price_exception: NotRequired["PriorExceptionInput"]
+    """Reason for another prior price than the lowest of 30 days. Absent: none."""
     starts_at: NotRequired[str]
     """When it begins (RFC 3339). Absent: at once."""
 
@@ -5595,6 +5991,10 @@ class PromotionUpdate(TypedDict):
     """Pairs to set. A null value removes that pair; null removes all."""
     name: NotRequired[str]
     """Name of the promotion."""
+    prior_price: NotRequired["ProductPriorUpdate"]
+    """Price before the promotion that content shows struck through. Null: it is computed."""
+    prior_price_exception: NotRequired["ProductExceptionUpdate"]
+    """Reason for another prior price than the lowest of 30 days. Null: none."""
     product_ids: NotRequired[List[str]]
     """Ids of all its products from now on."""
     starts_at: NotRequired[str]
@@ -5797,9 +6197,9 @@ class PublicationFailure(TypedDict):
     """Stage that failed."""
 
 
-PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "timeout", "token_expired", "too_late", "unsupported"], str]
+PublicationFailureCode = Union[Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"], str]
 
-PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "timeout", "token_expired", "too_late", "unsupported"]
+PublicationFailureCodeInput = Literal["authority_ended", "canceled", "captcha_required", "content_policy", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "timeout", "token_expired", "too_late", "unsupported"]
 
 
 class PublicationMetrics(TypedDict):
@@ -6021,6 +6421,8 @@ class PublishingSlot(TypedDict):
 class PublishingValidateCreate(TypedDict):
     """A type of the API."""
 
+    at: NotRequired[str]
+    """Time for which rules of law are checked (RFC 3339). Absent: that of the publication."""
     content_item_id: NotRequired[str]
     """Content item to check. Send it or item."""
     item: NotRequired["ContentItemCreate"]
@@ -6132,6 +6534,22 @@ Role = Union[Literal["owner", "admin", "developer", "auditor"], str]
 RoleInput = Literal["owner", "admin", "developer", "auditor"]
 
 
+class RuleContext(TypedDict):
+    """A type of the API."""
+
+    jurisdiction: str
+    """Where the rule is in force: EU, or a country (ISO 3166-1)."""
+    mend: str
+    """What to change so that the request is within the rule."""
+    rule: str
+    """Id of the rule."""
+    since: str
+    """First day on which the rule is in force there."""
+    source: str
+    """Text of law that the rule follows."""
+
+
+
 class RutubeOptions(TypedDict):
     """A type of the API."""
 
@@ -6219,6 +6637,10 @@ ScopeInput = Literal["account:read", "account:manage", "factories:read", "factor
 class SellerFactory(TypedDict):
     """Factory of a seller."""
 
+    ad_marking: Optional["AdMarking"]
+    """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+    else none.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -6249,6 +6671,10 @@ class SellerFactory(TypedDict):
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
+    region: Optional[str]
+    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
+    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
     at no more than its last price. If not, requests that need the model fail with unsupported_model.

@@ -28,6 +28,9 @@ type Brief struct {
 	// Type is the type of the factory.
 	Type string `json:"type,omitempty"`
 	Name string `json:"name,omitempty"` // of the factory
+	// Region is the country whose rules of law apply: that of the factory, or else of its profile, when they were last
+	// checked.
+	Region string `json:"region,omitempty"`
 	// Voice is for text models.
 	Voice string `json:"voice"`
 	// Look is for image and video models, and Sound for music models.
@@ -86,7 +89,7 @@ func (b Brief) model(offer catalog.Offer, kind provider.Kind, live bool) (modelI
 // Factory holds the settings of a factory that a brief uses. It repeats the members of a
 // factory because pkg/area/factory links the HTTP framework.
 type Factory struct {
-	ID, Name, Type              string
+	ID, Name, Type, Region      string
 	Description, Audience, Tone string
 	Topics                      []string
 	// Settings is a JSON object.
@@ -207,7 +210,7 @@ func NewBrief(f Factory) (Brief, error) {
 		sound = append(sound, sentence("Mood", f.Tone))
 	}
 	return Brief{
-		Type: f.Type, Name: f.Name, Voice: provider.Clip(voice, maxInstructions),
+		Type: f.Type, Name: f.Name, Region: f.Region, Voice: provider.Clip(voice, maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Replace: f.Replace, Trained: f.Trained, Brand: brand, Logo: logo,

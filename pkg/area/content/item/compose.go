@@ -144,8 +144,10 @@ func (r prompter) offer() *generate.Offer {
 	if r.Brief.Prices != PricesNone {
 		price := p.Price
 		if p.Promotion != nil {
-			was := price
-			price, o.Was, o.Promotion = p.reduced(), &was, p.Promotion.Name
+			price, o.Promotion = p.reduced(), p.Promotion.Name
+			if was, lower := p.before(); lower {
+				o.Was = &was
+			}
 		}
 		o.Price = &price
 	}

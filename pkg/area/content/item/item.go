@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -160,6 +161,7 @@ type Content struct {
 	Seconds *int `json:"seconds"`
 	// Id of the voice of its narration. Null without one, or where the model decides.
 	Voice *string `json:"voice"`
+	Declared
 }
 
 // MaxVariants bounds the variants of an item.
@@ -220,6 +222,18 @@ type Quoted struct {
 	URL string `json:"url"`
 	// Time at which it was published. Null if the source does not say it.
 	PublishedAt *resource.Time `json:"published_at"`
+}
+
+// Declared is what rules of law ask of the content. The region of its factory decides which apply.
+type Declared struct {
+	// Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none.
+	AdMarking *profile.AdMarking `json:"ad_marking"`
+	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar
+	// of a person.
+	DeepFake bool `json:"deep_fake"`
+	// Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your
+	// own media.
+	Labelled bool `json:"labelled"`
 }
 
 // Item is a content item as callers see it.

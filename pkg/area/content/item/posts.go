@@ -19,7 +19,7 @@ type Words struct {
 }
 
 // Words returns what is posted to an account of a platform. The variant of the account goes before the variant of its
-// platform.
+// platform. The caption ends with the lines that rules of law require.
 func (r *Record) Words(platform, accountID string) Words {
 	w := Words{Texts: r.Texts, From: map[string]string{}}
 	w.Files, w.Poster = r.Posted()
@@ -44,6 +44,7 @@ func (r *Record) Words(platform, accountID string) Words {
 			}
 		}
 	}
+	w.Caption = WithNotices(r, w.Caption)
 	return w
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/law"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -38,13 +39,16 @@ type Product struct {
 	Price       money.Price       `json:"price"`
 	// Promotion is the promotion that applies, or nil.
 	Promotion *product.Included `json:"promotion,omitempty"`
+	// Was is the price before the promotion that its content shows, and Prior the lawful one as far as it is known.
+	Was   money.Price `json:"was,omitzero"`
+	Prior money.Price `json:"prior,omitzero"`
 	// Photos are those that are ready, in their order.
 	Photos []media.File `json:"photos,omitempty"`
 }
 
 // NewProduct returns the product of an item with one of its promotions: if none is named,
-// the active one with the lowest price.
-func NewProduct(r *product.StoredProduct, promotionID string, now time.Time) (*Product, error) {
+// the active one with the lowest price. The region decides which price before the promotion it shows.
+func NewProduct(r *product.StoredProduct, promotionID, region string, now time.Time) (*Product, error) {
 	p := &Product{ProductID: r.ID, Name: r.Name, Description: r.Description, Attributes: r.Attributes, Price: r.Price}
 	if r.URL != nil {
 		p.URL = *r.URL
@@ -63,6 +67,7 @@ func NewProduct(r *product.StoredProduct, promotionID string, now time.Time) (*P
 	}
 	if len(promotions) > 0 {
 		p.Promotion = &promotions[0]
+		p.Was, p.Prior = r.Was(promotions[0], region), r.Prior(promotions[0])
 	}
 	return p, nil
 }
@@ -80,6 +85,27 @@ func (p *Product) IDs() (productID, promotionID *string) {
 
 // reduced returns the price in the promotion.
 func (p *Product) reduced() money.Price { return p.Promotion.Discount.Of(p.Price) }
+
+// before returns the price before the promotion, and false if the promotion does not lower it.
+func (p *Product) before() (was money.Price, ok bool) {
+	if was = p.Was; was.Currency == "" {
+		was = p.Price
+	}
+	return was, was.Amount > p.reduced().Amount
+}
+
+// reduction returns what the content announces, for the rules of law, or nil if it announces nothing.
+func (p *Product) reduction() *law.Reduction {
+	if p == nil || p.Promotion == nil || p.Prior.Currency == "" {
+		return nil
+	}
+	n := &law.Reduction{Now: p.reduced(), Prior: p.Prior, Param: "/promotion_id", StruckParam: "/promotion_id",
+		Of: p.Name}
+	if n.Struck, _ = p.before(); p.Promotion.Discount.Kind == product.Percent {
+		n.Percent = p.Promotion.Discount.Value
+	}
+	return n
+}
 
 // facts describes the product to a text model, with its prices or without, as a JSON object.
 func (p *Product) facts(prices bool) json.RawMessage {
@@ -100,6 +126,10 @@ func (p *Product) facts(prices bool) json.RawMessage {
 	}
 	if prices {
 		about["price"] = p.Price.String()
+		if p.Promotion != nil {
+			was, _ := p.before()
+			about["price"] = was.String()
+		}
 	}
 	data, _ := json.Marshal(about) // it has texts only
 	if len(data) > maxFacts {
@@ -124,12 +154,15 @@ func (p *Product) look() string {
 
 // prices are the amounts that texts about the product may state.
 func (p *Product) prices() []money.Price {
-	all := []money.Price{p.Price}
-	if p.Promotion != nil {
-		now := p.reduced()
-		all = append(all, now, money.Price{Amount: p.Price.Amount - now.Amount, Currency: p.Price.Currency})
+	if p.Promotion == nil {
+		return []money.Price{p.Price}
 	}
-	return all
+	now := p.reduced()
+	was, lower := p.before()
+	if !lower {
+		return []money.Price{now}
+	}
+	return []money.Price{was, now, {Amount: was.Amount - now.Amount, Currency: was.Currency}}
 }
 
 // stated returns what a product and its promotion state, in words.
@@ -148,8 +181,9 @@ func (p *Product) stated() []string {
 	}
 	if i := p.Promotion; i != nil {
 		all = append(all, i.Name, i.Message, i.StartsAt.Format(time.DateOnly), i.EndsAt.Format(time.DateOnly))
-		if now, was := p.reduced(), p.Price; was.Amount > 0 && (was.Amount-now.Amount)*100%was.Amount == 0 {
-			all = append(all, fmt.Sprintf("%d %%", (was.Amount-now.Amount)*100/was.Amount))
+		was, _ := p.before()
+		if percent := law.Percent(was, p.reduced()); percent > 0 {
+			all = append(all, fmt.Sprintf("%d %%", percent))
 		}
 	}
 	return all

@@ -51,7 +51,7 @@ func presenting(t *testing.T, kind Kind, format string, photos int, w Options) *
 	f.Sells, f.Settings = true, []byte(`{"currency":"EUR"}`)
 	r := recordOf(t, kind, format, "en", f)
 	var err error
-	if r.Brief.Product, err = NewProduct(soldShoe(photos), "", noon); err != nil {
+	if r.Brief.Product, err = NewProduct(soldShoe(photos), "", "", noon); err != nil {
 		t.Fatal(err)
 	}
 	if err := AttemptAt(r).Plan(all, w, true); err != nil {
@@ -171,13 +171,13 @@ func TestPricesThatTheShopDoesNotHaveAreRefused(t *testing.T) {
 
 func TestPromotionsThatAreNamed(t *testing.T) {
 	for id, want := range map[string]int64{"": 10320, "prm_1": 10320, "prm_2": 900} {
-		p, err := NewProduct(soldShoe(0), id, noon)
+		p, err := NewProduct(soldShoe(0), id, "", noon)
 		if err != nil || p.reduced().Amount != want {
 			t.Errorf("%q: %+v, %v", id, p, err)
 		}
 	}
 	for _, id := range []string{"prm_3", "prm_4"} {
-		if _, err := NewProduct(soldShoe(0), id, noon); err == nil {
+		if _, err := NewProduct(soldShoe(0), id, "", noon); err == nil {
 			t.Errorf("%s is taken", id)
 		}
 	}
@@ -205,7 +205,7 @@ func TestFinishedMediaShowTheOffer(t *testing.T) {
 			}
 			r := recordOf(t, kind, format, "en", f)
 			if c.product {
-				p, err := NewProduct(soldShoe(1), "", noon)
+				p, err := NewProduct(soldShoe(1), "", "", noon)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 )
@@ -26,11 +27,13 @@ const (
 	// FailedAuthority is that of a publication on behalf of a key or person who may not publish any more.
 	FailedAuthority = authority.Code
 	FailedTimeout   = "timeout"
+	// FailedUnlawful is that of a publication that a rule of law forbids. Nothing was posted.
+	FailedUnlawful = string(errs.RuleViolated)
 )
 
 // PublicationCodes returns the codes that a publication can fail with.
 func PublicationCodes() []string {
-	codes := []string{FailedTooLate, FailedAuthority, FailedTimeout}
+	codes := []string{FailedTooLate, FailedAuthority, FailedTimeout, FailedUnlawful}
 	for _, c := range platform.Codes() {
 		codes = append(codes, string(c))
 	}
@@ -138,14 +141,17 @@ type OmittedAccount struct {
 	SocialAccountID string `json:"social_account_id"`
 	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
 	// its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
-	// who posts.
-	Code string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind,choices_required" example:"needs_reconnect"`
+	// who posts; rule_violated: a rule of law forbids the content there.
+	Code string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind,choices_required,rule_violated" example:"needs_reconnect"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
 }
 
 // OmittedKind is the code of an account whose platform does not take the kind of the item.
 const OmittedKind = "unsupported_kind"
+
+// OmittedUnlawful is the code of an account where a rule of law forbids the content.
+const OmittedUnlawful = string(errs.RuleViolated)
 
 // OmittedChoices is the code of an account whose platform asks for choices that nobody has made.
 const OmittedChoices = "choices_required"
@@ -164,6 +170,20 @@ type Ordered struct {
 
 // PublishOptions are the options of a post on one platform, as JSON in the shape of the platform's options.
 type PublishOptions struct{ json.RawMessage }
+
+// advertises reports whether the options of a post declare that somebody pays for it, or that it is about the own
+// brand.
+func (o *PublishOptions) advertises() bool {
+	if o == nil {
+		return false
+	}
+	var declared struct {
+		Paid       bool   `json:"paid_partnership"`
+		Disclosure string `json:"disclosure"`
+	}
+	_ = json.Unmarshal(o.RawMessage, &declared) // other options have other types
+	return declared.Paid || declared.Disclosure != "" && declared.Disclosure != "none"
+}
 
 // UnmarshalJSON leaves out members that are null: they are absent.
 func (o *PublishOptions) UnmarshalJSON(data []byte) error {

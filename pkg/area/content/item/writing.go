@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -80,6 +81,7 @@ func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 	} else {
 		w.Targets, w.Limits = targets(r.Kind, m.platforms)
 	}
+	w.Limits.Caption = max(w.Limits.Caption-utf8.RuneCountInString(noticed(r.Record)), 1)
 	w.Plan, w.Examples, w.Recent = r.Slot, m.examples, m.recent
 	return w
 }

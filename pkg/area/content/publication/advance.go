@@ -10,7 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -21,7 +20,7 @@ const advanceAtOnce = 5
 
 // advancing is the payload of an Advance task.
 type advancing struct {
-	testclock.Move
+	move
 	// Moved reports that the clock has the move, and After is the id of the last item that was read.
 	Moved bool   `json:"moved,omitempty"`
 	After string `json:"after,omitempty"`
@@ -32,7 +31,7 @@ func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account, seconds i
 	taskID := task.ID(Advance, id.New("advance", now), 1)
 	return task.Create(tx, now, task.Task{Message: task.Message{ID: taskID, Kind: Advance, Queue: topology.Publish,
 		Subject: string(account), Owner: tenant.Of(account, tenant.Test)}},
-		advancing{Move: testclock.Move{ID: taskID, At: now, Seconds: seconds}})
+		advancing{move: move{ID: taskID, At: now, Seconds: seconds}})
 }
 
 // advancer is the handler of Advance.
@@ -47,17 +46,17 @@ func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	clock, err := w.DB.GetAll(ctx, testclock.Key(s.Owner))
+	clock, err := w.DB.GetAll(ctx, clockKey(s.Owner))
 	if err != nil {
 		return o, task.Again(err)
 	}
 	if !p.Moved {
 		p.Moved = true
 		return task.Outcome{Payload: p, Join: func(_ context.Context, tx *store.Tx) error {
-			return testclock.Add(tx, s.Owner, clock[0], p.Move)
+			return addMove(tx, s.Owner, clock[0], p.move)
 		}}, nil
 	}
-	c, err := testclock.Decode(&clock[0])
+	c, err := clockOf(&clock[0])
 	if err != nil {
 		return o, err
 	}
@@ -83,7 +82,7 @@ func (w advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 }
 
 // reread reads the metrics of the posts of an item.
-func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testclock.Clock) error {
+func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c testClock) error {
 	found, err := w.DB.GetAll(ctx, listed.Key)
 	if err != nil || found[0].Kind != item.ItemKind {
 		return err

@@ -1,14 +1,17 @@
 package publication
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -99,6 +102,11 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 	if r.Blocked(factory.Approval) {
 		return nil, nil, nil // its approval starts another such task
 	}
+	legal, err := profile.LegalOf(ctx, w.DB, items[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	item.Obey(r, legal)
 	ids := factory.Accounts
 	switch paused := factoryrecord.State(items[0]) == factoryrecord.StatePaused; {
 	case r.Ordered != nil: // the timer holds it while the factory is paused
@@ -133,6 +141,10 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 		pub := item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID, Options: t.Options}
 		if out := Unchosen(r, &pub, limits); out != nil {
 			omitted = append(omitted, *out)
+			continue
+		}
+		if all := law.Check(item.FactsOf(r, &pub, cmp.Or(r.PlannedAt(), w.Now()))); len(all) > 0 {
+			omitted = append(omitted, Forbidden(id, all[0]))
 			continue
 		}
 		targets = append(targets, t)

@@ -12,7 +12,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/record/testclock"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -72,7 +71,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if err := s.Decode(&p); err != nil {
 		return o, err
 	}
-	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account), testclock.Key(s.Owner))
+	_, r, beside, err := w.read(ctx, s, store.IDKey(p.Account), clockKey(s.Owner))
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -80,11 +79,11 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		return task.Outcome{Done: true}, nil // the item was deleted
 	}
 	pub := *r.Publication(p.Publication)
-	clock, err := testclock.Decode(&beside[1])
+	clock, err := clockOf(&beside[1])
 	if err != nil {
 		return o, err
 	}
-	p.ahead = clock.Since(p.At)
+	p.ahead = clock.since(p.At)
 	var acct social.Record
 	if social.Is(beside[0], s.Owner) {
 		if acct, err = social.Decode(&beside[0]); err != nil {
@@ -144,9 +143,9 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 }
 
 // published returns the identity of a publication at its platform.
-func published(pub item.Publication, clock testclock.Clock) (p platform.Published) {
+func published(pub item.Publication, clock testClock) (p platform.Published) {
 	if pub.PublishedAt != nil {
-		p.Ahead = clock.Since(pub.PublishedAt.Time)
+		p.Ahead = clock.since(pub.PublishedAt.Time)
 	}
 	if pub.PlatformPostID != nil {
 		p.ID = *pub.PlatformPostID

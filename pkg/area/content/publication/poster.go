@@ -1,6 +1,7 @@
 package publication
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,8 @@ type posting struct {
 	Failure *item.PublicationFailure `json:"failure,omitempty"`
 	// Warning names the part that the post lacks, or is nil.
 	Warning *platform.Warning `json:"warning,omitempty"`
+	// Region is the one whose rules of law the post follows.
+	Region string `json:"region,omitempty"`
 	// Granted counts the times that it has taken its uses out of the budget of its
 	// platform.
 	Granted int `json:"granted,omitempty"`
@@ -143,6 +146,17 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 			return o, err
 		} else if ended != nil {
 			return w.ends(ctx, s, p, progress, ended)
+		}
+		refused, err := w.lawful(ctx, s.Owner, r, pub)
+		if err != nil {
+			return o, task.Again(err)
+		}
+		p.Region = r.Brief.Region
+		if refused != nil {
+			return w.ends(ctx, s, p, progress, refused)
+		}
+		if what, err = post(r, pub, limits); err != nil { // with the texts that the rules require
+			return o, err
 		}
 		// Limits may have changed since it was scheduled, and nothing was checked if its
 		// factory publishes automatically.
@@ -254,6 +268,7 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 		if pub == nil {
 			return nil
 		}
+		r.Brief.Region = cmp.Or(p.Region, r.Brief.Region)
 		plan := planner{tx, w.Now(), s.Owner, r}
 		if p.Failure != nil {
 			out := r.Postings[pub.ID]

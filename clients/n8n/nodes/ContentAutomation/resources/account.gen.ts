@@ -316,7 +316,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
+    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), ad_marking, adapt, ai_generated, caption, cover, deep_fake, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, labelled, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {

@@ -95,7 +95,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'Update',
         value: 'update',
         action: 'Change a content item',
-        description: 'Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants and metadata, until publishing begins',
+        description: 'Takes a JSON merge patch (RFC 7396) of title, caption, hashtags, variants, ad_marking and metadata, until publishing begins',
         routing: { request: { method: 'PATCH', url: '/v1/content-items/{content_item_id}' } },
       },
     ],
@@ -340,6 +340,14 @@ export const contentDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Ad Marking',
+        name: 'ad_marking',
+        type: 'json',
+        default: '{}',
+        description: 'Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the label, and their texts name the advertiser. Absent: that of the factory, or else of its profile. Members: advertiser (required), tax_id (required), erid.',
+        routing: { send: { type: 'body', property: 'ad_marking', preSend: [json('ad_marking')] } },
+      },
+      {
         displayName: 'Adapt',
         name: 'adapt',
         type: 'boolean',
@@ -371,6 +379,14 @@ export const contentDescription: INodeProperties[] = [
         default: '',
         description: 'Cover of a music clip: generated, or the ID of your media of type image. Absent: generated. For kind music_clip only.',
         routing: { send: { type: 'body', property: 'cover' } },
+      },
+      {
+        displayName: 'Deep Fake',
+        name: 'deep_fake',
+        type: 'boolean',
+        default: false,
+        description: 'Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of a person. Where the region of the factory requires it, finished media have a visible label.',
+        routing: { send: { type: 'body', property: 'deep_fake' } },
       },
       {
         displayName: 'Duration Seconds',
@@ -440,6 +456,14 @@ export const contentDescription: INodeProperties[] = [
         type: 'string',
         default: '',
         description: 'Requests with the same key have one effect, for 24 hours. Set it to what identifies the input, such as the ID of a row, so that a new execution for the same row does not repeat the effect. Without it, the repeats of this step in the same execution share a key.',
+      },
+      {
+        displayName: 'Labelled',
+        name: 'labelled',
+        type: 'boolean',
+        default: false,
+        description: 'Whether media of your own have such a label already, with source provided and deep_fake',
+        routing: { send: { type: 'body', property: 'labelled' } },
       },
       {
         displayName: 'Language',
@@ -656,7 +680,7 @@ export const contentDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['content'], operation: ['createBatch'] } },
     required: true,
     default: '[]',
-    description: 'Items to create: all or none. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
+    description: 'Items to create: all or none. Members: factory_id (required), kind (required), ad_marking, adapt, ai_generated, caption, cover, deep_fake, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, labelled, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
     routing: { send: { type: 'body', property: 'items', preSend: [json('items')] } },
   },
   {
@@ -720,6 +744,14 @@ export const contentDescription: INodeProperties[] = [
     placeholder: 'Add Field',
     default: {},
     options: [
+      {
+        displayName: 'Ad Marking',
+        name: 'ad_marking',
+        type: 'json',
+        default: '{}',
+        description: 'Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile. Members: advertiser, erid, tax_id.',
+        routing: { send: { type: 'body', property: 'ad_marking', preSend: [json('ad_marking')] } },
+      },
       {
         displayName: 'Caption',
         name: 'caption',

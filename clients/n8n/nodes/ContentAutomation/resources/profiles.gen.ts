@@ -108,6 +108,14 @@ export const profilesDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Ad Marking',
+        name: 'ad_marking',
+        type: 'json',
+        default: '{}',
+        description: 'Marking of advertising of its factories, for countries that require it. Absent: none. Members: advertiser (required), tax_id (required), erid.',
+        routing: { send: { type: 'body', property: 'ad_marking', preSend: [json('ad_marking')] } },
+      },
+      {
         displayName: 'Idempotency Key',
         name: 'idempotencyKey',
         type: 'string',
@@ -129,6 +137,14 @@ export const profilesDescription: INodeProperties[] = [
         default: '{}',
         description: 'Up to 20 key-value pairs of your own',
         routing: { send: { type: 'body', property: 'metadata', preSend: [json('metadata')] } },
+      },
+      {
+        displayName: 'Region',
+        name: 'region',
+        type: 'string',
+        default: '',
+        description: 'Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory may have another one. Absent or null: none.',
+        routing: { send: { type: 'body', property: 'region' } },
       },
       {
         displayName: 'Spend Limit Credits',
@@ -185,6 +201,14 @@ export const profilesDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'Ad Marking',
+        name: 'ad_marking',
+        type: 'json',
+        default: '{}',
+        description: 'Marking of advertising of its factories, for countries that require it. Null: none. Members: advertiser, erid, tax_id.',
+        routing: { send: { type: 'body', property: 'ad_marking', preSend: [json('ad_marking')] } },
+      },
+      {
         displayName: 'If Version',
         name: 'ifVersion',
         type: 'number',
@@ -214,6 +238,14 @@ export const profilesDescription: INodeProperties[] = [
         default: '',
         description: 'Name of the client',
         routing: { send: { type: 'body', property: 'name' } },
+      },
+      {
+        displayName: 'Region',
+        name: 'region',
+        type: 'string',
+        default: '',
+        description: 'Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory may have another one. Null: none.',
+        routing: { send: { type: 'body', property: 'region' } },
       },
       {
         displayName: 'Spend Limit Credits',

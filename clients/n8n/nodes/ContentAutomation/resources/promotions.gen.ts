@@ -215,6 +215,28 @@ export const promotionsDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'metadata', preSend: [json('metadata')] } },
       },
       {
+        displayName: 'Prior Price',
+        name: 'prior_price',
+        type: 'json',
+        default: '{}',
+        description: 'Price before the promotion that content shows struck through, of a promotion of one product. In the European Union at most the lowest price of the 30 days before. Absent: that price in the European Union, elsewhere the present one. Members: amount (required), currency (required).',
+        routing: { send: { type: 'body', property: 'prior_price', preSend: [json('prior_price')] } },
+      },
+      {
+        displayName: 'Prior Price Exception',
+        name: 'prior_price_exception',
+        type: 'json',
+        default: '{}',
+        description: 'Reason for another prior price than the lowest of 30 days. Absent: none. Members: reason (required).',
+        routing: {
+          send: {
+            type: 'body',
+            property: 'prior_price_exception',
+            preSend: [json('prior_price_exception')],
+          },
+        },
+      },
+      {
         displayName: 'Starts At',
         name: 'starts_at',
         type: 'dateTime',
@@ -309,6 +331,28 @@ export const promotionsDescription: INodeProperties[] = [
         default: '',
         description: 'Name of the promotion',
         routing: { send: { type: 'body', property: 'name' } },
+      },
+      {
+        displayName: 'Prior Price',
+        name: 'prior_price',
+        type: 'json',
+        default: '{}',
+        description: 'Price before the promotion that content shows struck through. Null: it is computed. Members: amount, currency.',
+        routing: { send: { type: 'body', property: 'prior_price', preSend: [json('prior_price')] } },
+      },
+      {
+        displayName: 'Prior Price Exception',
+        name: 'prior_price_exception',
+        type: 'json',
+        default: '{}',
+        description: 'Reason for another prior price than the lowest of 30 days. Null: none. Members: reason.',
+        routing: {
+          send: {
+            type: 'body',
+            property: 'prior_price_exception',
+            preSend: [json('prior_price_exception')],
+          },
+        },
       },
       {
         displayName: 'Product Names or IDs',

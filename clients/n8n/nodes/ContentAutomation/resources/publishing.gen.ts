@@ -28,7 +28,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'Validate',
         value: 'validate',
         action: 'Check a publication',
-        description: 'Returns every problem that an item, or the body of a new one, would have on each account: its texts, files and options, the state of the account, the posts that are left on the day, a slot that is taken, and an approval that is missing',
+        description: 'Returns every problem that an item, or the body of a new one, would have on each account: its texts, files and options, the state of the account, the posts that are left on the day, a slot that is taken, an approval that is missing, and rules of law of the region of its factory',
         routing: { request: { method: 'POST', url: '/v1/publishing/validate' } },
       },
     ],
@@ -164,6 +164,20 @@ export const publishingDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'At',
+        name: 'at',
+        type: 'dateTime',
+        default: '',
+        description: 'Time for which rules of law are checked (RFC 3339). Absent: that of the publication.',
+        routing: {
+          send: {
+            type: 'body',
+            property: 'at',
+            value: '={{ $value ? DateTime.fromISO(String($value), { zone: $now.zoneName }).toUTC().toISO() ?? $value : $value }}',
+          },
+        },
+      },
+      {
         displayName: 'Content Item',
         name: 'content_item_id',
         type: 'resourceLocator',
@@ -192,7 +206,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'item',
         type: 'json',
         default: '{}',
-        description: 'Body of createContentItem to check. Members: factory_id (required), kind (required), adapt, ai_generated, caption, cover, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
+        description: 'Body of createContentItem to check. Members: factory_id (required), kind (required), ad_marking, adapt, ai_generated, caption, cover, deep_fake, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, labelled, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
         routing: { send: { type: 'body', property: 'item', preSend: [json('item')] } },
       },
       {

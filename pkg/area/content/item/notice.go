@@ -1,0 +1,74 @@
+package item
+
+import (
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/law"
+)
+
+// newsType is the type of factories whose content informs the public.
+const newsType = "news"
+
+// The kinds of ids of people, whose approval is a review: those of an account, and those who open a review link.
+var reviewers = []string{"usr_", "rvl_"}
+
+// reviewed reports whether a person has approved the item.
+func reviewed(r *Record) bool {
+	if r.Approval.State != Approved || r.Approval.By == nil {
+		return false
+	}
+	for _, prefix := range reviewers {
+		if strings.HasPrefix(*r.Approval.By, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// publishedAt returns the time for which rules are read: that of the publication, as far as it is known.
+func publishedAt(r *Record) time.Time {
+	if r.PublishAt != nil && r.PublishAt.After(r.UpdatedAt.Time) {
+		return r.PublishAt.Time
+	}
+	return r.UpdatedAt.Time
+}
+
+// applies reports whether a rule is in force where and when the item is published.
+func applies(r *Record, id string) bool {
+	return law.RuleOf(id).InForce(r.Brief.Region, publishedAt(r))
+}
+
+// drawsLabel reports whether finished media that are composed have the label of generated media.
+func drawsLabel(r *Record) bool {
+	return r.DeepFake && !r.Labelled && applies(r, law.DeepFakeLabel) && (!r.Provided() || r.Fitted())
+}
+
+// notices returns the lines that rules of law require in the text of its posts.
+func notices(r *Record) (lines []string) {
+	if r.Brief.Type == newsType && !r.Provided() && !reviewed(r) && applies(r, law.PublicDisclosure) {
+		lines = append(lines, law.Disclosure(r.Language))
+	}
+	if m := law.MarkingOf(r.AdMarking); m != nil {
+		lines = append(lines, m.Line())
+	}
+	return lines
+}
+
+// WithNotices returns a text of a post with the lines that rules of law require, without those that it has already.
+func WithNotices(r *Record, text string) string {
+	for _, line := range notices(r) {
+		if !strings.Contains(text, line) {
+			text = strings.TrimSpace(text + "\n\n" + line)
+		}
+	}
+	return text
+}
+
+// noticed returns the characters that such lines take in a text.
+func noticed(r *Record) string {
+	if text := WithNotices(r, ""); text != "" {
+		return "\n\n" + text
+	}
+	return ""
+}

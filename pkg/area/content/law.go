@@ -1,0 +1,97 @@
+package content
+
+import (
+	"context"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/law"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ruler finds which rules of law apply, and refuses what violates them.
+type ruler struct{ *Service }
+
+// openLegal reads which rules of law apply to the factories of bodies.
+func (s ruler) openLegal(ctx context.Context, o tenant.Owner, a *references) (err error) {
+	a.legal = map[string]profile.Legal{}
+	for factoryID, f := range a.factories {
+		if a.legal[factoryID], err = f.Legal.Completed(ctx, s.db, f.In(o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// obey has an item follow the rules of the region that its factory has now. An item without a marking of advertising
+// takes that of its factory.
+func (s ruler) obey(ctx context.Context, r *item.Record) (factory.Factory, error) {
+	var keys []store.Key
+	if r.PromotionID != nil && r.ProductID != nil {
+		keys = append(keys, store.IDKey(*r.ProductID))
+	}
+	factories, beside, err := s.factories.FindAll(ctx, []string{r.FactoryID}, keys...)
+	if err != nil {
+		return factory.Factory{}, err
+	}
+	products, err := productsOf(auth.FromContext(ctx).Owner, beside)
+	if err != nil {
+		return factory.Factory{}, err
+	}
+	for _, p := range products {
+		item.Reprice(r, p)
+	}
+	f, found := factories[r.FactoryID]
+	if !found {
+		return f, nil // it was deleted, and the item keeps its rules
+	}
+	legal, err := f.Legal.Completed(ctx, s.db, f.In(auth.FromContext(ctx).Owner))
+	if err == nil {
+		item.Obey(r, legal)
+	}
+	return f, err
+}
+
+// lawful refuses a new item that violates a rule of law wherever it is published. Of an item that is published
+// automatically, the accounts of its factory are known: one of them must be permitted.
+func (s ruler) lawful(ctx context.Context, r *item.Record, accounts []string, at time.Time) error {
+	if err := law.Refused(law.Check(item.FactsOf(r, &item.Publication{}, at))); err != nil || !r.Automatic {
+		return err
+	}
+	return s.permitted(ctx, r, accounts, at)
+}
+
+// permitted refuses advertising that none of the accounts may publish. It reads them only if that can be.
+func (s ruler) permitted(ctx context.Context, r *item.Record, accounts []string, at time.Time) (refused error) {
+	if r.AdMarking == nil && r.PromotionID == nil || !law.RuleOf(law.AdPlatforms).InForce(r.Brief.Region, at) {
+		return nil
+	}
+	var keys []store.Key
+	for _, accountID := range accounts {
+		keys = append(keys, store.IDKey(accountID))
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if it.Kind != social.Kind {
+			continue
+		}
+		pub := item.Publication{Platform: it.Filters["platform"], SocialAccountID: it.PK}
+		if refused = law.Refused(law.Check(item.FactsOf(r, &pub, at))); refused == nil {
+			return nil
+		}
+	}
+	return refused
+}
+
+// Permitted refuses the items of a plan if they are advertising that none of the accounts of the factory may publish.
+func Permitted(ctx context.Context, db *store.DB, r *item.Record, f factory.Factory, at time.Time) error {
+	return ruler{&Service{db: db}}.permitted(ctx, r, f.SocialAccountIDs, at)
+}

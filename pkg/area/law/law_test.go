@@ -1,0 +1,232 @@
+package law
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/money"
+)
+
+func eur(cents int64) money.Price { return money.Price{Amount: cents, Currency: "EUR"} }
+
+func utc(text string) time.Time {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+var marked = &Marking{Advertiser: "ООО «Ромашка»", TaxID: "7707083893", ERID: "2VtzqxKFvxM"}
+
+// cases has for each rule facts that violate it and facts that keep it, and the last moment before its first day and
+// the first one of it.
+var cases = map[string]struct {
+	region        string
+	broken, kept  []Facts
+	before, first string
+	param         string
+}{
+	PriorPrice: {"DE", []Facts{
+		{Reduction: &Reduction{Now: eur(8000), Prior: eur(9000), Percent: 20, Param: "/discount/value"}},
+		{Reduction: &Reduction{Now: eur(9000), Prior: eur(9000), Param: "/discount/value"}},
+		{Reduction: &Reduction{Now: eur(8000), Prior: eur(9000), Struck: eur(9001), Param: "/discount/value"}},
+	}, []Facts{
+		{}, {Reduction: &Reduction{Now: eur(8000), Prior: eur(10000), Percent: 20}},
+		{Reduction: &Reduction{Now: eur(8000), Prior: eur(9000)}},
+		{Reduction: &Reduction{Now: eur(8000), Prior: eur(9000), Struck: eur(9000)}},
+		{Reduction: &Reduction{Now: eur(799), Prior: eur(999), Percent: 20}}, // 799.2 is rounded
+	}, "2022-05-27T21:59:59Z", "2022-05-27T22:00:00Z", ""},
+	DeepFakeLabel: {"FR", []Facts{{DeepFake: true}}, []Facts{{}, {DeepFake: true, Labelled: true}},
+		"2026-08-01T23:59:59+02:00", "2026-08-02T00:00:00+02:00", "/deep_fake"},
+	PublicDisclosure: {"IE", []Facts{{Informs: true, Generated: true}}, []Facts{{Informs: true}, {Generated: true},
+		{Informs: true, Generated: true, Reviewed: true}, {Informs: true, Generated: true, Disclosed: true}},
+		"2026-08-01T23:59:59+02:00", "2026-08-02T00:00:00+02:00", "/caption"},
+	AdMarked: {"RU", []Facts{{Advertising: true, Platform: "telegram"},
+		{Advertising: true, Platform: "vk", Marked: &Marking{Advertiser: "A", TaxID: "7707083893"}}},
+		[]Facts{{}, {Platform: "vk"}, {Advertising: true}, {Advertising: true, Platform: "vk", Marked: marked}},
+		"2022-08-31T20:59:59Z", "2022-08-31T21:00:00Z", ""},
+	AdPlatforms: {"RU", []Facts{
+		{Advertising: true, Marked: marked, Platform: "instagram", Param: "/social_account_ids/0"},
+		{Advertising: true, Marked: marked, Platform: "facebook", Param: "/social_account_ids/0"},
+		{Advertising: true, Marked: marked, Platform: "x", Param: "/social_account_ids/0"},
+	}, []Facts{{Platform: "instagram"}, {Advertising: true, Marked: marked, Platform: "telegram"},
+		{Advertising: true, Marked: marked, Platform: "youtube"}},
+		"2025-08-31T23:59:59+03:00", "2025-09-01T00:00:00+03:00", "/social_account_ids/0"},
+}
+
+// violates reports whether facts violate a rule.
+func violates(id string, f Facts) bool {
+	return slices.ContainsFunc(Check(f), func(v Violation) bool { return v.ID == id })
+}
+
+func TestEachRuleFromItsFirstDay(t *testing.T) {
+	for i := range Rules {
+		r := &Rules[i]
+		c, ok := cases[r.ID]
+		if !ok {
+			t.Errorf("%s has no cases", r.ID)
+			continue
+		}
+		before, first := utc(c.before), utc(c.first)
+		if first.Sub(before) != time.Second {
+			t.Errorf("%s: %s is not just before %s", r.ID, before, first)
+		}
+		for n, f := range c.broken {
+			f.Region = c.region
+			if f.At = before; violates(r.ID, f) {
+				t.Errorf("%s is violated by %d on the day before", r.ID, n)
+			}
+			for _, at := range []time.Time{first, first.In(time.FixedZone("", -10*3600)), first.AddDate(5, 0, 0)} {
+				if f.At = at; !violates(r.ID, f) {
+					t.Errorf("%s is not violated by %d at %s", r.ID, n, at)
+				}
+			}
+			f.Region = "US"
+			if violates(r.ID, f) || (Facts{At: f.At}).Region == f.Region {
+				t.Errorf("%s is in force in the US", r.ID)
+			}
+			if f.Region = ""; len(Check(f)) > 0 {
+				t.Errorf("%s is in force without a region", r.ID)
+			}
+		}
+		for n, f := range c.kept {
+			if f.Region, f.At = c.region, first; violates(r.ID, f) {
+				t.Errorf("%s is violated by %d, which keeps it", r.ID, n)
+			}
+		}
+		if r.Version == 0 || r.Reads == "" || r.Asks == "" || r.Source == "" || r.URL == "" || r.Mend == "" {
+			t.Errorf("%s lacks a member: %+v", r.ID, r)
+		}
+		if RuleOf(r.ID) != r {
+			t.Errorf("%s is not found by its id", r.ID)
+		}
+	}
+}
+
+func TestARuleEndsWithItsLastDay(t *testing.T) {
+	r := Rule{Jurisdiction: "RU", From: day(2022, time.September, 1, 3), Until: day(2023, time.March, 1, 3)}
+	for at, want := range map[string]bool{"2022-08-31T20:59:59Z": false, "2022-08-31T21:00:00Z": true,
+		"2023-02-28T20:59:59Z": true, "2023-02-28T21:00:00Z": false} {
+		if got := r.InForce("RU", utc(at)); got != want {
+			t.Errorf("at %s: %t", at, got)
+		}
+	}
+	if r.Since() != "2022-09-01" {
+		t.Errorf("it is in force since %s", r.Since())
+	}
+}
+
+func TestTheErrorNamesTheRule(t *testing.T) {
+	f := cases[AdPlatforms].broken[0]
+	f.Region, f.At = "RU", utc("2026-01-01T00:00:00Z")
+	e := errs.As(Refused(Check(f)))
+	want := errs.RuleContext{Rule: AdPlatforms, Jurisdiction: "RU", Since: "2025-09-01",
+		Source: "Federal Law 38-FZ, Article 5(10.7), as amended by 72-FZ of 7 April " +
+			"2025", Mend: RuleOf(AdPlatforms).Mend}
+	if e.Code != errs.RuleViolated || e.Param != "/social_account_ids/0" || e.Context != want {
+		t.Errorf("%+v", e)
+	}
+	if err := Refused(nil); err != nil {
+		t.Errorf("without a violation: %v", err)
+	}
+	f.Marked = nil // both rules of Russia
+	if e = errs.As(Refused(Check(f))); len(e.Details) != 2 || e.Code != errs.RuleViolated || e.Context == nil {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestTaxIDs(t *testing.T) {
+	for number, want := range map[string]bool{"7707083893": true, "500100732259": true, "7707083894": false,
+		"500100732258": false, "500100732159": false, "770708389": false, "": false, "770708389٣": false,
+		"77070838930": false} {
+		if got := ValidTaxID(number); got != want {
+			t.Errorf("%s: %t", number, got)
+		}
+	}
+}
+
+func TestRegions(t *testing.T) {
+	if len(members) != 27*3+1 {
+		t.Errorf("the EU has %d members", (len(members)-1)/3)
+	}
+	for code, want := range map[string][2]bool{"DE": {true, true}, "RU": {true, false}, "GB": {true, false},
+		"XX": {}, "de": {}, "D": {}, "": {}, " D": {}, "E ": {}} {
+		if IsCountry(code) != want[0] || InEU(code) != want[1] {
+			t.Errorf("%q: country %t, EU %t", code, IsCountry(code), InEU(code))
+		}
+	}
+	for _, r := range Rules {
+		if r.Jurisdiction != EU && !IsCountry(r.Jurisdiction) {
+			t.Errorf("%s is in force in %s", r.ID, r.Jurisdiction)
+		}
+	}
+}
+
+// The texts are in each official language of the Union.
+func TestTheWordsAreInEachLanguage(t *testing.T) {
+	for _, language := range []string{"bg", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "ga", "hr", "hu",
+		"it", "lt",
+		"lv", "mt", "nl", "pl", "pt", "ro", "sk", "sl", "sv"} {
+		if labels[language] == "" || disclosures[language] == "" {
+			t.Errorf("no words in %s", language)
+		}
+	}
+	if Label("de-AT") != "KI-generiert" || Label("PT-br") != "Gerado por IA" || Label("ja") != Label("en") {
+		t.Errorf("%s, %s, %s", Label("de-AT"), Label("PT-br"), Label("ja"))
+	}
+	if got, want := marked.Line(), "Реклама. ООО «Ромашка», ИНН 7707083893. erid: 2VtzqxKFvxM"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The prior price is compared with the price at every hour of the 30 days before, for ten changes around the start.
+func TestThePriorPriceIsTheLowestOfThirtyDays(t *testing.T) {
+	began := utc("2026-06-15T12:00:00Z")
+	rapid.Check(t, func(t *rapid.T) {
+		var hours []int
+		for range 10 {
+			hours = append(hours, rapid.IntRange(-60*24, 10*24).Draw(t, "hour"))
+		}
+		slices.Sort(hours)
+		var steps []Step
+		for _, h := range hours {
+			steps = append(steps, Step{began.Add(time.Duration(h) * time.Hour),
+				eur(rapid.Int64Range(1, 10).Draw(t, "price") * 1000)})
+		}
+		var want int64
+		for h := -30 * 24; h < 0; h++ {
+			at := began.Add(time.Duration(h)*time.Hour + time.Nanosecond)
+			if p, ok := InForce(steps, at); ok && (want == 0 || p.Amount < want) {
+				want = p.Amount
+			}
+		}
+		// The price that was in force at the very beginning of the window ended then.
+		got, ok := Prior(steps, began)
+		if ok != (want > 0) || got.Amount != want {
+			t.Fatalf("prior price %d (%t), want %d of %v", got.Amount, ok, want, steps)
+		}
+		now := eur(rapid.Int64Range(1, 12000).Draw(t, "now"))
+		percent := Percent(got, now)
+		if ok && now.Amount < got.Amount && (now.Amount > Reduced(got, percent) || percent < 99 &&
+			now.Amount <= Reduced(got, percent+1)) {
+			t.Fatalf("%d %% of %s to %s", percent, got, now)
+		}
+	})
+}
+
+func TestPricesOfOtherCurrenciesDoNotCount(t *testing.T) {
+	began := utc("2026-06-15T12:00:00Z")
+	steps := []Step{{began.AddDate(0, 0, -20), money.Price{Amount: 100, Currency: "USD"}},
+		{began.AddDate(0, 0, -10), eur(5000)}}
+	if got, ok := Prior(steps, began); !ok || got != eur(5000) {
+		t.Errorf("%v %t", got, ok)
+	}
+	if _, ok := Prior(steps, began.AddDate(0, 0, -30)); ok {
+		t.Error("a price is known before the first step")
+	}
+}
