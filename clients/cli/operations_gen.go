@@ -766,6 +766,14 @@ var groups = []group{
 			args:  []string{"media_id"},
 			match: true,
 		},
+		{
+			id: "verifyProvenance", name: "verify-provenance", method: "POST", path: "/v1/provenance/verify",
+			summary: "Check where a file comes from", doc: "Returns what a file says of its origin – IPTC's metadata and the Content Credentials of C2PA – whether the signature holds, and whether it is a file of yours: by its hash, or by the likeness of a picture that has lost its metadata. First [bring the file in](#operation/createMedia), and wait until it is `ready`. It changes nothing.\n\nNeeds the scope `content:read`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"media_id", "string", "Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`"},
+			},
+		},
 	}},
 	{name: "people", doc: "People who have access to the account, their roles and invitations", operations: []operation{
 		{

@@ -1811,6 +1811,21 @@ func (s *MediaService) Delete(ctx context.Context, mediaID string, options ...Re
 	return result, nil
 }
 
+// VerifyProvenance: Check where a file comes from.
+//
+// Returns what a file says of its origin – IPTC's metadata and the Content Credentials of C2PA – whether the
+// signature holds, and whether it is a file of yours: by its hash, or by the likeness of a picture that has lost its
+// metadata. First [bring the file in](#operation/createMedia), and wait until it is `ready`. It changes nothing.
+//
+// Needs the scope `content:read`.
+func (s *MediaService) VerifyProvenance(ctx context.Context, body OwnMediaVerifyCreate, options ...RequestOption) (*OwnMediaVerified, error) {
+	result := new(OwnMediaVerified)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/provenance/verify", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
 // PeopleService: People who have access to the account, their roles and invitations.
 type PeopleService struct{ t *transport }
 

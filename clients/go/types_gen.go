@@ -4359,6 +4359,31 @@ const (
 	FailureStagePublish  FailureStage = "publish"
 )
 
+// FileClaim is a type of the API.
+type FileClaim struct {
+	// What the name is of.
+	Kind FileClaimKind `json:"kind"`
+	// Action of C2PA, model, or title of the ingredient.
+	Name string `json:"name"`
+	// Software that has acted.
+	By *string `json:"by,omitzero"`
+	// IPTC's term for how the part was made that the action is about.
+	DigitalSourceType *string `json:"digital_source_type,omitzero"`
+	// Relation of the ingredient to the file.
+	Relation *string `json:"relation,omitzero"`
+}
+
+// FileClaimKind: values of an enumeration.
+// A newer service may have more values.
+type FileClaimKind string
+
+// The values of FileClaimKind.
+const (
+	FileClaimKindAction     FileClaimKind = "action"
+	FileClaimKindModel      FileClaimKind = "model"
+	FileClaimKindIngredient FileClaimKind = "ingredient"
+)
+
 // FileLimit is a type of the API.
 type FileLimit struct {
 	// Maximum of width divided by height. Null: none.
@@ -4376,6 +4401,40 @@ type FileLimit struct {
 	// Minimum duration. Null: none.
 	MinSeconds *float64 `json:"min_seconds"`
 }
+
+// FileSays is a type of the API.
+type FileSays struct {
+	// What its manifest says, and what the manifests of its ingredients say; up to 100.
+	Claims []FileClaim `json:"claims"`
+	// Credit line of its XMP. Null if it has none.
+	Credit *string `json:"credit"`
+	// IPTC's term for how the file was made, of its XMP or else of its Content Credentials. Null if it says nothing.
+	DigitalSourceType *string `json:"digital_source_type"`
+	// Software that has written the manifest. Null without a manifest.
+	Generator *string `json:"generator"`
+	// Models that its XMP names.
+	Models []string `json:"models"`
+	// Codes of C2PA for what is wrong with the manifest, such as `assertion.dataHash.mismatch`.
+	Problems []string `json:"problems"`
+	// State of the signature of its Content Credentials (C2PA). `untrusted`: it holds, and nobody vouches for its
+	// certificate. `invalid`: the file was changed after it was signed, or the manifest is broken. `none`: it has no
+	// manifest.
+	Signature FileSaysSignature `json:"signature"`
+	// Name in the certificate. Null without a manifest.
+	Signer *string `json:"signer"`
+}
+
+// FileSaysSignature: values of an enumeration.
+// A newer service may have more values.
+type FileSaysSignature string
+
+// The values of FileSaysSignature.
+const (
+	FileSaysSignatureValid     FileSaysSignature = "valid"
+	FileSaysSignatureUntrusted FileSaysSignature = "untrusted"
+	FileSaysSignatureInvalid   FileSaysSignature = "invalid"
+	FileSaysSignatureNone      FileSaysSignature = "none"
+)
 
 // Finding is a type of the API.
 type Finding struct {
@@ -4990,10 +5049,23 @@ type Media struct {
 	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
 	// In pixels; images and videos only.
 	Height *int64 `json:"height,omitzero"`
+	// What the file says of its origin. Absent for captions and for your own files.
+	Provenance *MediaProvenance `json:"provenance,omitzero"`
 	// Purpose of the file in its content item. Absent in generations.
 	Role *MediaRole `json:"role,omitzero"`
 	// In pixels; images and videos only.
 	Width *int64 `json:"width,omitzero"`
+}
+
+// MediaProvenance is a type of the API.
+type MediaProvenance struct {
+	// Whether the file has Content Credentials: a signed manifest of C2PA.
+	C2pa bool `json:"c2pa"`
+	// IPTC's term for how the file was made, which its XMP has: `trainedAlgorithmicMedia` if models have made it,
+	// `compositeWithTrainedAlgorithmicMedia` if there are files of yours in it. Absent if no part was generated.
+	DigitalSourceType *string `json:"digital_source_type,omitzero"`
+	// Name in the certificate of the signature. Absent without one of this service.
+	Signer *string `json:"signer,omitzero"`
 }
 
 // MediaReason is a type of the API.
@@ -5816,6 +5888,35 @@ const (
 	OwnMediaCreateMimeTypeVideoMp4  OwnMediaCreateMimeType = "video/mp4"
 )
 
+// OwnMediaOurs is a type of the API.
+type OwnMediaOurs struct {
+	// Content item that has the file. Null if it is of a generation.
+	ContentItemID *string `json:"content_item_id"`
+	// In how many of 64 areas the pictures differ: 0 to 6. 0 for a match by hash.
+	Distance int64 `json:"distance"`
+	// Id of the file in `media` of the item or generation.
+	FileID string `json:"file_id"`
+	// When it was generated.
+	GeneratedAt time.Time `json:"generated_at"`
+	// Generation that has the file. Null if it is of a content item.
+	GenerationID *string `json:"generation_id"`
+	// How it was found: by the `hash` of the file, which is the same to the last byte, or by the `likeness` of the
+	// picture, which other programs may have encoded anew. Videos and audio have no likeness.
+	Match OwnMediaOursMatch `json:"match"`
+	// Models that took part, writers of texts included.
+	Models []string `json:"models"`
+}
+
+// OwnMediaOursMatch: values of an enumeration.
+// A newer service may have more values.
+type OwnMediaOursMatch string
+
+// The values of OwnMediaOursMatch.
+const (
+	OwnMediaOursMatchHash     OwnMediaOursMatch = "hash"
+	OwnMediaOursMatchLikeness OwnMediaOursMatch = "likeness"
+)
+
 // OwnMediaState: values of an enumeration.
 // A newer service may have more values.
 type OwnMediaState string
@@ -5843,6 +5944,24 @@ const (
 
 // OwnMediaTypeInput has the values of OwnMediaType.
 type OwnMediaTypeInput = OwnMediaType
+
+// OwnMediaVerified is a type of the API.
+type OwnMediaVerified struct {
+	// What the file says of itself, before its personal data was removed. Anyone can write anything into a file: only a
+	// valid signature shows who says it.
+	File FileSays `json:"file"`
+	// Id of the media.
+	MediaID string `json:"media_id"`
+	// Your content item or generation that the file is of. Null if the register of your finished files has neither its
+	// hash nor a picture like it.
+	Ours *OwnMediaOurs `json:"ours"`
+}
+
+// OwnMediaVerifyCreate is a type of the API.
+type OwnMediaVerifyCreate struct {
+	// Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`.
+	MediaID string `json:"media_id"`
+}
 
 // PeopleInviteCreate is a type of the API.
 type PeopleInviteCreate struct {

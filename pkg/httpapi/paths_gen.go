@@ -65,6 +65,7 @@ var Paths = []string{
 	"/v1/profiles/{profile_id}",
 	"/v1/promotions",
 	"/v1/promotions/{promotion_id}",
+	"/v1/provenance/verify",
 	"/v1/publications",
 	"/v1/publications/{publication_id}",
 	"/v1/publishing/creator-info",

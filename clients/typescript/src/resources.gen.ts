@@ -1417,6 +1417,19 @@ export class MediaResource {
   delete(mediaId: string, options?: RequestOptions): Call<T.OwnMedia> {
     return this.#core.call('DELETE', '/v1/media/{media_id}', [mediaId], {}, options);
   }
+
+  /**
+   * Check where a file comes from.
+   *
+   * Returns what a file says of its origin – IPTC's metadata and the Content Credentials of C2PA – whether the
+   * signature holds, and whether it is a file of yours: by its hash, or by the likeness of a picture that has lost its
+   * metadata. First [bring the file in](#operation/createMedia), and wait until it is `ready`. It changes nothing.
+   *
+   * Needs the scope `content:read`.
+   */
+  verifyProvenance(body: T.OwnMediaVerifyCreate, options?: RequestOptions): Call<T.OwnMediaVerified> {
+    return this.#core.call('POST', '/v1/provenance/verify', [], { body }, options);
+  }
 }
 
 /** The parameters of listPeople. */

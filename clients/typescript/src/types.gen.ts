@@ -3544,6 +3544,23 @@ export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unrea
 export type FailureStage = 'generate' | 'compose' | 'publish' | (string & {});
 
 /** A type of the API. */
+export interface FileClaim {
+  /** What the name is of. */
+  kind: FileClaimKind;
+  /** Action of C2PA, model, or title of the ingredient. */
+  name: string;
+  /** Software that has acted. */
+  by?: string;
+  /** IPTC's term for how the part was made that the action is about. */
+  digital_source_type?: string;
+  /** Relation of the ingredient to the file. */
+  relation?: string;
+}
+
+/** Values of an enumeration. */
+export type FileClaimKind = 'action' | 'model' | 'ingredient' | (string & {});
+
+/** A type of the API. */
 export interface FileLimit {
   /** Maximum of width divided by height. Null: none. */
   max_aspect_ratio: number | null;
@@ -3560,6 +3577,33 @@ export interface FileLimit {
   /** Minimum duration. Null: none. */
   min_seconds: number | null;
 }
+
+/** A type of the API. */
+export interface FileSays {
+  /** What its manifest says, and what the manifests of its ingredients say; up to 100. */
+  claims: FileClaim[];
+  /** Credit line of its XMP. Null if it has none. */
+  credit: string | null;
+  /** IPTC's term for how the file was made, of its XMP or else of its Content Credentials. Null if it says nothing. */
+  digital_source_type: string | null;
+  /** Software that has written the manifest. Null without a manifest. */
+  generator: string | null;
+  /** Models that its XMP names. */
+  models: string[];
+  /** Codes of C2PA for what is wrong with the manifest, such as `assertion.dataHash.mismatch`. */
+  problems: string[];
+  /**
+   * State of the signature of its Content Credentials (C2PA). `untrusted`: it holds, and nobody vouches for its
+   * certificate. `invalid`: the file was changed after it was signed, or the manifest is broken. `none`: it has no
+   * manifest.
+   */
+  signature: FileSaysSignature;
+  /** Name in the certificate. Null without a manifest. */
+  signer: string | null;
+}
+
+/** Values of an enumeration. */
+export type FileSaysSignature = 'valid' | 'untrusted' | 'invalid' | 'none' | (string & {});
 
 /** A type of the API. */
 export interface Finding {
@@ -4109,10 +4153,25 @@ export interface Media {
   duration_seconds?: number;
   /** In pixels; images and videos only. */
   height?: number;
+  /** What the file says of its origin. Absent for captions and for your own files. */
+  provenance?: MediaProvenance;
   /** Purpose of the file in its content item. Absent in generations. */
   role?: MediaRole;
   /** In pixels; images and videos only. */
   width?: number;
+}
+
+/** A type of the API. */
+export interface MediaProvenance {
+  /** Whether the file has Content Credentials: a signed manifest of C2PA. */
+  c2pa: boolean;
+  /**
+   * IPTC's term for how the file was made, which its XMP has: `trainedAlgorithmicMedia` if models have made it,
+   * `compositeWithTrainedAlgorithmicMedia` if there are files of yours in it. Absent if no part was generated.
+   */
+  digital_source_type?: string;
+  /** Name in the certificate of the signature. Absent without one of this service. */
+  signer?: string;
 }
 
 /** A type of the API. */
@@ -4880,6 +4939,30 @@ export interface OwnMediaCreate {
 /** Values of an enumeration. */
 export type OwnMediaCreateMimeType = 'image/jpeg' | 'image/png' | 'image/webp' | 'audio/mpeg' | 'audio/wav' | 'audio/aac' | 'audio/mp4' | 'video/mp4';
 
+/** A type of the API. */
+export interface OwnMediaOurs {
+  /** Content item that has the file. Null if it is of a generation. */
+  content_item_id: string | null;
+  /** In how many of 64 areas the pictures differ: 0 to 6. 0 for a match by hash. */
+  distance: number;
+  /** Id of the file in `media` of the item or generation. */
+  file_id: string;
+  /** When it was generated. */
+  generated_at: string;
+  /** Generation that has the file. Null if it is of a content item. */
+  generation_id: string | null;
+  /**
+   * How it was found: by the `hash` of the file, which is the same to the last byte, or by the `likeness` of the
+   * picture, which other programs may have encoded anew. Videos and audio have no likeness.
+   */
+  match: OwnMediaOursMatch;
+  /** Models that took part, writers of texts included. */
+  models: string[];
+}
+
+/** Values of an enumeration. */
+export type OwnMediaOursMatch = 'hash' | 'likeness' | (string & {});
+
 /** Values of an enumeration. */
 export type OwnMediaState = 'pending' | 'ready' | 'rejected' | (string & {});
 
@@ -4891,6 +4974,28 @@ export type OwnMediaType = 'image' | 'audio' | 'video' | (string & {});
 
 /** Values of an enumeration. */
 export type OwnMediaTypeInput = 'image' | 'audio' | 'video';
+
+/** A type of the API. */
+export interface OwnMediaVerified {
+  /**
+   * What the file says of itself, before its personal data was removed. Anyone can write anything into a file: only a
+   * valid signature shows who says it.
+   */
+  file: FileSays;
+  /** Id of the media. */
+  media_id: string;
+  /**
+   * Your content item or generation that the file is of. Null if the register of your finished files has neither its
+   * hash nor a picture like it.
+   */
+  ours: OwnMediaOurs | null;
+}
+
+/** A type of the API. */
+export interface OwnMediaVerifyCreate {
+  /** Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`. */
+  media_id: string;
+}
 
 /** A type of the API. */
 export interface PeopleInviteCreate {

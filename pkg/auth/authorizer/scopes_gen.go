@@ -97,6 +97,7 @@ var Scopes = map[string]auth.Scope{
 	"GET /v1/promotions":                                                "products:read",
 	"POST /v1/promotions":                                               "products:write",
 	"PATCH /v1/promotions/{promotion_id}":                               "products:write",
+	"POST /v1/provenance/verify":                                        "content:read",
 	"GET /v1/publications":                                              "content:read",
 	"DELETE /v1/publications/{publication_id}":                          "content:publish",
 	"GET /v1/publications/{publication_id}":                             "content:read",

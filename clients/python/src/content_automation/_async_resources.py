@@ -1241,6 +1241,23 @@ class AsyncMediaResource:
         )
         return cast("types.OwnMedia", data)
 
+    async def verify_provenance(
+        self, body: types.OwnMediaVerifyCreate, **options: Unpack[RequestOptions]
+    ) -> types.OwnMediaVerified:
+        """Check where a file comes from.
+
+        Returns what a file says of its origin – IPTC's metadata and the Content Credentials of C2PA – whether
+        the signature holds, and whether it is a file of yours: by its hash, or by the likeness of a picture that has
+        lost its metadata. First [bring the file in](#operation/createMedia), and wait until it is `ready`. It
+        changes nothing.
+
+        Needs the scope `content:read`.
+        """
+        data = await self._client.call(
+            "POST", "/v1/provenance/verify", (), None, body, options
+        )
+        return cast("types.OwnMediaVerified", data)
+
 
 class AsyncPeopleResource:
     """People who have access to the account, their roles and invitations."""

@@ -3548,6 +3548,24 @@ FailureCodeInput = Literal["content_policy", "invalid_input", "input_unreadable"
 FailureStage = Union[Literal["generate", "compose", "publish"], str]
 
 
+class FileClaim(TypedDict):
+    """A type of the API."""
+
+    kind: "FileClaimKind"
+    """What the name is of."""
+    name: str
+    """Action of C2PA, model, or title of the ingredient."""
+    by: NotRequired[str]
+    """Software that has acted."""
+    digital_source_type: NotRequired[str]
+    """IPTC's term for how the part was made that the action is about."""
+    relation: NotRequired[str]
+    """Relation of the ingredient to the file."""
+
+
+FileClaimKind = Union[Literal["action", "model", "ingredient"], str]
+
+
 class FileLimit(TypedDict):
     """A type of the API."""
 
@@ -3566,6 +3584,33 @@ class FileLimit(TypedDict):
     min_seconds: Optional[float]
     """Minimum duration. Null: none."""
 
+
+
+class FileSays(TypedDict):
+    """A type of the API."""
+
+    claims: List["FileClaim"]
+    """What its manifest says, and what the manifests of its ingredients say; up to 100."""
+    credit: Optional[str]
+    """Credit line of its XMP. Null if it has none."""
+    digital_source_type: Optional[str]
+    """IPTC's term for how the file was made, of its XMP or else of its Content Credentials. Null if it says nothing."""
+    generator: Optional[str]
+    """Software that has written the manifest. Null without a manifest."""
+    models: List[str]
+    """Models that its XMP names."""
+    problems: List[str]
+    """Codes of C2PA for what is wrong with the manifest, such as `assertion.dataHash.mismatch`."""
+    signature: "FileSaysSignature"
+    """State of the signature of its Content Credentials (C2PA). `untrusted`: it holds, and nobody vouches for its
+    certificate. `invalid`: the file was changed after it was signed, or the manifest is broken. `none`: it has no
+    manifest.
+    """
+    signer: Optional[str]
+    """Name in the certificate. Null without a manifest."""
+
+
+FileSaysSignature = Union[Literal["valid", "untrusted", "invalid", "none"], str]
 
 
 class Finding(TypedDict):
@@ -4124,10 +4169,26 @@ class Media(TypedDict):
     """Length in seconds; videos and audio only."""
     height: NotRequired[int]
     """In pixels; images and videos only."""
+    provenance: NotRequired["MediaProvenance"]
+    """What the file says of its origin. Absent for captions and for your own files."""
     role: NotRequired["MediaRole"]
     """Purpose of the file in its content item. Absent in generations."""
     width: NotRequired[int]
     """In pixels; images and videos only."""
+
+
+
+class MediaProvenance(TypedDict):
+    """A type of the API."""
+
+    c2pa: bool
+    """Whether the file has Content Credentials: a signed manifest of C2PA."""
+    digital_source_type: NotRequired[str]
+    """IPTC's term for how the file was made, which its XMP has: `trainedAlgorithmicMedia` if models have made it,
+    `compositeWithTrainedAlgorithmicMedia` if there are files of yours in it. Absent if no part was generated.
+    """
+    signer: NotRequired[str]
+    """Name in the certificate of the signature. Absent without one of this service."""
 
 
 
@@ -4901,6 +4962,30 @@ class OwnMediaCreate(TypedDict):
 
 OwnMediaCreateMimeType = Literal["image/jpeg", "image/png", "image/webp", "audio/mpeg", "audio/wav", "audio/aac", "audio/mp4", "video/mp4"]
 
+
+class OwnMediaOurs(TypedDict):
+    """A type of the API."""
+
+    content_item_id: Optional[str]
+    """Content item that has the file. Null if it is of a generation."""
+    distance: int
+    """In how many of 64 areas the pictures differ: 0 to 6. 0 for a match by hash."""
+    file_id: str
+    """Id of the file in `media` of the item or generation."""
+    generated_at: str
+    """When it was generated."""
+    generation_id: Optional[str]
+    """Generation that has the file. Null if it is of a content item."""
+    match: "OwnMediaOursMatch"
+    """How it was found: by the `hash` of the file, which is the same to the last byte, or by the `likeness` of the
+    picture, which other programs may have encoded anew. Videos and audio have no likeness.
+    """
+    models: List[str]
+    """Models that took part, writers of texts included."""
+
+
+OwnMediaOursMatch = Union[Literal["hash", "likeness"], str]
+
 OwnMediaState = Union[Literal["pending", "ready", "rejected"], str]
 
 OwnMediaStateInput = Literal["pending", "ready", "rejected"]
@@ -4908,6 +4993,30 @@ OwnMediaStateInput = Literal["pending", "ready", "rejected"]
 OwnMediaType = Union[Literal["image", "audio", "video"], str]
 
 OwnMediaTypeInput = Literal["image", "audio", "video"]
+
+
+class OwnMediaVerified(TypedDict):
+    """A type of the API."""
+
+    file: "FileSays"
+    """What the file says of itself, before its personal data was removed. Anyone can write anything into a file: only a
+    valid signature shows who says it.
+    """
+    media_id: str
+    """Id of the media."""
+    ours: Optional["OwnMediaOurs"]
+    """Your content item or generation that the file is of. Null if the register of your finished files has neither its
+    hash nor a picture like it.
+    """
+
+
+
+class OwnMediaVerifyCreate(TypedDict):
+    """A type of the API."""
+
+    media_id: str
+    """Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`."""
+
 
 
 class PeopleInviteCreate(TypedDict):
