@@ -548,6 +548,7 @@ var groups = []group{
 			body: []parameter{
 				{"name", "string", "Name of the factory"},
 				{"type", "string", "Type of the factory. It cannot be changed"},
+				{"ai_caption_line", "boolean", "Whether captions of generated content end with a line such as \"AI-generated.\" in the language of the content, on platforms that learn it in no other way: see ai_declaration of listPlatforms"},
 				{"approval", "string", "Whether its content waits for an approval before it is scheduled or published. Default: none"},
 				{"audience", "string", "Audience of the content"},
 				{"auto_publish", "boolean", "Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well"},
@@ -573,6 +574,7 @@ var groups = []group{
 			args:      []string{"factory_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
+				{"ai_caption_line", "boolean", "Whether captions of generated content end with a line such as \"AI-generated.\" in the language of the content, on platforms that learn it in no other way. Null: false"},
 				{"approval", "string", "Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope content:publish as well"},
 				{"audience", "string", "Audience of the content"},
 				{"auto_publish", "boolean", "Whether generated content is published automatically, on the social accounts of the factory: at the times of its content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items of its content plans that are generated and whose time is ahead"},

@@ -1159,6 +1159,9 @@ type BloggerFactory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.
 	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine bool `json:"ai_caption_line"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -1279,6 +1282,9 @@ type BrandFactory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.
 	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine bool `json:"ai_caption_line"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -3391,6 +3397,9 @@ type EntertainmentFactory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.
 	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine bool `json:"ai_caption_line"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -4053,6 +4062,9 @@ type ExpertFactory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.
 	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine bool `json:"ai_caption_line"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -4190,6 +4202,9 @@ type Factory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.
 	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine bool `json:"ai_caption_line"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -4414,6 +4429,9 @@ type FactoryUpdate struct {
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null: that
 	// of its profile, or else none.
 	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way. Null: false.
+	AiCaptionLine Nullable[bool] `json:"ai_caption_line,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
 	// content:publish as well.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
@@ -5478,6 +5496,9 @@ type MusicianFactory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.
 	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine bool `json:"ai_caption_line"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -5583,6 +5604,9 @@ type NewBloggerFactory struct {
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
 	// that of its profile, or else none.
 	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5636,6 +5660,9 @@ type NewBrandFactory struct {
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
 	// that of its profile, or else none.
 	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5685,6 +5712,9 @@ type NewEntertainmentFactory struct {
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
 	// that of its profile, or else none.
 	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5738,6 +5768,9 @@ type NewExpertFactory struct {
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
 	// that of its profile, or else none.
 	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5789,6 +5822,9 @@ type NewMusicianFactory struct {
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
 	// that of its profile, or else none.
 	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5838,6 +5874,9 @@ type NewNewsFactory struct {
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
 	// that of its profile, or else none.
 	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5891,6 +5930,9 @@ type NewSellerFactory struct {
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
 	// that of its profile, or else none.
 	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine *bool `json:"ai_caption_line,omitzero"`
 	// Whether its content waits for an approval before it is scheduled or published. Default: none.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
 	// Audience of the content.
@@ -5938,6 +5980,9 @@ type NewsFactory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.
 	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine bool `json:"ai_caption_line"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.
@@ -7682,6 +7727,9 @@ type SellerFactory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.
 	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AiCaptionLine bool `json:"ai_caption_line"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval FactoryApproval `json:"approval"`
 	// Audience of the content.

@@ -42,6 +42,7 @@ var custom = map[string]struct{ idle, busy int }{
 	chain.AlteredMetric:       {},
 	httpapi.ServerErrors:      {},
 	"InterruptedCompositions": {},
+	"UnsignedMedia":           {},
 	"LostSubmissions":         {},
 	"DisownedGenerations":     {},
 }

@@ -34,7 +34,8 @@ func (c *composer) Compose(ctx context.Context, what generate.Composition, _ gen
 			return err
 		}
 	}
-	return errors.Join(save(media.File{Role: media.Final}, strings.NewReader("a")), save(media.File{Role: media.Poster}, strings.NewReader("b")))
+	return errors.Join(save(media.File{Role: media.Final}, strings.NewReader("a")),
+		save(media.File{Role: media.Poster}, strings.NewReader("b")))
 }
 
 // errKilled stands for a function that dies: its context ends, and nothing is written.

@@ -83,8 +83,8 @@ func (a *attempt) entries(now time.Time) (all []Entry) {
 	}
 	for _, f := range a.Parts[len(a.Parts)-1].Made.Files {
 		if f.Type != media.Captions {
-			all = append(all, Entry{Subject: a.Subject, File: f.ID, SHA256: f.SHA256, Likeness: f.Likeness, Models: models,
-				GeneratedAt: resource.Instant(now)})
+			all = append(all, Entry{Subject: a.Subject, File: f.ID, SHA256: f.SHA256, Likeness: f.Likeness,
+				Models: models, GeneratedAt: resource.Instant(now)})
 		}
 	}
 	return all

@@ -1144,6 +1144,11 @@ export interface BloggerFactory {
    * else none.
    */
   ad_marking: AdMarking | null;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -1264,6 +1269,11 @@ export interface BrandFactory {
    * else none.
    */
   ad_marking: AdMarking | null;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -3230,6 +3240,11 @@ export interface EntertainmentFactory {
    * else none.
    */
   ad_marking: AdMarking | null;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -3450,6 +3465,11 @@ export interface ExpertFactory {
    * else none.
    */
   ad_marking: AdMarking | null;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -3655,6 +3675,11 @@ export interface FactoryUpdate {
    * of its profile, or else none.
    */
   ad_marking?: AdMarkingPatch;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way. Null: false.
+   */
+  ai_caption_line?: boolean | null;
   /**
    * Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
    * content:publish as well.
@@ -4537,6 +4562,11 @@ export interface MusicianFactory {
    * else none.
    */
   ad_marking: AdMarking | null;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -4654,6 +4684,11 @@ export interface NewBloggerFactory {
    * that of its profile, or else none.
    */
   ad_marking?: AdMarkingInput;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4713,6 +4748,11 @@ export interface NewBrandFactory {
    * that of its profile, or else none.
    */
   ad_marking?: AdMarkingInput;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4768,6 +4808,11 @@ export interface NewEntertainmentFactory {
    * that of its profile, or else none.
    */
   ad_marking?: AdMarkingInput;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4827,6 +4872,11 @@ export interface NewExpertFactory {
    * that of its profile, or else none.
    */
   ad_marking?: AdMarkingInput;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4884,6 +4934,11 @@ export interface NewMusicianFactory {
    * that of its profile, or else none.
    */
   ad_marking?: AdMarkingInput;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4939,6 +4994,11 @@ export interface NewNewsFactory {
    * that of its profile, or else none.
    */
   ad_marking?: AdMarkingInput;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -4998,6 +5058,11 @@ export interface NewSellerFactory {
    * that of its profile, or else none.
    */
   ad_marking?: AdMarkingInput;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line?: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
   approval?: FactoryApprovalInput;
   /** Audience of the content. */
@@ -5049,6 +5114,11 @@ export interface NewsFactory {
    * else none.
    */
   ad_marking: AdMarking | null;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */
@@ -6601,6 +6671,11 @@ export interface SellerFactory {
    * else none.
    */
   ad_marking: AdMarking | null;
+  /**
+   * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+   * platforms that learn it in no other way: see ai_declaration of listPlatforms.
+   */
+  ai_caption_line: boolean;
   /** Whether its content waits for an approval before it is scheduled or published. */
   approval: FactoryApproval;
   /** Audience of the content. */

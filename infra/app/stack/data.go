@@ -60,6 +60,9 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 		output(stack, "PlatformSecretArn", arnOf(d.platforms))
 		output(stack, "CanarySecretArn", arnOf(d.canary))
 		output(stack, "SealSecretArn", arnOf(d.seal))
+		if d.signing != nil {
+			output(stack, "MediaKeyArn", d.signing.KeyArn())
+		}
 	}
 	if !s.Standby() {
 		d.backUp()

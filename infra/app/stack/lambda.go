@@ -105,7 +105,11 @@ func (l lambdas) new(f topology.Function) awslambda.IFunction {
 
 // tools returns the layer with ffmpeg, the fonts and the library of C2PA, for the architecture of the functions.
 func (l lambdas) tools(architecture awslambda.Architecture) awslambda.LayerVersion {
-	return awslambda.NewLayerVersion(l.stack, jsii.String("MediaTools"), &awslambda.LayerVersionProps{
+	const id = "MediaTools"
+	if made := l.stack.Node().TryFindChild(jsii.String(id)); made != nil {
+		return made.(awslambda.LayerVersion)
+	}
+	return awslambda.NewLayerVersion(l.stack, jsii.String(id), &awslambda.LayerVersionProps{
 		Code:                    awslambda.Code_FromAsset(jsii.String(l.data.settings.Layer()), nil),
 		CompatibleArchitectures: &[]awslambda.Architecture{architecture},
 		CompatibleRuntimes:      &[]awslambda.Runtime{awslambda.Runtime_PROVIDED_AL2023()},

@@ -177,6 +177,7 @@ func (w *work) dashboard(d *data) {
 				graph("Providers", byDimension("LostSubmissions", "provider", "Sum"),
 					byDimension("DisownedGenerations", "provider", "Sum"),
 					byDimension("InterruptedCompositions", "task", "Sum"),
+					byDimension("UnsignedMedia", "reason", "Sum"),
 					byDimension("RepairedTexts", "reason", "Sum"), byDimension("RefusedVariants", "platform", "Sum")),
 				graph("Keys refused, spending lost", ours("AuthenticationRefused", "Sum"),
 					ours("PermissionRefused", "Sum"), ours("LostSpendCredits", "Sum")),

@@ -121,7 +121,7 @@ func TestADisabledKeySendsAMessage(t *testing.T) {
 				!pointsAt(rule.at("EventPattern", "detail", "resources", "ARN"), key) {
 				t.Errorf("%s: the rule is for %v", customer, rule["EventPattern"])
 			}
-			if n := len(list(rule.at("EventPattern", "detail", "resources", "ARN"))); n != 2 {
+			if n := len(list(rule.at("EventPattern", "detail", "resources", "ARN"))); n != 3 {
 				t.Errorf("%s: %d keys are watched", customer, n)
 			}
 			if !pointsAt(rule["Targets"], topic) {

@@ -83,16 +83,14 @@ type Options struct {
 	// Resolver looks up the TXT records of customers' domains. The default is the system's.
 	Resolver connection.Resolver
 	// Compose returns the composer of media for stored files. It is required.
-	Compose func(files *objects.Store) generate.Composer
-	// Manifests reads the manifests of files that callers bring in. It may be nil.
-	Manifests provenance.Reader
+	Compose   func(files *objects.Store) generate.Composer
+	Manifests provenance.Reader // of files that callers bring in; it may be nil
 	// Assets have the explorer's script: see docs.Options.
 	Assets fs.FS
 	// Trainer makes the trainer of models, with the address of the providers' fakes and the bucket of the samples.
 	// Without it, nothing can be trained.
 	Trainer func(cfg aws.Config, fakes, bucket string) training.Trainer
-	// Keyless is the number of calls without a valid key that one address may make in five minutes. The default is 100,
-	// as deployed.
+	// Keyless is the number of calls without a valid key that an address may make in five minutes; 100 by default.
 	Keyless int
 	// Wrap may change the handler of the API.
 	Wrap func(http.Handler) http.Handler

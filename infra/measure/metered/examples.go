@@ -226,6 +226,8 @@ func (w *World) Examples() map[string]Example {
 		"getMedia":    {ID: of(&w.media)},
 		"deleteMedia": {ID: fresh("createMedia")},
 
+		"verifyProvenance": {Make: w.checked},
+
 		"listProducts":  {},
 		"createProduct": {Make: w.productBody, Undo: "deleteProduct"},
 		"getProduct":    {ID: of(&w.product)},

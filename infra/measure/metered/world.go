@@ -111,6 +111,7 @@ type World struct {
 	product, promotion, photo, profile, automation string
 	products                                       int // created so far
 	invited                                        int // people so far
+	checks                                         int // of the origin of files
 	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
 	Profile string
 	chat    string // with the architect

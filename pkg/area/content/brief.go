@@ -20,7 +20,8 @@ func newBrief(f factory.Factory, legal profile.Legal) (item.Brief, error) {
 		ID: f.ID, Region: legal.Country(), Name: f.Name, Type: string(f.Type), Description: f.Description,
 		Audience: f.Audience, Tone: f.Tone,
 		Topics: topics, Settings: settings, Models: f.Models, Replace: f.ReplaceRetiredModels,
-		Trained: f.TrainedText(), Logo: f.Files.Logo,
+		CaptionLine: f.AICaptionLine,
+		Trained:     f.TrainedText(), Logo: f.Files.Logo,
 		Intro: f.Files.Intro, Outro: f.Files.Outro,
 		Sells: f.Type == factory.Seller,
 	})

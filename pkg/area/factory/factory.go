@@ -72,6 +72,7 @@ type Settings struct {
 	ContentTypes []string          `json:"content_types"`
 	Models       map[string]string `json:"models"`
 	Replace      bool              `json:"replace_retired_models"`
+	CaptionLine  bool              `json:"ai_caption_line"`
 	Schedule     *Schedule         `json:"schedule"`
 	AutoPublish  bool              `json:"auto_publish"`
 	Approval     string            `json:"approval"`
@@ -106,6 +107,9 @@ type Factory struct {
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
 	// at no more than its last price. If not, requests that need the model fail with unsupported_model.
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AICaptionLine bool `json:"ai_caption_line"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -214,7 +218,8 @@ func (f *Factory) settings() Settings {
 		Name: f.Name, Language: f.Language, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics:       f.Topics,
 		ContentTypes: f.ContentTypes, Models: f.Models, Replace: f.ReplaceRetiredModels,
-		Schedule: f.Schedule, AutoPublish: f.AutoPublish,
+		CaptionLine: f.AICaptionLine,
+		Schedule:    f.Schedule, AutoPublish: f.AutoPublish,
 		Approval: f.Approval, Quality: f.Quality,
 		Settings: f.Settings,
 		State:    f.State, Metadata: f.Metadata, Legal: f.Legal,
@@ -234,7 +239,7 @@ func (f *Factory) apply(set Settings, now time.Time) error {
 	}
 	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, set.Description, set.Audience, set.Tone
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models
-	f.ReplaceRetiredModels = set.Replace
+	f.ReplaceRetiredModels, f.AICaptionLine = set.Replace, set.CaptionLine
 	f.Schedule, f.AutoPublish, f.Settings, f.State, f.Metadata = set.Schedule, set.AutoPublish, typed, set.State,
 		set.Metadata.OrEmpty()
 	f.Legal = set.Legal

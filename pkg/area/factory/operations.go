@@ -43,6 +43,9 @@ type createBody struct {
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
 	// at no more than its last price.
 	ReplaceRetiredModels bool `json:"replace_retired_models,omitempty"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way: see ai_declaration of listPlatforms.
+	AICaptionLine bool `json:"ai_caption_line,omitempty"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *Schedule `json:"schedule,omitempty"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -103,6 +106,9 @@ type patchBody struct {
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
 	// at no more than its last price. Null: false.
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitempty" nullable:"true"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way. Null: false.
+	AICaptionLine *bool `json:"ai_caption_line,omitempty" nullable:"true"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *SchedulePatch `json:"schedule,omitempty" nullable:"true"`
 	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
@@ -234,7 +240,8 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		Name: b.Name, Language: b.Language, Description: b.Description, Audience: b.Audience, Tone: b.Tone,
 		Topics:       b.Topics,
 		ContentTypes: b.ContentTypes, Models: b.Models, Replace: b.ReplaceRetiredModels,
-		Schedule: b.Schedule, AutoPublish: b.AutoPublish,
+		CaptionLine: b.AICaptionLine,
+		Schedule:    b.Schedule, AutoPublish: b.AutoPublish,
 		Approval: b.Approval, Quality: b.Quality, Settings: b.Settings,
 		State: StateActive, Metadata: b.Metadata, Legal: profile.Legal{Region: b.Region, AdMarking: b.AdMarking},
 	}, now)

@@ -68,7 +68,8 @@ func TestAFileOfOursIsFoundByItsHashOrItsLikeness(t *testing.T) {
 		photos.Picture(540, 675, 2))
 	v := w.verify(w.bring("image/jpeg", finished).ID)
 	if o := v.Ours; o == nil || o.ContentItemID == nil || *o.ContentItemID != subject || o.GenerationID != nil ||
-		o.Match != "hash" || o.Distance != 0 || len(o.Models) != 1 || !o.GeneratedAt.Equal(w.clock.Now().Truncate(time.Millisecond)) {
+		o.Match != "hash" || o.Distance != 0 || len(o.Models) != 1 ||
+		!o.GeneratedAt.Equal(w.clock.Now().Truncate(time.Millisecond)) {
 		t.Errorf("by its hash: %+v", o)
 	}
 	if f := v.File; f.DigitalSourceType == nil || *f.DigitalSourceType != provenance.Generated.URI() ||

@@ -32,8 +32,10 @@ type page struct {
 
 type pageItem struct {
 	ID, Title, Kind, StateText, Note string
-	PublishAt, PublishText           string
-	Posts                            []pagePost
+	// Made says how the finished media were made, and Signer who has signed that.
+	Made, Signer           string
+	PublishAt, PublishText string
+	Posts                  []pagePost
 	// Version is that of the item as the page shows it: a decision is about this version alone.
 	Version int64
 	// Open reports whether the item can be decided about.

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/media/provenance"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -188,6 +189,25 @@ func (s *Service) view(ctx context.Context, l *linkRecord, it store.Item, notice
 	return p
 }
 
+// madeOf says how finished media were made, as far as their files do.
+func madeOf(files []media.File) (made, signer string) {
+	for _, f := range files {
+		if f.Role != media.Final || f.Provenance == nil {
+			continue
+		}
+		switch provenance.SourceOf(f.Provenance.DigitalSourceType) {
+		case provenance.Generated:
+			made = "AI models have made it."
+		case provenance.Composite:
+			made = "AI models have made parts of it, the others are yours."
+		default:
+			made = "No part was generated."
+		}
+		return made, f.Provenance.Signer
+	}
+	return "", ""
+}
+
 // fill adds the items to a page.
 func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it store.Item) error {
 	accounts, err := s.accountsOf(ctx, records, it)
@@ -197,6 +217,7 @@ func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it 
 	for _, r := range records {
 		one := pageItem{ID: r.ID, Version: r.Version, Title: r.Title, Kind: strings.ReplaceAll(string(r.Kind), "_", " "),
 			StateText: stateText(r), Open: r.Permit(item.Approve) == nil}
+		one.Made, one.Signer = madeOf(r.Files)
 		if r.Approval.Note != nil {
 			one.Note = *r.Approval.Note
 		}

@@ -110,8 +110,8 @@ func TestFinishedFilesSayTheirOrigin(t *testing.T) {
 			if report.Signature != provenance.Valid || report.Signer != c2pa.TestName {
 				t.Errorf("its manifest is %+v", report)
 			}
-			if p := *f.Provenance; p.DigitalSourceType != c1.want.Source.URI() || !p.C2PA || p.Signer != c2pa.TestName ||
-				f.Likeness == "" {
+			if p := *f.Provenance; p.DigitalSourceType != c1.want.Source.URI() || !p.C2PA ||
+				p.Signer != c2pa.TestName || f.Likeness == "" {
 				t.Errorf("it is described by %+v, likeness %q", p, f.Likeness)
 			}
 		})
@@ -130,7 +130,8 @@ func TestTheManifestOfAPartIsKept(t *testing.T) {
 	}
 	part := s.put(t, "part", made[0].content)
 	part.MIMEType = "image/jpeg"
-	clip := generate.Video{Format: generate.Portrait, Scenes: []generate.Scene{{Picture: part, Length: 2 * time.Second}}}
+	clip := generate.Video{Format: generate.Portrait,
+		Scenes: []generate.Scene{{Picture: part, Length: 2 * time.Second}}}
 	files, err := finished(t, c, clip, generate.Origin{})
 	if err != nil {
 		t.Fatal(err)

@@ -110,11 +110,12 @@ type kept struct {
 func run(t *testing.T, c *composer.Composer, what generate.Composition) ([]kept, error) {
 	t.Helper()
 	var all []kept
-	err := c.Compose(t.Context(), what, generate.Origin{Test: true}, func(int) {}, func(f media.File, body io.Reader) error {
+	keep := func(f media.File, body io.Reader) error {
 		content, err := io.ReadAll(body)
 		all = append(all, kept{f.Role, content})
 		return err
-	})
+	}
+	err := c.Compose(t.Context(), what, generate.Origin{Test: true}, func(int) {}, keep)
 	return all, err
 }
 

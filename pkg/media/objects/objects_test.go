@@ -246,7 +246,8 @@ func TestSaveLeavesNothingInTheTemporaryFolder(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	_, store := start(t)
 	for _, body := range []io.Reader{bytes.NewReader(sample(t, "voice.wav")), strings.NewReader("not media")} {
-		if _, err := store.Save(t.Context(), place, 1, body, nil); err != nil && errs.CodeOf(err) != errs.UnsupportedMedia {
+		_, err := store.Save(t.Context(), place, 1, body, nil)
+		if err != nil && errs.CodeOf(err) != errs.UnsupportedMedia {
 			t.Fatal(err)
 		}
 	}

@@ -109,8 +109,8 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 	return Decoded{Info: info, Content: turned, Likeness: provenance.LikenessOf(upright)}, err
 }
 
-// originKept returns a picture without metadata with what the file has said of its origin in XMP, and the credit line of
-// a model. Everything else that was there, such as a place or a name, is left out.
+// originKept returns a picture without metadata with what the file has said of its origin in XMP, and the credit line
+// of a model. Everything else that was there, such as a place or a name, is left out.
 func originKept(stripped, content []byte) ([]byte, error) {
 	found, err := provenance.Read(bytes.NewReader(content), int64(len(content)))
 	said := found.Statement

@@ -121,7 +121,8 @@ func withProfile(into, from []byte) []byte {
 }
 
 // pngChunks are the chunks of a picture, and the one with a manifest of C2PA.
-var pngChunks = []string{"caBX", "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD", "pHYs"}
+var pngChunks = []string{"caBX", "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD",
+	"pHYs"}
 
 // stripPNG keeps the chunks of the picture, and its manifest.
 func stripPNG(content []byte) (kept []byte, orientation int) {

@@ -39,7 +39,8 @@ func (f file) mp3() (c container, err error) {
 		}
 	}
 	c.with = func(packet []byte) []piece {
-		frame := append(privateFrame(packet, version), make([]byte, header)...) // what is empty ends the frames of a tag
+		// What is empty ends the frames of a tag.
+		frame := append(privateFrame(packet, version), make([]byte, header)...)
 		tag := []byte{'I', 'D', '3', version, 0, 0}
 		tag = append(append(append(tag, bytes28(len(kept)+len(frame))...), kept...), frame...)
 		return []piece{{bytes: tag}, {span: span{end, f.size}}}

@@ -16,7 +16,8 @@ import (
 // https://cv.iptc.org/newscodes/digitalsourcetype/
 type Source string
 
-// The sources of files that the service makes: Composite has generated and other parts. A file of which no part was generated has none.
+// The sources of files that the service makes: Composite has generated and other parts. A file of which no part was
+// generated has none.
 const (
 	Generated Source = "trainedAlgorithmicMedia"
 	Composite Source = "compositeWithTrainedAlgorithmicMedia"

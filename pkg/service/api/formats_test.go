@@ -12,8 +12,8 @@ import (
 var foreign = []string{
 	"AuditActor.id", "AuditEntry.operation_id", "Avatar.id", "CommentAnswer.platform_comment_id",
 	"ContentPreview.media_ids", "Draft.result_id", "FactoryRetirement.id", "IntegrationPipeline.id",
-	"IntegrationStage.id", "Media.id",
-	"Model.id", "OperationServiceLevels.operation_id", "Plan.id", "Voice.id", "WebhookDestination.external_id",
+	"IntegrationStage.id", "Media.id", "Model.id", "OperationServiceLevels.operation_id", "OwnMediaOurs.file_id",
+	"Plan.id", "Voice.id", "WebhookDestination.external_id",
 	"listAuditEntries.operation_id",
 }
 

@@ -77,6 +77,11 @@ type mediaFile struct {
 	Width   int    `json:"width"`
 	Height  int    `json:"height"`
 	AltText string `json:"alt_text"`
+	// Provenance is nil for files that say nothing of their origin.
+	Provenance *struct {
+		Source string `json:"digital_source_type"`
+		Signer string `json:"signer"`
+	} `json:"provenance"`
 }
 
 // tones are the tones of the states of items, approvals, publications and automations.
@@ -110,6 +115,32 @@ func (c content) Final() (all []mediaFile) {
 		}
 	}
 	return all
+}
+
+// Made says how the finished media were made, as far as their files do, in a text to translate.
+func (c content) Made() string {
+	for _, f := range c.Final() {
+		switch {
+		case f.Provenance == nil:
+		case strings.HasSuffix(f.Provenance.Source, "/trainedAlgorithmicMedia"):
+			return "AI models have made it."
+		case strings.HasSuffix(f.Provenance.Source, "/compositeWithTrainedAlgorithmicMedia"):
+			return "AI models have made parts of it."
+		default:
+			return "No part was generated."
+		}
+	}
+	return ""
+}
+
+// Signer is the name in the certificate of the finished media, or empty.
+func (c content) Signer() string {
+	for _, f := range c.Final() {
+		if f.Provenance != nil {
+			return f.Provenance.Signer
+		}
+	}
+	return ""
 }
 
 // Picture returns a picture of the item, or nil.

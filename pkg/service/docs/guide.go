@@ -57,6 +57,7 @@ var guides = []guide{
 	{"Content", "media", "Media of your own"},
 	{"Content", "products", "Products and promotions"},
 	{"Content", "finished-media", "Finished media"},
+	{"Content", "law-and-origin", "Law and origin"},
 	{"Content", "plans", "Content plans"},
 	{"Content", "checked-texts", "Checked texts and sources"},
 	{"Content", "automations", "Automations"},

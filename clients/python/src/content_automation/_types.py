@@ -1157,6 +1157,10 @@ class BloggerFactory(TypedDict):
     """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
     else none.
     """
+    ai_caption_line: bool
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -1278,6 +1282,10 @@ class BrandFactory(TypedDict):
     ad_marking: Optional["AdMarking"]
     """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
     else none.
+    """
+    ai_caption_line: bool
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
@@ -3290,6 +3298,10 @@ class EntertainmentFactory(TypedDict):
     """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
     else none.
     """
+    ai_caption_line: bool
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -3467,6 +3479,10 @@ class ExpertFactory(TypedDict):
     ad_marking: Optional["AdMarking"]
     """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
     else none.
+    """
+    ai_caption_line: bool
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
@@ -3653,6 +3669,10 @@ class FactoryUpdate(TypedDict):
     ad_marking: NotRequired["AdMarkingPatch"]
     """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null:
     that of its profile, or else none.
+    """
+    ai_caption_line: NotRequired[Optional[bool]]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way. Null: false.
     """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
@@ -4545,6 +4565,10 @@ class MusicianFactory(TypedDict):
     """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
     else none.
     """
+    ai_caption_line: bool
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
     audience: str
@@ -4665,6 +4689,10 @@ class NewBloggerFactory(TypedDict):
     """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
     that of its profile, or else none.
     """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4721,6 +4749,10 @@ class NewBrandFactory(TypedDict):
     """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
     that of its profile, or else none.
     """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4772,6 +4804,10 @@ class NewEntertainmentFactory(TypedDict):
     ad_marking: NotRequired["AdMarkingInput"]
     """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
     that of its profile, or else none.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
@@ -4829,6 +4865,10 @@ class NewExpertFactory(TypedDict):
     """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
     that of its profile, or else none.
     """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4883,6 +4923,10 @@ class NewMusicianFactory(TypedDict):
     """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
     that of its profile, or else none.
     """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -4934,6 +4978,10 @@ class NewNewsFactory(TypedDict):
     ad_marking: NotRequired["AdMarkingInput"]
     """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
     that of its profile, or else none.
+    """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
@@ -4991,6 +5039,10 @@ class NewSellerFactory(TypedDict):
     """Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
     that of its profile, or else none.
     """
+    ai_caption_line: NotRequired[bool]
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
+    """
     approval: NotRequired["FactoryApprovalInput"]
     """Whether its content waits for an approval before it is scheduled or published. Default: none."""
     audience: NotRequired[str]
@@ -5038,6 +5090,10 @@ class NewsFactory(TypedDict):
     ad_marking: Optional["AdMarking"]
     """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
     else none.
+    """
+    ai_caption_line: bool
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""
@@ -6640,6 +6696,10 @@ class SellerFactory(TypedDict):
     ad_marking: Optional["AdMarking"]
     """Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
     else none.
+    """
+    ai_caption_line: bool
+    """Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+    platforms that learn it in no other way: see ai_declaration of listPlatforms.
     """
     approval: "FactoryApproval"
     """Whether its content waits for an approval before it is scheduled or published."""

@@ -38,6 +38,8 @@ type Brief struct {
 	Sound string `json:"sound,omitempty"`
 	// Models are the ids of the factory's models, by kind.
 	Models map[string]string `json:"models,omitempty"`
+	// CaptionLine reports whether captions say that AI has made the content, where nothing else can.
+	CaptionLine bool `json:"caption_line,omitempty"`
 	// Replace reports whether successors take the places of these models once they are retired.
 	Replace bool `json:"replace,omitempty"`
 	// Trained is the factory's trained model, if it is its text model.
@@ -96,7 +98,9 @@ type Factory struct {
 	Settings []byte
 	Models   map[string]string
 	Replace  bool
-	Trained  *catalog.Trained
+	// CaptionLine is the setting ai_caption_line.
+	CaptionLine bool
+	Trained     *catalog.Trained
 	// Logo is the picture that the settings name, and Intro and Outro what they name to be shown before and after
 	// videos.
 	Logo, Intro, Outro *media.File
@@ -213,7 +217,7 @@ func NewBrief(f Factory) (Brief, error) {
 		Type: f.Type, Name: f.Name, Region: f.Region, Voice: provider.Clip(voice, maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
-		Models: f.Models, Replace: f.Replace, Trained: f.Trained, Brand: brand, Logo: logo,
+		Models: f.Models, Replace: f.Replace, CaptionLine: f.CaptionLine, Trained: f.Trained, Brand: brand, Logo: logo,
 		Prices: f.pricesOf(settings), Badge: badge, Headlined: settings["post_headlines"] == true, CaptionStyle: captions,
 		Intro: f.Intro, Outro: f.Outro,
 		Forbidden: lines(settings["forbidden_words"]), Sources: sources, MaxAge: int(hours),

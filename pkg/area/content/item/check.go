@@ -65,7 +65,7 @@ func (w *work) limits(ctx context.Context, db *store.DB, t provider.Text) (all [
 		if !p.Capabilities.Hashtags.Tags && len(t.Hashtags) > 0 {
 			taken = rule.Caption.Unit.Length("\n\n#" + strings.Join(t.Hashtags, " #"))
 		}
-		taken += rule.Caption.Unit.Length(noticed(w.Record))
+		taken += rule.Caption.Unit.Length(noticed(w.Record, p.Name))
 		caption, title := rule.Caption, rule.Title
 		caption.Max = max(caption.Max+rule.Rest.Max-taken, 0)
 		all = append(all, guard.Limit{Path: "/caption", Text: caption, Target: p.Capabilities.Label},

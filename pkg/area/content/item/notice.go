@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/law"
 )
 
@@ -44,10 +45,14 @@ func drawsLabel(r *Record) bool {
 	return r.DeepFake && !r.Labelled && applies(r, law.DeepFakeLabel) && (!r.Provided() || r.Fitted())
 }
 
-// notices returns the lines that rules of law require in the text of its posts.
-func notices(r *Record) (lines []string) {
+// notices returns the lines that rules of law require in the text of its post on a platform, and the one by which its
+// factory declares generated content where nothing but the text can. An empty platform stands for each.
+func notices(r *Record, on string) (lines []string) {
 	if r.Brief.Type == newsType && !r.Provided() && !reviewed(r) && applies(r, law.PublicDisclosure) {
 		lines = append(lines, law.Disclosure(r.Language))
+	}
+	if r.AIGenerated && r.Brief.CaptionLine && len(lines) == 0 && silent(on) {
+		lines = append(lines, law.Label(r.Language)+".")
 	}
 	if m := law.MarkingOf(r.AdMarking); m != nil {
 		lines = append(lines, m.Line())
@@ -55,9 +60,16 @@ func notices(r *Record) (lines []string) {
 	return lines
 }
 
-// WithNotices returns a text of a post with the lines that rules of law require, without those that it has already.
-func WithNotices(r *Record, text string) string {
-	for _, line := range notices(r) {
+// silent reports whether only the text of a post can tell that AI has made it.
+func silent(on string) bool {
+	row, _ := registry.Find(on)
+	return on == "" || row.Capabilities.Origin.Silent()
+}
+
+// WithNotices returns a text of a post on a platform with the lines that it must have, without those that it has
+// already.
+func WithNotices(r *Record, text, on string) string {
+	for _, line := range notices(r, on) {
 		if !strings.Contains(text, line) {
 			text = strings.TrimSpace(text + "\n\n" + line)
 		}
@@ -66,8 +78,8 @@ func WithNotices(r *Record, text string) string {
 }
 
 // noticed returns the characters that such lines take in a text.
-func noticed(r *Record) string {
-	if text := WithNotices(r, ""); text != "" {
+func noticed(r *Record, on string) string {
+	if text := WithNotices(r, "", on); text != "" {
 		return "\n\n" + text
 	}
 	return ""

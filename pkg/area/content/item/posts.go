@@ -44,7 +44,7 @@ func (r *Record) Words(platform, accountID string) Words {
 			}
 		}
 	}
-	w.Caption = WithNotices(r, w.Caption)
+	w.Caption = WithNotices(r, w.Caption, platform)
 	return w
 }
 

@@ -258,7 +258,7 @@ func (r maker) vary(made []generate.Made, now time.Time) {
 		}
 		rule := p.Capabilities.Kinds[platform.Kind(r.Kind)]
 		room := rule.Caption.Max + rule.Rest.Max - utf8.RuneCountInString(strings.Join(v.Hashtags, " #")) - 4 -
-			rule.Caption.Unit.Length(noticed(r.Record))
+			rule.Caption.Unit.Length(noticed(r.Record, post.Platform))
 		// A character takes up to two units of UTF-16.
 		for n := min(room, longestCaption); ; n /= 2 {
 			caption = provider.Clip(caption, n)

@@ -81,7 +81,7 @@ func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 	} else {
 		w.Targets, w.Limits = targets(r.Kind, m.platforms)
 	}
-	w.Limits.Caption = max(w.Limits.Caption-utf8.RuneCountInString(noticed(r.Record)), 1)
+	w.Limits.Caption = max(w.Limits.Caption-utf8.RuneCountInString(noticed(r.Record, "")), 1)
 	w.Plan, w.Examples, w.Recent = r.Slot, m.examples, m.recent
 	return w
 }

@@ -52,7 +52,7 @@ func Change(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, pub *it
 		return refuse("%s has not reported the id of the post, so it can only be changed there.", limits.Label)
 	}
 	if caption != nil {
-		noticed := item.WithNotices(r, *caption)
+		noticed := item.WithNotices(r, *caption, pub.Platform)
 		caption = &noticed
 		if err := fitsEdit(r, *caption, limits); err != nil {
 			return err

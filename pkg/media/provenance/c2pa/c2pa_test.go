@@ -264,7 +264,8 @@ func TestATestCertificateIsKept(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	l := library(t)
-	if r := read(t, l, signed(t, l, b, "jpg", provenance.Claim{Title: "a"}), c2pa.Anchor(a.Chain)); r.Signature != provenance.Valid {
+	made := signed(t, l, b, "jpg", provenance.Claim{Title: "a"})
+	if r := read(t, l, made, c2pa.Anchor(a.Chain)); r.Signature != provenance.Valid {
 		t.Errorf("%+v", r)
 	}
 	if err := os.WriteFile(path, []byte("broken"), 0o600); err != nil {
@@ -278,7 +279,8 @@ func TestATestCertificateIsKept(t *testing.T) {
 // No file makes the library crash, or its report anything but a signature that does not hold.
 func FuzzRead(f *testing.F) {
 	l, s := library(f), signer(f)
-	path := signed(f, l, s, "jpg", provenance.Claim{Title: "a", Source: provenance.Generated, Models: []provenance.Model{flux}})
+	path := signed(f, l, s, "jpg", provenance.Claim{Title: "a", Source: provenance.Generated,
+		Models: []provenance.Model{flux}})
 	content, err := io.ReadAll(opened(f, path))
 	if err != nil {
 		f.Fatal(err)

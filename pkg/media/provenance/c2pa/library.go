@@ -109,7 +109,8 @@ type call struct {
 	err     error
 }
 
-// The callbacks find what they are for, a *stream or a *call, by a number. Callbacks are never freed: each is made once.
+// The callbacks find what they are for, a *stream or a *call, by a number. Callbacks are never freed, so that each is
+// made once.
 var (
 	callbacks                              sync.Once
 	readBack, seekBack, writeBack, endBack uintptr
