@@ -93,6 +93,10 @@ type Settings struct {
 	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before
 	// AlarmEmail gets a message. 0 means no limit.
 	MonthlyBudget int `json:"monthlyBudget"`
+	// AccountConcurrency is the quota of Lambda for concurrent functions of the AWS account in the region, and
+	// AccountStacks the number of stacks that share it. 0 means Lambda's default and one stack.
+	AccountConcurrency int `json:"accountConcurrency"`
+	AccountStacks      int `json:"accountStacks"`
 	// RestoredTables are the tables that take the place of the stacks' own after a restore, by the start of the stacks'
 	// names, such as acme-prod-eu-central-1.
 	RestoredTables map[string]Restored `json:"restoredTables"`
