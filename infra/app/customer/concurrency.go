@@ -14,6 +14,10 @@ import (
 // a stack that has all of it.
 const usualConcurrency = 1000
 
+// CallsPerSecond is the throttle of the stage, in calls per second of one stack. The
+// authorizer needs a tenth of it as reserved concurrency.
+const CallsPerSecond = 2000
+
 // requestPart is the part of a stack's share that its queues leave to the functions behind the gateway: 250 of 1,000,
 // which is 500 calls a second at half a second each.
 const requestPart = 4

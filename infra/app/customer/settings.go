@@ -50,6 +50,10 @@ type Settings struct {
 	Assets string `json:"assets"`
 	// AlarmEmail receives the alarms. If it is empty, there is no subscription.
 	AlarmEmail string `json:"alarmEmail"`
+	// PageEmail receives the alarms that wake somebody: the address of a pager. If it is empty, AlarmEmail does.
+	PageEmail string `json:"pageEmail"`
+	// Quiet sends those alarms alone. The others are only shown, for a small stack among many.
+	Quiet bool `json:"quiet"`
 	// LogLevel is the functions' slog level.
 	LogLevel string `json:"logLevel"`
 	// LogRetentionDays is how long CloudWatch keeps log lines.
@@ -144,18 +148,6 @@ var canaries = []int{0, 10, 15, 30}
 
 // TierAfterDays is the number of days after which media move to the tiers of storage for what is seldom read.
 const TierAfterDays = 30
-
-// A release of a background function is ended if its version fails at least LeastFailures times in five minutes, at
-// more than FailedPart of its calls, and twice as often as the versions before. A customer's bad input or an outage of
-// a provider fails at all versions alike.
-const (
-	LeastFailures = 3
-	FailedPart    = 0.5
-)
-
-// CallsPerSecond is the throttle of the stage, in calls per second of one stack. The
-// authorizer needs a tenth of it as reserved concurrency.
-const CallsPerSecond = 2000
 
 // leastCents is the lowest budget of X. A publication that costs more would wait forever.
 const leastCents = 600

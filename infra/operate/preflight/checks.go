@@ -188,18 +188,27 @@ func (r run) egress(context.Context) (finding, error) {
 }
 
 func (r run) subscription(ctx context.Context) (finding, error) {
-	topic := r.outputs["AlarmTopicArn"]
+	topic, pages := r.outputs["AlarmTopicArn"], r.outputs["PageTopicArn"]
 	switch {
 	case r.Local():
 		return found(Skipped, "the local system has no one to alarm")
 	case r.AlarmEmail == "":
 		return found(Warning, "no alarm reaches anyone: set alarmEmail of %s in cdk.json", r.Customer)
-	case topic == "":
+	case topic == "" || pages == "":
 		return beforeDeployment, nil
 	}
 	pending, err := r.Pending(ctx, topic)
 	if err != nil {
 		return finding{}, err
+	}
+	paged, err := r.Pending(ctx, pages)
+	if err != nil {
+		return finding{}, err
+	}
+	for _, address := range paged {
+		if !slices.Contains(pending, address) {
+			pending = append(pending, address)
+		}
 	}
 	if len(pending) > 0 {
 		return found(Warning, "no alarm reaches %s: open the link in the message of AWS Notifications to it",
