@@ -251,19 +251,12 @@ type quota struct {
 // stacks returns the number of stacks that fit.
 func (q quota) stacks() int { return q.has / q.takes }
 
-// requests is the concurrency that a stack leaves to the calls of its API, which nothing reserves: at half a second a
-// call, 500 calls a second.
-const requests = 250
-
 // accountQuotas returns the quotas that stacks of shared customers in one account share, the scarcest first.
 func accountQuotas() []quota {
-	reserved, queues := 0, 0
-	for _, f := range topology.Functions {
-		reserved += f.Reserved
-		queues += f.Concurrency * len(f.Consumes)
-	}
+	usual := customer.Settings{}
+	reserved := usual.Reservations()
 	all := []quota{
-		{"Lambda: concurrency with all queues busy", regionConcurrency, reserved + queues + requests,
+		{"Lambda: concurrency with all queues busy", regionConcurrency, reserved + usual.Background() + usual.Requests(),
 			"Concurrent executions"},
 		{"Lambda: concurrency that may be reserved", regionConcurrency - leastUnreserved, reserved,
 			"Concurrent executions"},
@@ -284,7 +277,7 @@ func accountTable() string {
 		t.row(q.what, q.has, q.takes, q.stacks(), "`"+q.name+"`")
 	}
 	return fmt.Sprintf("With its default quotas, one AWS account takes %d stack of shared customers in a region whose "+
-		"queues are all busy. More stacks fit while they are idle; then the busy ones take concurrency from the calls of "+
-		"the others. One account of the API takes %d accepted generations a second.\n\n%s", all[0].stacks(),
+		"queues are all busy. With `accountStacks`, several share it: each gets a part, for its queues, its authorizer and "+
+		"its calls. One account of the API takes %d accepted generations a second.\n\n%s", all[0].stacks(),
 		acceptedASecond, t)
 }

@@ -63,9 +63,10 @@ const PersonScope Scope = "person"
 // ModeHeader is the header that selects the mode of a person's call.
 const ModeHeader = "X-Account-Mode"
 
-// Subject returns the hash by which the credential of a person is found: of the issuer's name of the person.
-func Subject(issuer, subject string) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "subject\n%d\n%s\n%s", len(issuer), issuer, subject))
+// Subject returns the hash by which the credential of a person is found: of the pool, and of the pool's name of the
+// person.
+func Subject(pool, subject string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "subject\n%d\n%s\n%s", len(pool), pool, subject))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -99,14 +99,6 @@ func (s Settings) ProviderList() []string {
 	return s.Providers
 }
 
-// Reserved returns the concurrency that is kept free for a function, or 0 if none is.
-func (s Settings) Reserved(f topology.Function) int {
-	if s.Concurrency != nil && s.Concurrency.Reserved[f.Name] > 0 {
-		return s.Concurrency.Reserved[f.Name]
-	}
-	return f.Reserved
-}
-
 // Probed reports whether the canary can reach the API. It reaches a private API only from a
 // network of the customer.
 func (s Settings) Probed() bool { return len(s.PrivateEndpoints) == 0 || s.Network != nil }
@@ -126,7 +118,7 @@ func (s Settings) checkDedicated() error {
 	for _, check := range []func(Settings) error{
 		Settings.checkNetwork, Settings.checkEndpoints, Settings.checkConcurrency, Settings.checkProfiles,
 		Settings.checkDomains, Settings.checkBackup, Settings.checkReplica, Settings.checkRestored,
-		Settings.checkMembership,
+		Settings.checkShare, Settings.checkMembership,
 	} {
 		if err := check(s); err != nil {
 			return err
@@ -198,9 +190,9 @@ func (s Settings) checkConcurrency() error {
 					strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 			case set.values[name] < 1:
 				return fmt.Errorf("%s is 1 or more, not %d", at, set.values[name])
-			case set.member == "reserved" && set.values[name] < max(f.Concurrency, f.Reserved):
+			case set.member == "reserved" && set.values[name] < max(s.Cap(f), s.part(f.Reserved)):
 				return fmt.Errorf("%s is %d or more, not %d: its callers start as many", at,
-					max(f.Concurrency, f.Reserved), set.values[name])
+					max(s.Cap(f), s.part(f.Reserved)), set.values[name])
 			case set.member == "provisioned" && f.Trigger != topology.ByGateway && f.Trigger != topology.AsAuthorizer:
 				return fmt.Errorf("%s: only the authorizer and the functions of the gateway have provisioned instances",
 					at)

@@ -179,3 +179,11 @@ func cellsOf(name string, context func(string) any) (all []Settings, err error) 
 // provider that fails does so at all releases. The composite alarms of the budget of errors stop a wave, too.
 var StoppingAlarms = []string{"ProbesAlarm", "ProbesSilentAlarm", "DeadLettersAlarm", "WaitingAlarm", "AgeAlarm",
 	"LoopsAlarm", "PutAsideAlarm"}
+
+// A release of a background function is ended if its version fails at least LeastFailures times in five minutes, at
+// more than FailedPart of its calls, and twice as often as the versions before. A customer's bad input or an outage of
+// a provider fails at all versions alike.
+const (
+	LeastFailures = 3
+	FailedPart    = 0.5
+)

@@ -50,6 +50,10 @@ type Settings struct {
 	Assets string `json:"assets"`
 	// AlarmEmail receives the alarms. If it is empty, there is no subscription.
 	AlarmEmail string `json:"alarmEmail"`
+	// PageEmail receives the alarms that wake somebody: the address of a pager. If it is empty, AlarmEmail does.
+	PageEmail string `json:"pageEmail"`
+	// Quiet sends those alarms alone. The others are only shown, for a small stack among many.
+	Quiet bool `json:"quiet"`
 	// LogLevel is the functions' slog level.
 	LogLevel string `json:"logLevel"`
 	// LogRetentionDays is how long CloudWatch keeps log lines.
@@ -93,6 +97,10 @@ type Settings struct {
 	// MonthlyBudget is the amount in dollars that the AWS account may cost in a month before
 	// AlarmEmail gets a message. 0 means no limit.
 	MonthlyBudget int `json:"monthlyBudget"`
+	// AccountConcurrency is the quota of Lambda for concurrent functions of the AWS account in the region, and
+	// AccountStacks the number of stacks that share it. 0 means Lambda's default and one stack.
+	AccountConcurrency int `json:"accountConcurrency"`
+	AccountStacks      int `json:"accountStacks"`
 	// RestoredTables are the tables that take the place of the stacks' own after a restore, by the start of the stacks'
 	// names, such as acme-prod-eu-central-1.
 	RestoredTables map[string]Restored `json:"restoredTables"`
@@ -140,18 +148,6 @@ var canaries = []int{0, 10, 15, 30}
 
 // TierAfterDays is the number of days after which media move to the tiers of storage for what is seldom read.
 const TierAfterDays = 30
-
-// A release of a background function is ended if its version fails at least LeastFailures times in five minutes, at
-// more than FailedPart of its calls, and twice as often as the versions before. A customer's bad input or an outage of
-// a provider fails at all versions alike.
-const (
-	LeastFailures = 3
-	FailedPart    = 0.5
-)
-
-// CallsPerSecond is the throttle of the stage, in calls per second of one stack. The
-// authorizer needs a tenth of it as reserved concurrency.
-const CallsPerSecond = 2000
 
 // leastCents is the lowest budget of X. A publication that costs more would wait forever.
 const leastCents = 600

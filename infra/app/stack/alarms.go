@@ -2,6 +2,7 @@ package stack
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -16,7 +17,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	metrics "github.com/content-automation/api/pkg/cloud/metric"
@@ -25,9 +25,9 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 )
 
-// newAlarmTopic makes the topic of the customer's alarms.
-func newAlarmTopic(stack awscdk.Stack, s customer.Settings, key awskms.Key) awssns.Topic {
-	topic := awssns.NewTopic(stack, jsii.String("Alarms"), &awssns.TopicProps{
+// newAlarmTopic makes a topic of the customer's alarms. Its messages go to an address, if there is one.
+func newAlarmTopic(stack awscdk.Stack, id, email string, key awskms.Key) awssns.Topic {
+	topic := awssns.NewTopic(stack, jsii.String(id), &awssns.TopicProps{
 		MasterKey:  key,
 		EnforceSSL: jsii.Bool(true),
 	})
@@ -40,25 +40,36 @@ func newAlarmTopic(stack awscdk.Stack, s customer.Settings, key awskms.Key) awss
 		Resources:  &[]*string{topic.TopicArn()},
 		Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": stack.Account()}},
 	}))
-	if s.AlarmEmail != "" {
-		subscription := topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.AlarmEmail), nil))
+	if email != "" {
+		subscription := topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(email), nil))
 		accept(subscription, finding{"Serverless-SNSRedrivePolicy",
 			"SNS repeats e-mail itself; the alarm stays in CloudWatch."})
 	}
 	return topic
 }
 
-// alarms adds alarms to a stack. All of them go to the customer's topic.
+// paging are the runbooks of the alarms that wake somebody: customers lose work, money or answers, or will within the
+// hour. The others can wait for the morning, and a small stack may leave them out.
+var paging = []string{"a-function-is-behind-its-stream", "a-key-is-disabled", "a-provider-fails", "audit-log-altered",
+	"dead-letters", "errors-use-up-the-budget", "lost-spend", "messages-dropped-as-a-loop", "messages-wait-too-long",
+	"the-canary-fails", "the-canary-is-silent"}
+
+// alarms adds alarms to a stack.
 type alarms struct {
 	stack awscdk.Stack
-	topic awssns.ITopic
+	// pages gets the alarms that wake somebody, and notices the others, unless it is nil.
+	pages, notices awssns.ITopic
 	// namespace is the namespace of the metrics that the functions write.
 	namespace string
 }
 
 // alarmsIn returns the alarms of a stack of the customer, with none added.
 func (d *data) alarmsIn(stack awscdk.Stack) alarms {
-	return alarms{stack, d.alarms, metrics.Namespace(d.settings.Customer, d.settings.Stage)}
+	a := alarms{stack, d.pages, d.alarms, metrics.Namespace(d.settings.Customer, d.settings.Stage)}
+	if d.settings.Quiet {
+		a.notices = nil
+	}
+	return a
 }
 
 // deadLetters adds the alarm for messages in a dead-letter queue.
@@ -225,12 +236,23 @@ type alarm struct {
 	silent bool
 }
 
-// add makes an alarm that goes to the topic, and so does its end: a pager closes what is over.
+// add makes an alarm that somebody hears of.
 func (a alarms) add(id string, of alarm) awscloudwatch.Alarm {
 	alarm := a.make(id, of)
-	alarm.AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
-	alarm.AddOkAction(awscloudwatchactions.NewSnsAction(a.topic))
+	a.tell(alarm, of.runbook)
 	return alarm
+}
+
+// tell sends an alarm to the topic of its severity, and so its end: a pager closes what is over.
+func (a alarms) tell(of awscloudwatch.AlarmBase, runbook string) {
+	topic := a.notices
+	if slices.Contains(paging, runbook) {
+		topic = a.pages
+	}
+	if topic != nil {
+		of.AddAlarmAction(awscloudwatchactions.NewSnsAction(topic))
+		of.AddOkAction(awscloudwatchactions.NewSnsAction(topic))
+	}
 }
 
 // make makes an alarm without an action.

@@ -109,7 +109,7 @@ func TestAlarmsReachSomebody(t *testing.T) {
 			s = globex
 		}
 		subscriptions := s.of("AWS::SNS::Subscription")
-		if len(subscriptions) != 1 {
+		if len(subscriptions) != 2 {
 			t.Errorf("%s has %d subscriptions", customer, len(subscriptions))
 		}
 		for id, r := range subscriptions {

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"cmp"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
@@ -30,9 +32,10 @@ type data struct {
 	platforms awssecretsmanager.ISecret
 	canary    awssecretsmanager.ISecret
 	bus       awsevents.EventBus
-	alarms    awssns.Topic
-	network   *network // nil if the functions are in no network
-	signOn    *signOn  // nil if nobody signs in
+	alarms    awssns.Topic // of alarms that can wait
+	pages     awssns.Topic // of alarms that wake somebody
+	network   *network     // nil if the functions are in no network
+	signOn    *signOn      // nil if nobody signs in
 }
 
 func newData(app constructs.Construct, s customer.Settings) *data {
@@ -46,7 +49,9 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 		d.makeStores()
 	}
 	d.bus = newBus(stack, s)
-	d.alarms = newAlarmTopic(stack, s, newAlarmKey(stack, s))
+	alarmKey := newAlarmKey(stack, s)
+	d.alarms = newAlarmTopic(stack, "Alarms", s.AlarmEmail, alarmKey)
+	d.pages = newAlarmTopic(stack, "Pages", cmp.Or(s.PageEmail, s.AlarmEmail), alarmKey)
 	d.guardKeys()
 	d.network = newNetwork(stack, s, d.key)
 	d.signOn = newSignOn(stack, s)
@@ -55,6 +60,7 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 	output(stack, "MediaBucket", d.media.BucketName())
 	output(stack, "BusName", d.bus.EventBusName())
 	output(stack, "AlarmTopicArn", d.alarms.TopicArn())
+	output(stack, "PageTopicArn", d.pages.TopicArn())
 	if d.seal != nil { // A replica may not have been looked up yet.
 		output(stack, "ProviderSecretArn", arnOf(d.providers))
 		output(stack, "PlatformSecretArn", arnOf(d.platforms))

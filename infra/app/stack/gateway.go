@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/app/gatewayresponse"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/service/api"
@@ -49,8 +48,8 @@ func newGateway(stack awscdk.Stack, d *data, authorizer awslambda.IFunction) *ga
 			// under AWS's key; the access log has the errors.
 			MetricsEnabled:       jsii.Bool(false),
 			LoggingLevel:         awsapigateway.MethodLoggingLevel_OFF,
-			ThrottlingRateLimit:  jsii.Number(customer.CallsPerSecond),
-			ThrottlingBurstLimit: jsii.Number(customer.CallsPerSecond / 2),
+			ThrottlingRateLimit:  jsii.Number(s.StageThrottle()),
+			ThrottlingBurstLimit: jsii.Number(s.StageThrottle() / 2),
 			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(newLogGroup(stack, s, d.key, "AccessLog")),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLogFormat)),
 		},

@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
@@ -47,11 +46,11 @@ func (a alarms) burns(api awsapigateway.RestApi) {
 				runbook: "errors-use-up-the-budget", metric: errorRate(api, minutes), above: above,
 			}), awscloudwatch.AlarmState_ALARM))
 		}
-		awscloudwatch.NewCompositeAlarm(a.stack, jsii.String(b.name+"Burn"), &awscloudwatch.CompositeAlarmProps{
+		a.tell(awscloudwatch.NewCompositeAlarm(a.stack, jsii.String(b.name+"Burn"), &awscloudwatch.CompositeAlarmProps{
 			AlarmRule: awscloudwatch.AlarmRule_AllOf(windows...),
 			AlarmDescription: describe(fmt.Sprintf("Errors use up the month's budget %g times too fast.", b.times),
 				"errors-use-up-the-budget"),
-		}).AddAlarmAction(awscloudwatchactions.NewSnsAction(a.topic))
+		}), "errors-use-up-the-budget")
 	}
 }
 

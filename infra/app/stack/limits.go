@@ -148,7 +148,7 @@ func (d *data) guardKeys() {
 		},
 	})
 	rule.Node().DefaultChild().(awsevents.CfnRule).SetTargets([]any{&awsevents.CfnRule_TargetProperty{
-		Id: jsii.String("Target0"), Arn: d.alarms.TopicArn(),
+		Id: jsii.String("Target0"), Arn: d.pages.TopicArn(),
 		InputTransformer: &awsevents.CfnRule_InputTransformerProperty{
 			InputPathsMap: map[string]*string{
 				"action": jsii.String("$.detail.eventName"), "key": jsii.String("$.detail.requestParameters.keyId"),
@@ -160,10 +160,10 @@ func (d *data) guardKeys() {
 	}})
 	accept(rule, finding{"Serverless-EventBusDLQ", "SNS takes the message, or EventBridge tries again for a day. A " +
 		"queue of messages that no one hears of would help no one."})
-	d.alarms.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+	d.pages.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Sid:        jsii.String("Keys"),
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
-		Actions:    jsii.Strings("sns:Publish"), Resources: &[]*string{d.alarms.TopicArn()},
+		Actions:    jsii.Strings("sns:Publish"), Resources: &[]*string{d.pages.TopicArn()},
 	}))
 }
 

@@ -115,7 +115,7 @@ func TestADisabledKeySendsAMessage(t *testing.T) {
 			_, rule := named(t, in, "AWS::Events::Rule", "KeysRule")
 			key, _ := named(t, in, "AWS::KMS::Key", "Key")
 			alarmKey, sending := named(t, in, "AWS::KMS::Key", "AlarmKey")
-			topic, of := named(t, in, "AWS::SNS::Topic", "Alarms")
+			topic, of := named(t, in, "AWS::SNS::Topic", "Pages")
 			if !mentions(rule["EventPattern"], "DisableKey") ||
 				!mentions(rule["EventPattern"], "ScheduleKeyDeletion") ||
 				!pointsAt(rule.at("EventPattern", "detail", "resources", "ARN"), key) {
@@ -131,7 +131,7 @@ func TestADisabledKeySendsAMessage(t *testing.T) {
 			if !pointsAt(of["KmsMasterKeyId"], alarmKey) {
 				t.Errorf("%s: the alarms are encrypted by %v", customer, of["KmsMasterKeyId"])
 			}
-			_, policy := named(t, in, "AWS::SNS::TopicPolicy", "AlarmsPolicy")
+			_, policy := named(t, in, "AWS::SNS::TopicPolicy", "PagesPolicy")
 			for _, sender := range []string{"cloudwatch.amazonaws.com", "events.amazonaws.com"} {
 				if !mentions(sending["KeyPolicy"], sender) || !mentions(policy["PolicyDocument"], sender) {
 					t.Errorf("%s: %s cannot send alarms", customer, sender)

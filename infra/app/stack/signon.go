@@ -154,6 +154,7 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 	client := o.client(l.stack, base)
 	variables := map[string]*string{
 		"SIGN_IN_ISSUER":    jsii.String(issuer),
+		"SIGN_IN_POOL":      jsii.String(s.Short()),
 		"SIGN_IN_CLIENT_ID": client.UserPoolClientId(),
 		"SIGN_IN_JWKS_URL":  jsii.String(keys),
 	}
@@ -184,8 +185,8 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 			add(fn, map[string]*string{"USER_POOL_ID": o.pool.UserPoolId()})
 			// The set-up of a customer's provider.
 			fn.AddToRolePolicy(allow([]string{"cognito-idp:CreateIdentityProvider", "cognito-idp:DeleteIdentityProvider",
-				"cognito-idp:DescribeUserPoolClient", "cognito-idp:UpdateIdentityProvider",
-				"cognito-idp:UpdateUserPoolClient"}, o.pool.UserPoolArn()))
+				"cognito-idp:DescribeUserPoolClient", "cognito-idp:ListIdentityProviders",
+				"cognito-idp:UpdateIdentityProvider", "cognito-idp:UpdateUserPoolClient"}, o.pool.UserPoolArn()))
 		}
 	}
 }

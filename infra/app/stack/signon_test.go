@@ -96,6 +96,10 @@ func TestTheAuthorizerKnowsTheIssuer(t *testing.T) {
 			continue
 		}
 		found = true
+		// Identities are stored by a name that has neither the region nor the id of the pool, so that they can move.
+		if pool := r.Properties.at("Environment", "Variables", "SIGN_IN_POOL"); pool != "acme-prod" {
+			t.Errorf("%s stores people of the pool %v", id, pool)
+		}
 		for _, name := range []string{"SIGN_IN_ISSUER", "SIGN_IN_CLIENT_ID", "SIGN_IN_JWKS_URL"} {
 			if !strings.Contains(variables, name) {
 				t.Errorf("%s lacks %s", id, name)

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/cloud/topology"
@@ -20,18 +21,20 @@ import (
 // work is the stack of the asynchronous path: the functions behind the state table's stream,
 // in the order in which they run.
 type work struct {
-	stack  awscdk.Stack
-	queues map[topology.Queue]awssqs.Queue
-	alarms alarms
-	local  bool // shortens waits, for a developer
+	stack awscdk.Stack
+	// settings bound what queues start.
+	settings customer.Settings
+	queues   map[topology.Queue]awssqs.Queue
+	alarms   alarms
+	local    bool // shortens waits, for a developer
 	// standby reports that the streams have records of changes made in another region.
 	standby bool
 }
 
 func newWork(app constructs.Construct, d *data) *work {
 	stack := newStack(app, d.settings, "work", "the asynchronous path: queues and the functions behind them")
-	w := &work{stack: stack, queues: map[topology.Queue]awssqs.Queue{}, alarms: d.alarmsIn(stack),
-		local: d.settings.Local(), standby: d.settings.Standby()}
+	w := &work{stack: stack, settings: d.settings, queues: map[topology.Queue]awssqs.Queue{},
+		alarms: d.alarmsIn(stack), local: d.settings.Local(), standby: d.settings.Standby()}
 	for _, q := range topology.Queues {
 		w.queues[q] = w.newQueue(q)
 		output(stack, q.Output(), w.queues[q].QueueUrl())
@@ -150,8 +153,8 @@ func counted() (all []map[string]any) {
 // messages that failed, and only those are delivered again. Each queue has its own pollers.
 func (w *work) feedFromQueue(fn awslambda.IFunction, f topology.Function) {
 	var concurrency *float64
-	if f.Concurrency > 0 {
-		concurrency = jsii.Number(float64(f.Concurrency))
+	if most := w.settings.Cap(f); most > 0 {
+		concurrency = jsii.Number(float64(most))
 	}
 	// A batch of more than 10 needs a window, which would only delay a developer.
 	batch, window := f.Batch, awscdk.Duration(nil)

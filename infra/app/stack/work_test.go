@@ -3,6 +3,7 @@ package stack_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -140,27 +141,47 @@ func TestSlowReceiversDoNotTakeAllFunctions(t *testing.T) {
 	}
 }
 
-// TestABacklogLeavesRoomForOthers checks that each queue has a cap, and that all caps together
-// leave the API half of the account's concurrency.
+// TestABacklogLeavesRoomForOthers checks that all queues together, and what is reserved, leave the API its part of the
+// account's concurrency, if one, two or four stacks share it.
 func TestABacklogLeavesRoomForOthers(t *testing.T) {
-	sum := 0.0
-	for id, r := range acme.of("AWS::Lambda::EventSourceMapping") {
-		if strings.HasSuffix(id, "RelaySource") || r.Properties["StartingPosition"] != nil {
-			continue
+	const quota, requestPart = 1000.0, 4
+	for stacks, all := range map[float64]stacks{1: acme, 2: sharing(t, 2), 4: sharing(t, 4)} {
+		background, reserved := 0.0, 0.0
+		for id, r := range all.of("AWS::Lambda::EventSourceMapping") {
+			if r.Properties["StartingPosition"] != nil {
+				continue
+			}
+			most, _ := r.Properties.at("ScalingConfig", "MaximumConcurrency").(float64)
+			if most < 2 {
+				t.Errorf("%v stacks: %s has no cap: %v", stacks, id, r.Properties["ScalingConfig"])
+			}
+			background += most
 		}
-		most, _ := r.Properties.at("ScalingConfig", "MaximumConcurrency").(float64)
-		if most < 2 {
-			t.Errorf("%s has no cap: %v", id, r.Properties["ScalingConfig"])
+		for _, r := range all.of("AWS::Lambda::Function") {
+			kept, _ := r.Properties["ReservedConcurrentExecutions"].(float64)
+			reserved += kept
 		}
-		sum += most
+		if sum := background + reserved + quota/stacks/requestPart; sum > quota/stacks {
+			t.Errorf("%v stacks: queues take %v and %v are reserved, so that calls have less than their part of %v", stacks,
+				background, reserved, quota/stacks)
+		}
+		_, authorizer := named(t, all["acme-prod-eu-central-1-api"], "AWS::Lambda::Function", "AuthorizerFunction")
+		kept, _ := authorizer["ReservedConcurrentExecutions"].(float64)
+		for _, r := range all.of("AWS::ApiGateway::Stage") {
+			of := properties(list(r.Properties["MethodSettings"])[0].(map[string]any))
+			if rate := of["ThrottlingRateLimit"]; rate != 10*kept || kept != 200/stacks {
+				t.Errorf("%v stacks: %v runs of the authorizer for %v calls a second", stacks, kept, rate)
+			}
+		}
 	}
-	if sum > 500 {
-		t.Errorf("the queues take up to %v of the 1,000 functions at once that an account has", sum)
-	}
-	_, authorizer := named(t, acme["acme-prod-eu-central-1-api"], "AWS::Lambda::Function", "AuthorizerFunction")
-	if kept, _ := authorizer["ReservedConcurrentExecutions"].(float64); kept < 100 {
-		t.Errorf("nothing is kept free for the authorizer: %v", authorizer["ReservedConcurrentExecutions"])
-	}
+}
+
+// sharing returns the stacks of acme if their account has as many.
+func sharing(t *testing.T, number int) stacks {
+	t.Helper()
+	entry := maps.Clone(cdkContext()["customers"].(map[string]any)["acme"].(map[string]any))
+	entry["accountStacks"] = number
+	return synthesise(t.TempDir(), map[string]any{"customer": "acme", "customers": map[string]any{"acme": entry}})
 }
 
 // Lambda ends chains of about 16 calls unless the function permits them.

@@ -51,7 +51,7 @@ func TestAPersonCallsTheService(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, err := admission.NewService(s.DB(), people, time.Now).Admit(t.Context(), signin.Identity{
-			Issuer: signintest.URL, Subject: email, Email: email, EmailVerified: true})
+			Pool: signintest.Pool, Subject: email, Email: email, EmailVerified: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,6 +30,7 @@ const (
 	identityKey      = "identity-key"
 	identityPassword = "identity-password"
 	identityState    = "identity-providers"
+	identityPool     = "local-local"
 )
 
 // signInSettings describe the service's own identity provider.
@@ -37,7 +38,7 @@ func (s *Service) signInSettings() signin.Settings {
 	issuer := s.BaseURL + identityPath
 	// The service itself may not reach its own name, such as in a container.
 	inside := s.internal + identityPath
-	return signin.Settings{Issuer: issuer, ClientID: identityClient, KeysURL: inside + "/jwks.json",
+	return signin.Settings{Issuer: issuer, Pool: identityPool, ClientID: identityClient, KeysURL: inside + "/jwks.json",
 		AuthorizeURL: issuer + "/oauth2/authorize", TokenURL: inside + "/token", LogoutURL: issuer + "/logout"}
 }
 

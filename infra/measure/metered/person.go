@@ -33,7 +33,7 @@ func (w *World) AddPerson(ctx context.Context, role auth.Role, name string) (per
 		err = w.State.Commit(ctx, tx)
 	}
 	if err == nil {
-		_, err = admission.NewService(w.State, people, w.Now).Admit(ctx, signin.Identity{Issuer: signintest.URL,
+		_, err = admission.NewService(w.State, people, w.Now).Admit(ctx, signin.Identity{Pool: signintest.Pool,
 			Subject: name, Email: name + "@example.com", EmailVerified: true, Name: "Grace Hopper"})
 	}
 	return made.ID, w.issuer.Access(name), err

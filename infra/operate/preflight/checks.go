@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate/catalog"
 )
 
@@ -50,29 +49,12 @@ func (r run) bootstrap(ctx context.Context) (finding, error) {
 // least concurrency of the functions behind the gateway.
 const leastUnreserved = 100
 
-// concurrencies returns the concurrency that the functions reserve or keep started, and the
-// most that the queues of the others take.
-func (r run) concurrencies() (reserved, queues int) {
-	for _, f := range topology.Functions {
-		switch n := r.Settings.Reserved(f); {
-		case n > 0:
-			reserved += n
-		case r.Settings.Concurrency != nil:
-			reserved += r.Settings.Concurrency.Provisioned[f.Name]
-			fallthrough
-		default:
-			queues += f.Concurrency * len(f.Consumes)
-		}
-	}
-	return reserved, queues
-}
-
 func (r run) concurrency(ctx context.Context) (finding, error) {
 	limit, unreserved, err := r.Account.Concurrency(ctx)
 	if err != nil {
 		return finding{}, err
 	}
-	reserved, queues := r.concurrencies()
+	reserved, queues := r.Reservations(), r.Background()
 	free := unreserved - reserved
 	if r.deployed() {
 		free = unreserved // The account already includes our reservations.
@@ -89,6 +71,10 @@ func (r run) concurrency(ctx context.Context) (finding, error) {
 	case free < leastUnreserved+queues:
 		return found(Warning, "the limit is %d; with all queues busy %d are left for requests, fewer than %d: %s",
 			limit, free-queues, leastUnreserved, request(leastUnreserved+queues-free))
+	}
+	if stacks := max(1, r.AccountStacks); limit/stacks < r.Share() {
+		return found(Warning, "the limit is %d, and the settings of %s expect %d: %s, or set accountConcurrency", limit,
+			r.Customer, r.Share()*stacks, request(r.Share()*stacks-limit))
 	}
 	return found(OK, "limit %d, %d left for requests with all queues busy", limit, free-queues)
 }
@@ -227,18 +213,27 @@ func (r run) egress(context.Context) (finding, error) {
 }
 
 func (r run) subscription(ctx context.Context) (finding, error) {
-	topic := r.outputs["AlarmTopicArn"]
+	topic, pages := r.outputs["AlarmTopicArn"], r.outputs["PageTopicArn"]
 	switch {
 	case r.Local():
 		return found(Skipped, "the local system has no one to alarm")
 	case r.AlarmEmail == "":
 		return found(Warning, "no alarm reaches anyone: set alarmEmail of %s in cdk.json", r.Customer)
-	case topic == "":
+	case topic == "" || pages == "":
 		return beforeDeployment, nil
 	}
 	pending, err := r.Pending(ctx, topic)
 	if err != nil {
 		return finding{}, err
+	}
+	paged, err := r.Pending(ctx, pages)
+	if err != nil {
+		return finding{}, err
+	}
+	for _, address := range paged {
+		if !slices.Contains(pending, address) {
+			pending = append(pending, address)
+		}
 	}
 	if len(pending) > 0 {
 		return found(Warning, "no alarm reaches %s: open the link in the message of AWS Notifications to it",

@@ -130,7 +130,7 @@ func ready() *account {
 		secret: `{"fal": {"key": "f"}, "elevenlabs": {"key": "e"}}`,
 		outputs: map[string]map[string]string{
 			"CDKToolkit": {"BootstrapVersion": "28"},
-			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic",
+			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic", "PageTopicArn": "arn:pages",
 				"CanarySecretArn": "arn:canary", "EgressAddresses": "203.0.113.7,203.0.113.8"},
 			"acme-prod-eu-central-1-api": {"ApiId": "a"},
 		},

@@ -69,7 +69,7 @@ func (w *world) verified(domain string) connection.Connection {
 
 // by signs in by a connection.
 func (w *world) by(c connection.Connection, email string) (admission.Admitted, error) {
-	return w.admit.Admit(w.t.Context(), signin.Identity{Issuer: issuer, Subject: c.ID + email, Email: email,
+	return w.admit.Admit(w.t.Context(), signin.Identity{Pool: issuer, Subject: c.ID + email, Email: email,
 		Connection: c.Provider()})
 }
 
@@ -130,7 +130,7 @@ func TestAVerifiedDomainIsItsAccounts(t *testing.T) {
 	other.invite("second@acme.example", auth.Admin)
 	other.invite("third@acme.example", auth.Admin)
 	c := w.verified("acme.example")
-	if _, err := other.admit.Admit(t.Context(), signin.Identity{Issuer: issuer, Subject: "third",
+	if _, err := other.admit.Admit(t.Context(), signin.Identity{Pool: issuer, Subject: "third",
 		Email: "third@acme.example", EmailVerified: true}); !errors.As(err, new(*admission.Refusal)) {
 		t.Errorf("the invitation of before is accepted: %v", err)
 	}
@@ -145,7 +145,7 @@ func TestAVerifiedDomainIsItsAccounts(t *testing.T) {
 			t.Errorf("%s: %+v, %v", email, a, err)
 		}
 	}
-	if _, err := other.admit.Admit(t.Context(), signin.Identity{Issuer: issuer, Subject: "x",
+	if _, err := other.admit.Admit(t.Context(), signin.Identity{Pool: issuer, Subject: "x",
 		Email: "newhire@acme.example", EmailVerified: true}); !errors.As(err, new(*admission.Refusal)) {
 		t.Errorf("the invitation of the other account is accepted: %v", err)
 	}

@@ -67,7 +67,7 @@ func newWorld(t *testing.T) *world {
 // signIn signs in by the pool itself. The name of the subject is the address.
 func (w *world) signIn(email string) people.Person {
 	w.t.Helper()
-	a, err := w.admit.Admit(w.t.Context(), signin.Identity{Issuer: issuer, Subject: email, Email: email,
+	a, err := w.admit.Admit(w.t.Context(), signin.Identity{Pool: issuer, Subject: email, Email: email,
 		EmailVerified: true, Name: "Name of " + email})
 	if err != nil {
 		w.t.Fatal(err)
@@ -161,7 +161,7 @@ func TestAnInvitationEnds(t *testing.T) {
 	w.clock.Add(7 * 24 * time.Hour)
 	before := storetest.Snapshot(t, w.db)
 	var refusal *admission.Refusal
-	_, err := w.admit.Admit(t.Context(), signin.Identity{Issuer: issuer, Subject: "x", Email: "ada@example.com",
+	_, err := w.admit.Admit(t.Context(), signin.Identity{Pool: issuer, Subject: "x", Email: "ada@example.com",
 		EmailVerified: true})
 	if !asRefusal(err, &refusal) || refusal.Reason != admission.Uninvited || storetest.Snapshot(t, w.db) != before {
 		t.Errorf("%v", err)
@@ -326,7 +326,7 @@ func TestARemovedPersonIsOutOnTheNextCall(t *testing.T) {
 	w.as(p).Call(http.MethodDelete, path(w.owner), nil).Refused(t, 401, errs.InvalidAPIKey, "")
 	w.Call(http.MethodDelete, path(p), nil).Into(t, http.StatusOK, &removed)
 	w.Call(http.MethodPatch, path(p), object{"role": "auditor"}).Refused(t, 409, errs.InvalidState, "")
-	if _, err := w.admit.Admit(t.Context(), signin.Identity{Issuer: issuer, Subject: "ada@example.com",
+	if _, err := w.admit.Admit(t.Context(), signin.Identity{Pool: issuer, Subject: "ada@example.com",
 		Email: "ada@example.com", EmailVerified: true}); err == nil {
 		t.Error("signed in again")
 	}

@@ -175,7 +175,7 @@ func TestAnInvitationIsThatOfWhoMayInviteNow(t *testing.T) {
 		t.Helper()
 		before := storetest.Snapshot(t, w.db)
 		var refusal *admission.Refusal
-		_, err := w.admit.Admit(t.Context(), signin.Identity{Issuer: issuer, Subject: email, Email: email,
+		_, err := w.admit.Admit(t.Context(), signin.Identity{Pool: issuer, Subject: email, Email: email,
 			EmailVerified: true})
 		if !asRefusal(err, &refusal) || refusal.Reason != admission.Uninvited || storetest.Snapshot(t, w.db) != before {
 			t.Errorf("%s: %v", email, err)

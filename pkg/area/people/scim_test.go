@@ -106,7 +106,7 @@ func (w *scimWorld) call(token, method, path string, body []byte) (int, map[stri
 // admit signs in by the connection.
 func (w *scimWorld) admit(email string) admission.Admitted {
 	w.t.Helper()
-	a, err := admission.NewService(w.db, w.people, w.clock.Now).Admit(w.t.Context(), signin.Identity{Issuer: "issuer",
+	a, err := admission.NewService(w.db, w.people, w.clock.Now).Admit(w.t.Context(), signin.Identity{Pool: "issuer",
 		Subject: email, Email: email, Connection: w.connection.Provider()})
 	w.ok(err)
 	return a

@@ -122,7 +122,7 @@ func (a *Authorizer) identify(ctx context.Context, token string, req request) (c
 	if err != nil {
 		return c, err
 	}
-	c.hash, c.mode = auth.Subject(a.people.Issuer(), access.Subject), tenant.Live
+	c.hash, c.mode = auth.Subject(a.people.Pool(), access.Subject), tenant.Live
 	switch mode, sent := header(req, auth.ModeHeader); {
 	case sent && mode == string(tenant.Test):
 		c.mode = tenant.Test

@@ -27,7 +27,7 @@ func newPeople(t *testing.T, c credential.Credential) *people {
 	t.Helper()
 	clock := func() time.Time { return now }
 	w := &people{t: t, issuer: signintest.New(clock)}
-	w.table.known = map[string]credential.Credential{auth.Subject(w.issuer.Settings().Issuer, "sub-1"): c}
+	w.table.known = map[string]credential.Credential{auth.Subject(w.issuer.Settings().Pool, "sub-1"): c}
 	w.inner = authorizer.New(&w.table, w.issuer.Verifier(), authorizer.Scopes, clock)
 	return w
 }

@@ -26,11 +26,11 @@ type Verifier struct {
 	now      func() time.Time
 }
 
-// Enabled reports whether there is an issuer.
-func (v *Verifier) Enabled() bool { return v.settings.Issuer != "" }
+// Enabled reports whether there is an issuer, and a name for its people.
+func (v *Verifier) Enabled() bool { return v.settings.Issuer != "" && v.settings.Pool != "" }
 
-// Issuer returns the issuer, or an empty text if there is none.
-func (v *Verifier) Issuer() string { return v.settings.Issuer }
+// Pool returns the name that stored identities have instead of the issuer's.
+func (v *Verifier) Pool() string { return v.settings.Pool }
 
 // Access has the claims of a person's access token.
 type Access struct {
@@ -42,7 +42,7 @@ type Access struct {
 
 // Identity has the claims of a person's ID token.
 type Identity struct {
-	Issuer        string
+	Pool          string
 	Subject       string
 	Email         string
 	EmailVerified bool
@@ -138,7 +138,7 @@ func (v *Verifier) Identity(ctx context.Context, token, nonce string) (Identity,
 		return Identity{}, fmt.Errorf("%w: use, audience or nonce", ErrInvalid)
 	}
 	id := Identity{
-		Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name,
+		Pool: v.settings.Pool, Subject: c.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name,
 		Connection: c.Connection,
 		Groups:     c.Groups, ExpiresAt: c.Expiry.Time(),
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
 	"github.com/content-automation/api/pkg/auth/signin/signintest"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -54,6 +55,26 @@ func TestAnAccessToken(t *testing.T) {
 	}
 	if n := issuer.Fetches.Load(); n != 1 {
 		t.Errorf("the keys were fetched %d times", n)
+	}
+}
+
+// The pool of another region has another issuer. Whoever has the same name there is the same person.
+func TestAPersonOfAPoolThatHasMoved(t *testing.T) {
+	issuer, v, c := start(t)
+	moved := issuer.Settings()
+	moved.Issuer = "https://issuer.example/moved"
+	there := signin.NewWith(moved, &http.Client{Transport: issuer}, c.now)
+	if auth.Subject(there.Pool(), "sub-1") != auth.Subject(v.Pool(), "sub-1") || there.Pool() == "" {
+		t.Errorf("the pools are %q and %q", v.Pool(), there.Pool())
+	}
+	// Its tokens are of the new issuer only.
+	if _, err := there.Access(t.Context(), issuer.Access("sub-1")); !errors.Is(err, signin.ErrInvalid) {
+		t.Errorf("a token of the old issuer: %v", err)
+	}
+	nameless := issuer.Settings()
+	nameless.Pool = ""
+	if signin.New(nameless, c.now).Enabled() {
+		t.Error("people of a pool without a name may sign in")
 	}
 }
 

@@ -54,7 +54,10 @@ type Needs struct {
 // SignIn has the OpenID Connect issuer that people of the account area sign in with. Without an issuer nobody signs in.
 type SignIn struct {
 	// Issuer is compared with the tokens exactly.
-	Issuer   string `env:"SIGN_IN_ISSUER"`
+	Issuer string `env:"SIGN_IN_ISSUER"`
+	// Pool is the name that stored identities have instead of the issuer's, which contains its region: the same people
+	// may sign in at another issuer one day, after a move to another region or to a replicated pool. It never changes.
+	Pool     string `env:"SIGN_IN_POOL"`
 	ClientID string `env:"SIGN_IN_CLIENT_ID"`
 	// KeysURL has the issuer's keys as a JSON Web Key Set. The other URLs are its endpoints.
 	KeysURL      string `env:"SIGN_IN_JWKS_URL"`

@@ -175,7 +175,7 @@ func (s *Service) confined(f *found, r *person.Record) string {
 
 // find reads all that an admission is based on.
 func (s *Service) find(ctx context.Context, who signin.Identity) (*found, error) {
-	f := &found{Identity: who, hash: auth.Subject(who.Issuer, who.Subject)}
+	f := &found{Identity: who, hash: auth.Subject(who.Pool, who.Subject)}
 	keys := []store.Key{credential.SecretKey(f.hash)}
 	if email, err := person.Address(who.Email, ""); err == nil {
 		f.email = email

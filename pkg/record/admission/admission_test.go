@@ -119,12 +119,12 @@ func (w *world) invite(account tenant.Account, email string, role auth.Role) per
 
 // native is the identity of a person of the pool.
 func native(email string) signin.Identity {
-	return signin.Identity{Issuer: issuer, Subject: "native " + email, Email: email, EmailVerified: true, Name: "Ada"}
+	return signin.Identity{Pool: issuer, Subject: "native " + email, Email: email, EmailVerified: true, Name: "Ada"}
 }
 
 // federated is the identity of a person who comes by a connection. Providers may claim any verified address.
 func federated(c connection.Connection, email string, groups ...string) signin.Identity {
-	return signin.Identity{Issuer: issuer, Subject: c.ID + " " + email, Email: email, EmailVerified: true, Name: "Ada",
+	return signin.Identity{Pool: issuer, Subject: c.ID + " " + email, Email: email, EmailVerified: true, Name: "Ada",
 		Connection: c.Provider(), Groups: groups}
 }
 

@@ -21,6 +21,9 @@ import (
 // Client is the id of the client that the issuer knows.
 const Client = "console-client"
 
+// Pool is the name that stored identities have instead of the issuer's.
+const Pool = "acme-prod"
+
 // Issuer signs tokens.
 type Issuer struct {
 	now func() time.Time
@@ -67,7 +70,7 @@ func (i *Issuer) RoundTrip(*http.Request) (*http.Response, error) {
 
 // Settings returns the settings of a verifier for this issuer.
 func (i *Issuer) Settings() signin.Settings {
-	return signin.Settings{Issuer: URL, ClientID: Client, KeysURL: URL + "/.well-known/jwks.json"}
+	return signin.Settings{Issuer: URL, Pool: Pool, ClientID: Client, KeysURL: URL + "/.well-known/jwks.json"}
 }
 
 // Verifier returns a verifier for this issuer.

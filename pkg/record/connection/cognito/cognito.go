@@ -61,29 +61,22 @@ func (p *Pool) SetProvider(ctx context.Context, name string, of connection.Provi
 	if err != nil {
 		return refused(err)
 	}
-	return p.offer(ctx, func(names []string) []string {
-		if slices.Contains(names, name) {
-			return names
-		}
-		return append(names, name)
-	})
+	return p.offer(ctx, "")
 }
 
 // RemoveProvider removes a provider. Removing an unknown one has no effect.
 func (p *Pool) RemoveProvider(ctx context.Context, name string) error {
-	err := p.offer(ctx, func(names []string) []string {
-		return slices.DeleteFunc(names, func(n string) bool { return n == name })
-	})
-	if err != nil {
+	if err := p.offer(ctx, name); err != nil {
 		return err
 	}
-	_, err = p.client.DeleteIdentityProvider(ctx, &cognito.DeleteIdentityProviderInput{UserPoolId: &p.pool,
+	_, err := p.client.DeleteIdentityProvider(ctx, &cognito.DeleteIdentityProviderInput{UserPoolId: &p.pool,
 		ProviderName: &name})
 	var unknown *types.ResourceNotFoundException
-	if errors.As(err, &unknown) {
-		return nil
+	if err != nil && !errors.As(err, &unknown) {
+		return refused(err)
 	}
-	return refused(err)
+	// Another call may have offered it once more before it was deleted.
+	return p.offer(ctx, "")
 }
 
 // Forget deletes the people with an e-mail address, those of the pool itself and those of providers, and returns their
@@ -111,44 +104,63 @@ func (p *Pool) Forget(ctx context.Context, email string) (deleted int, err error
 
 // OfferAll lets the client use every provider of the pool. The template of the client names none of them, so that an
 // update by the template leaves only the pool's own people.
-func (p *Pool) OfferAll(ctx context.Context) error {
-	all := []string{"COGNITO"}
+func (p *Pool) OfferAll(ctx context.Context) error { return p.offer(ctx, "") }
+
+// native is the name of the pool's own people among the providers of a client.
+const native = "COGNITO"
+
+// providers returns the names of the pool's own people and of all its providers but one, sorted.
+func (p *Pool) providers(ctx context.Context, except string) ([]string, error) {
+	all := []string{native}
 	pages := cognito.NewListIdentityProvidersPaginator(p.client,
 		&cognito.ListIdentityProvidersInput{UserPoolId: &p.pool})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return refused(err)
+			return nil, refused(err)
 		}
 		for _, one := range page.Providers {
-			all = append(all, aws.ToString(one.ProviderName))
-		}
-	}
-	return p.offer(ctx, func(names []string) []string {
-		for _, name := range all {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+			if name := aws.ToString(one.ProviderName); name != except {
+				all = append(all, name)
 			}
 		}
-		return names
-	})
+	}
+	slices.Sort(all)
+	return all, nil
 }
 
-// offer changes the providers that people may choose. An update of a client replaces all of its settings.
-func (p *Pool) offer(ctx context.Context, change func([]string) []string) error {
-	out, err := p.client.DescribeUserPoolClient(ctx, &cognito.DescribeUserPoolClientInput{UserPoolId: &p.pool,
-		ClientId: &p.appName})
-	if err != nil {
-		return refused(err)
+// offers bounds the updates of a client by one call, of which each but the first mends that of another call.
+const offers = 5
+
+// offer lets people choose the providers of the pool, except one that is about to go. Cognito has no condition for an
+// update, and the later of two calls would undo the earlier. So each call asks again after its own update, and mends
+// what another call, which had asked before, has written meanwhile: whoever writes last sees all providers.
+func (p *Pool) offer(ctx context.Context, except string) error {
+	for range offers {
+		want, err := p.providers(ctx, except)
+		if err != nil {
+			return err
+		}
+		out, err := p.client.DescribeUserPoolClient(ctx, &cognito.DescribeUserPoolClientInput{UserPoolId: &p.pool,
+			ClientId: &p.appName})
+		if err != nil {
+			return refused(err)
+		}
+		have := slices.Sorted(slices.Values(out.UserPoolClient.SupportedIdentityProviders))
+		if slices.Equal(have, want) {
+			return nil
+		}
+		if err := p.update(ctx, out.UserPoolClient, want); err != nil {
+			return err
+		}
 	}
-	c := out.UserPoolClient
-	before := slices.Clone(c.SupportedIdentityProviders)
-	after := change(slices.Clone(before))
-	if slices.Equal(before, after) {
-		return nil
-	}
-	_, err = p.client.UpdateUserPoolClient(ctx, &cognito.UpdateUserPoolClientInput{
-		UserPoolId: c.UserPoolId, ClientId: c.ClientId, ClientName: c.ClientName, SupportedIdentityProviders: after,
+	return errs.New(errs.ProviderUnavailable, "Others set providers up at the same time. Try again in a minute.")
+}
+
+// update sets the providers of a client. An update replaces all of its settings.
+func (p *Pool) update(ctx context.Context, c *types.UserPoolClientType, providers []string) error {
+	_, err := p.client.UpdateUserPoolClient(ctx, &cognito.UpdateUserPoolClientInput{
+		UserPoolId: c.UserPoolId, ClientId: c.ClientId, ClientName: c.ClientName, SupportedIdentityProviders: providers,
 		CallbackURLs: c.CallbackURLs, LogoutURLs: c.LogoutURLs, DefaultRedirectURI: c.DefaultRedirectURI,
 		AllowedOAuthFlows: c.AllowedOAuthFlows, AllowedOAuthScopes: c.AllowedOAuthScopes,
 		AllowedOAuthFlowsUserPoolClient: aws.ToBool(c.AllowedOAuthFlowsUserPoolClient),

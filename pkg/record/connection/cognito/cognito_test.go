@@ -32,6 +32,8 @@ type service struct {
 	refuse    string // exception of the next call
 	people    []object
 	deleted   []string
+	// meanwhile is called once while an update of the client is on its way.
+	meanwhile func()
 }
 
 // ServeHTTP answers one call of AWS's JSON protocol.
@@ -93,6 +95,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case "DescribeUserPoolClient":
 		out["UserPoolClient"] = s.client
 	case "UpdateUserPoolClient":
+		if f := s.meanwhile; f != nil {
+			s.meanwhile = nil
+			f()
+		}
 		s.client = in
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
@@ -162,8 +168,9 @@ func TestAProviderIsOffered(t *testing.T) {
 	if !reflect.DeepEqual(s.client, want) {
 		t.Errorf("the client is\n%v, want\n%v", s.client, want)
 	}
-	if want := []string{"CreateIdentityProvider", "DescribeUserPoolClient", "UpdateUserPoolClient",
-		"CreateIdentityProvider", "UpdateIdentityProvider", "DescribeUserPoolClient"}; !slices.Equal(s.calls, want) {
+	asks := []string{"ListIdentityProviders", "DescribeUserPoolClient"}
+	if want := slices.Concat([]string{"CreateIdentityProvider"}, asks, []string{"UpdateUserPoolClient"}, asks,
+		[]string{"CreateIdentityProvider", "UpdateIdentityProvider"}, asks); !slices.Equal(s.calls, want) {
 		t.Errorf("the calls were %v", s.calls)
 	}
 	for range 2 {
@@ -173,6 +180,33 @@ func TestAProviderIsOffered(t *testing.T) {
 	}
 	if !reflect.DeepEqual(s.client["SupportedIdentityProviders"], []any{"COGNITO"}) || len(s.providers) != 0 {
 		t.Errorf("%v, %v", s.client, s.providers)
+	}
+}
+
+// The update of one call arrives after that of another, which it does not know.
+func TestTwoSetUpsAtOnceLoseNoProvider(t *testing.T) {
+	s, p := start(t)
+	s.meanwhile = func() {
+		if err := p.SetProvider(t.Context(), "entra", okta); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := p.SetProvider(t.Context(), "okta", okta); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.client["SupportedIdentityProviders"]; !reflect.DeepEqual(got, []any{"COGNITO", "entra", "okta"}) {
+		t.Errorf("people may choose %v", got)
+	}
+	s.meanwhile = func() {
+		if err := p.RemoveProvider(t.Context(), "entra"); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := p.SetProvider(t.Context(), "google", okta); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.client["SupportedIdentityProviders"]; !reflect.DeepEqual(got, []any{"COGNITO", "google", "okta"}) {
+		t.Errorf("after a removal people may choose %v", got)
 	}
 }
 
