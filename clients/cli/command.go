@@ -88,7 +88,7 @@ func (t *target) sender(w machine) (*forward.Sender, error) {
 	if made {
 		var err error
 		if secret, err = forward.NewSecret(w.random); err != nil {
-			return nil, failure{err}
+			return nil, failure{error: err}
 		}
 	}
 	s, err := forward.New(t.address, secret, w.now)

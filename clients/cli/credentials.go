@@ -49,10 +49,10 @@ func (w machine) credentials() (c credentials, err error) {
 		return c, errNoCredentials
 	}
 	if err != nil {
-		return c, failure{fmt.Errorf("read the credentials: %w", err)}
+		return c, failure{error: fmt.Errorf("read the credentials: %w", err)}
 	}
 	if err := json.Unmarshal(text, &c); err != nil || c.APIKey == "" || c.BaseURL == "" {
-		return c, failure{fmt.Errorf("%s is damaged: remove it, and run '%s login'", file, w.called())}
+		return c, failure{error: fmt.Errorf("%s is damaged: remove it, and run '%s login'", file, w.called())}
 	}
 	return c, nil
 }
@@ -105,7 +105,7 @@ func (w machine) access(key, base string) (string, string, error) {
 			return "", "", fmt.Errorf("the login is for %s, not for %s: run '%s logout' and '%s login', or give an API key "+
 				"in SVC_API_KEY or by --api-key", c.BaseURL, base, w.called(), w.called())
 		case !w.now().Before(c.ExpiresAt):
-			return "", "", failure{fmt.Errorf("the login has expired: run '%s login'", w.called())}
+			return "", "", failure{error: fmt.Errorf("the login has expired: run '%s login'", w.called())}
 		}
 		key, base = c.APIKey, c.BaseURL
 	}

@@ -84,7 +84,7 @@ func (l *listening) run(ctx context.Context) error {
 		fmt.Fprintf(l.notes, "Ended. Forwarded: %d, not accepted: %d.\n", l.forwarded, l.lost)
 		return nil
 	}
-	return failure{err}
+	return failure{error: err}
 }
 
 // follow sends events from start on. Without a start, it begins ago before the present by the

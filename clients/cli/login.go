@@ -110,33 +110,33 @@ func login(ctx context.Context, w machine, base string, open bool) error {
 	kept, err := w.credentials()
 	switch {
 	case err == nil && w.now().Before(kept.ExpiresAt):
-		return failure{fmt.Errorf("there is a login for %s: run '%s logout' first", kept.BaseURL, w.called())}
+		return failure{error: fmt.Errorf("there is a login for %s: run '%s logout' first", kept.BaseURL, w.called())}
 	case err != nil && !errors.Is(err, errNoCredentials):
 		return err
 	}
 	if _, err := w.credentialsFile(); err != nil {
-		return failure{err}
+		return failure{error: err}
 	}
 	verifier, err := w.randomText()
 	if err != nil {
-		return failure{err}
+		return failure{error: err}
 	}
 	state, err := w.randomText()
 	if err != nil {
-		return failure{err}
+		return failure{error: err}
 	}
 	ctx, cancel := context.WithTimeout(ctx, loginPatience)
 	defer cancel()
 	code, err := w.confirmed(ctx, base, state, verifier, open)
 	if err != nil {
-		return failure{err}
+		return failure{error: err}
 	}
 	c, err := w.redeem(ctx, base, code, verifier)
 	if err == nil {
 		err = w.keep(c)
 	}
 	if err != nil {
-		return failure{fmt.Errorf("%w; if a key was created, revoke it at %s/settings/api-keys", err, base)}
+		return failure{error: fmt.Errorf("%w; if a key was created, revoke it at %s/settings/api-keys", err, base)}
 	}
 	fmt.Fprintf(w.out, "Signed in to %s. The key %s (%s) works until %s.\n", base, c.KeyID, c.Mode,
 		c.ExpiresAt.UTC().Format(time.DateOnly))
@@ -261,7 +261,7 @@ func logout(ctx context.Context, w machine) error {
 	}
 	client, err := newClient(w, c.APIKey, c.BaseURL)
 	if err != nil {
-		return failure{err}
+		return failure{error: err}
 	}
 	revoked := client.Do(ctx, http.MethodDelete, "/v1/api-keys/"+url.PathEscape(c.KeyID), nil, nil, nil)
 	var refused *contentautomation.Error
@@ -270,17 +270,17 @@ func logout(ctx context.Context, w machine) error {
 		(refused.Status == http.StatusUnauthorized || refused.Status == http.StatusNotFound)
 	narrow := refused != nil && refused.Code == "insufficient_scope"
 	if !gone && !narrow {
-		return failure{fmt.Errorf("the key is not revoked, and the login remains: %w", revoked)}
+		return failure{error: fmt.Errorf("the key is not revoked, and the login remains: %w", revoked)}
 	}
 	file, err := w.credentialsFile()
 	if err == nil {
 		err = os.Remove(file)
 	}
 	if err != nil {
-		return failure{fmt.Errorf("remove the credentials: %w", err)}
+		return failure{error: fmt.Errorf("remove the credentials: %w", err)}
 	}
 	if narrow {
-		return failure{fmt.Errorf("the key is removed from this machine, but it may not revoke itself: revoke it at "+
+		return failure{error: fmt.Errorf("the key is removed from this machine, but it may not revoke itself: revoke it at "+
 			"%s/settings/api-keys: %w", c.BaseURL, revoked)}
 	}
 	fmt.Fprintf(w.out, "Signed out of %s. The key %s does not work any more.\n", c.BaseURL, c.KeyID)

@@ -52,10 +52,10 @@ func (c *calling) tail(ctx context.Context, client *contentautomation.Client) er
 		var raw []json.RawMessage
 		var data json.RawMessage
 		if err := client.Do(ctx, http.MethodGet, "/v1/audit-log", query, nil, &data); err != nil {
-			return failure{err}
+			return failure{error: err}
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return failure{fmt.Errorf("the audit log cannot be read: %w", err)}
+			return failure{error: fmt.Errorf("the audit log cannot be read: %w", err)}
 		}
 		_ = json.Unmarshal(data, &raw)
 		for i := len(page) - 1; i >= 0; i-- {

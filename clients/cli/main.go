@@ -4,11 +4,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+
+	contentautomation "github.com/content-automation/api/clients/go"
 )
 
 func main() {
@@ -28,7 +31,7 @@ func run(ctx context.Context, args []string, w machine) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &failed):
-		fmt.Fprintf(w.notes, "%s: %v\n", w.called(), err)
+		failed.write(w)
 		return statusOf(err)
 	default:
 		fmt.Fprintf(w.notes, "%s: %v\nRun '%s --help' for help.\n", w.called(), err, cmd.CommandPath())
@@ -37,7 +40,32 @@ func run(ctx context.Context, args []string, w machine) int {
 }
 
 // failure is an error that is not in the command line.
-type failure struct{ error }
+type failure struct {
+	error
+	// json has the error written as JSON, as the answers of the call are.
+	json bool
+}
+
+// write writes the error with all its details, to the output for errors.
+func (f failure) write(w machine) {
+	var api *contentautomation.Error
+	if !errors.As(f.error, &api) {
+		fmt.Fprintf(w.notes, "%s: %v\n", w.called(), f.error)
+		return
+	}
+	if f.json {
+		out := json.NewEncoder(w.notes)
+		out.SetEscapeHTML(false)
+		_ = out.Encode(map[string]any{"request_id": api.RequestID, "error": map[string]any{"status": api.Status,
+			"code": api.Code, "type": api.Type, "message": api.Message, "param": api.Param, "details": api.Details,
+			"context": api.Context, "doc_url": api.DocURL}}) // nothing can be done about a closed output
+		return
+	}
+	fmt.Fprintf(w.notes, "%s: %v\n", w.called(), f.error)
+	for _, d := range api.Details {
+		fmt.Fprintf(w.notes, "  %s: %s\n", d.Param, d.Message)
+	}
+}
 
 // Unwrap returns the cause.
 func (f failure) Unwrap() error { return f.error }

@@ -16,7 +16,7 @@ func manCommand() *cobra.Command {
 			root.DisableAutoGenTag = true
 			header := &doc.GenManHeader{Title: root.Name(), Section: "1", Source: "Content-Automation API"}
 			if err := doc.GenManTree(root, header, args[0]); err != nil {
-				return failure{fmt.Errorf("man: %w", err)}
+				return failure{error: fmt.Errorf("man: %w", err)}
 			}
 			return nil
 		},

@@ -27,7 +27,7 @@ func mcpCommand(w machine) *cobra.Command {
 			base = strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1")
 			err = mcp.Stdio(cmd.Context(), cmd.InOrStdin(), w.out, base, key, w.now)
 			if err != nil && cmd.Context().Err() == nil {
-				return failure{err}
+				return failure{error: err}
 			}
 			return nil
 		},

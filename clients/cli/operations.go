@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	contentautomation "github.com/content-automation/api/clients/go"
+	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 // group has the operations of a resource.
@@ -56,7 +57,7 @@ type calling struct {
 // operationCommands returns a command for each resource, with one for each operation.
 func operationCommands(w machine) (all []*cobra.Command) {
 	for _, g := range groups {
-		parent := &cobra.Command{Use: g.name, Short: g.doc, GroupID: "operations"}
+		parent := &cobra.Command{Use: g.name, Short: g.doc, GroupID: "operations", Args: noOther, RunE: showHelp}
 		for _, o := range g.operations {
 			parent.AddCommand((&calling{machine: w, operation: o}).command())
 			if o.ends != nil {
@@ -67,6 +68,20 @@ func operationCommands(w machine) (all []*cobra.Command) {
 	}
 	return all
 }
+
+// noOther refuses a word after a group that is none of its commands. Without a word the group shows its help.
+func noOther(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var known []string
+	for _, sub := range cmd.Commands() {
+		known = append(known, sub.Name())
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), nearest.NearestHint(args[0], known))
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 func (c *calling) command() *cobra.Command {
 	cmd := c.bare(c.name, c.summary, c.doc+"\n\nIt calls "+c.method+" "+c.path+".")
@@ -105,7 +120,7 @@ func (c *calling) waitCommand() *cobra.Command {
 		raw, err := client.Wait(cmd.Context(), path, c.ends.member, c.ends.done, c.ends.failed,
 			contentautomation.Until(c.until...))
 		if err != nil {
-			return failure{err}
+			return failure{err, c.json}
 		}
 		return c.print(raw)
 	}
@@ -203,23 +218,49 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 	if c.match != "" {
 		options = append(options, contentautomation.WithIfMatch(`"`+strings.Trim(c.match, `"`)+`"`))
 	}
+	var all []json.RawMessage // of --all with --json, which is one array
 	for {
 		var raw json.RawMessage
 		if err := client.Do(cmd.Context(), c.method, path, query, body, &raw, options...); err != nil {
-			return failure{err}
-		}
-		if err := c.print(raw); err != nil {
-			return err
+			if len(all) > 0 && c.all && c.json { // what was read is worth having
+				_ = c.printAll(all)
+			}
+			return failure{err, c.json}
 		}
 		var page struct {
-			Next *string `json:"next_cursor"`
+			Data []json.RawMessage `json:"data"`
+			Next *string           `json:"next_cursor"`
 		}
-		_ = json.Unmarshal(response.Body, &page)
-		if !c.all || page.Next == nil || *page.Next == query.Get("cursor") {
+		_ = json.Unmarshal(response.Body, &page) // an answer that is no list has no pages
+		last := !c.all || page.Next == nil || *page.Next == query.Get("cursor")
+		if all = append(all, page.Data...); !c.all || !c.json {
+			err = c.print(raw)
+		} else if last {
+			err = c.printAll(all)
+		}
+		if err != nil {
+			return err
+		}
+		if last {
+			if page.Next != nil {
+				fmt.Fprintf(c.notes, "There are more: use --all, or --cursor %s\n", *page.Next)
+			}
 			return nil
 		}
 		query.Set("cursor", *page.Next)
 	}
+}
+
+// printAll prints the elements of all pages of a list as one array.
+func (c *calling) printAll(all []json.RawMessage) error {
+	if all == nil {
+		all = []json.RawMessage{}
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return failure{err, true}
+	}
+	return c.print(raw)
 }
 
 // bodyOf returns the body: that of the flag body, with the members that have flags of their own.
@@ -293,7 +334,7 @@ func (c *calling) print(raw json.RawMessage) error {
 	}
 	var one map[string]any
 	if err := json.Unmarshal(raw, &one); err != nil {
-		return failure{err}
+		return failure{err, c.json}
 	}
 	for _, name := range slices.Sorted(maps.Keys(one)) {
 		if text := show(one[name]); text != "" {

@@ -166,10 +166,59 @@ func TestACallWithoutAKeyOrWithAWrongLineIsRefused(t *testing.T) {
 		{"--body must be a JSON object", env, []string{"factories", "create", "--body", "[1]"}},
 		{"unknown flag: --nam", env, []string{"factories", "create", "--nam", "x"}},
 		{"accepts 1 arg(s)", env, []string{"factories", "get"}},
+		{`unknown command "lst" for "cli content"; did you mean list?`, env, []string{"content", "lst"}},
 	} {
 		if code, _, notes := play(c.env, c.args...); code != 2 || !strings.Contains(notes, c.want) {
 			t.Errorf("%v: %d %s", c.args, code, notes)
 		}
+	}
+}
+
+func TestAllPagesAreOneDocument(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		page, next := `{"id":"fac_1"},{"id":"fac_2"}`, `"c1"`
+		if req.URL.Query().Get("cursor") == "c1" {
+			page, next = `{"id":"fac_3"}`, "null"
+		}
+		fmt.Fprint(w, `{"data":[`+page+`],"error":null,"next_cursor":`+next+`,"request_id":"r"}`)
+	}))
+	t.Cleanup(server.Close)
+	env := map[string]string{"BASE_URL": server.URL, "SVC_API_KEY": faults.Key}
+	var all []map[string]any
+	code, out, notes := play(env, "factories", "list", "--all", "--json")
+	if err := json.Unmarshal([]byte(out), &all); code != 0 || err != nil || len(all) != 3 || notes != "" {
+		t.Errorf("%d %s: %s, %v", code, out, notes, err)
+	}
+	code, out, notes = play(env, "factories", "list", "--json")
+	if err := json.Unmarshal([]byte(out), &all); code != 0 || err != nil || len(all) != 2 ||
+		!strings.Contains(notes, "--cursor c1") {
+		t.Errorf("%d %s: %s, %v", code, out, notes, err)
+	}
+}
+
+func TestARefusalIsShownWithAllItsDetails(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		fmt.Fprint(w, `{"data":null,"error":{"code":"validation_failed","type":"invalid_request_error","message":"/name: is `+
+			`required (and 1 more; see details)","param":"/name","details":[{"param":"/name","message":"is required"},`+
+			`{"param":"/type","message":"is required"}],"doc_url":"https://api.example.com/errors"},"request_id":"r"}`)
+	}))
+	t.Cleanup(server.Close)
+	env := map[string]string{"BASE_URL": server.URL, "SVC_API_KEY": faults.Key}
+	code, out, notes := play(env, "factories", "create", "--name", "x")
+	if code != 4 || out != "" || !strings.Contains(notes, "\n  /type: is required\n") {
+		t.Errorf("%d %s: %s", code, out, notes)
+	}
+	var shown struct {
+		Error struct {
+			Code    string
+			Details []struct{ Param string }
+		}
+	}
+	code, out, notes = play(env, "factories", "create", "--name", "x", "--json")
+	if err := json.Unmarshal([]byte(notes), &shown); code != 4 || out != "" || err != nil ||
+		shown.Error.Code != "validation_failed" || len(shown.Error.Details) != 2 {
+		t.Errorf("%d %s: %s, %v", code, out, notes, err)
 	}
 }
 

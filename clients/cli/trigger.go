@@ -55,7 +55,7 @@ func trigger(ctx context.Context, w machine, to *target, types []string) error {
 	for _, t := range types {
 		id, body, err := sample.Event(t, w.now())
 		if err != nil {
-			return failure{err}
+			return failure{error: err}
 		}
 		answer, err := sender.Send(ctx, id, body)
 		if ctx.Err() != nil {
@@ -67,7 +67,7 @@ func trigger(ctx context.Context, w machine, to *target, types []string) error {
 		}
 	}
 	if refused > 0 {
-		return failure{fmt.Errorf("%d of %d samples were not answered with 2xx", refused, len(types))}
+		return failure{error: fmt.Errorf("%d of %d samples were not answered with 2xx", refused, len(types))}
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func printSamples(w machine, types []string) error {
 	for _, t := range types {
 		_, body, err := sample.Event(t, w.now())
 		if err != nil {
-			return failure{err}
+			return failure{error: err}
 		}
 		fmt.Fprintf(w.out, "%s\n", body)
 	}
