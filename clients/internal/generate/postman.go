@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -30,6 +31,8 @@ type step struct {
 	Until []string
 	// Allowed are the statuses that are right, if there are several.
 	Allowed []int
+	// EndUnless is the variable that must be true for the run to go on after the step.
+	EndUnless string `json:"end_unless"`
 }
 
 //go:embed steps.json
@@ -122,7 +125,8 @@ func writePostman(_ string, f *form.Form, all map[string][]byte) error {
 			"_postman_variable_scope": "environment", "values": []object{
 				{"key": "baseUrl", "value": e.url, "type": "default", "enabled": true},
 				{"key": "apiKey", "value": "", "type": "secret", "enabled": true},
-				{"key": "webhookUrl", "value": e.hook, "type": "default", "enabled": true}}}
+				{"key": "webhookUrl", "value": e.hook, "type": "default", "enabled": true},
+				{"key": "allowReset", "value": "false", "type": "default", "enabled": true}}}
 		if all["postman/"+e.file+".postman_environment.json"], err = encode(environment, "  "); err != nil {
 			return err
 		}
@@ -137,7 +141,8 @@ func event(when, script string) object {
 // stable returns an id that is the same in each run.
 func stable(name string) string {
 	h := sha256.Sum256([]byte("content-automation " + name))
-	return fmt.Sprintf("%x-%x-4%x-8%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])[:36]
+	x := hex.EncodeToString(h[:16])
+	return x[:8] + "-" + x[8:12] + "-4" + x[13:16] + "-8" + x[17:20] + "-" + x[20:]
 }
 
 func encode(v any, indent string) ([]byte, error) {
@@ -219,6 +224,9 @@ func script(_ int, s step, o form.Operation) string {
 			"\npm.collectionVariables.set('tries', done ? 0 : tries + 1);"+
 			"\nif (!done && tries < 60) setTimeout(() => pm.execution.setNextRequest(pm.info.requestId), pm.variables.get('pause') || 1000);"+
 			"\nelse pm.test('the work has ended', () => pm.expect(done, state).to.be.true);", strings.Join(s.Until, "', '"))
+	}
+	if s.EndUnless != "" {
+		text += fmt.Sprintf("\nif (pm.variables.get('%s') !== 'true') pm.execution.setNextRequest(null);", s.EndUnless)
 	}
 	return text
 }

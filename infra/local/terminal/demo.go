@@ -21,8 +21,8 @@ const demoCredits = 100_000
 type Demo struct{ Account, Test, Live string }
 
 // NewDemo makes the demo account on the enterprise plan, with credits, and with one key of each kind that has all
-// permissions. Connections of social accounts may return to the pages of the API at base, if it is an address for browsers:
-// https, or http on this machine.
+// permissions. Connections of social accounts may return to the pages of the API at base, if it is an address for
+// browsers: https, or http on this machine.
 func NewDemo(ctx context.Context, db *store.DB, base string, now func() time.Time) (Demo, error) {
 	accounts := account.NewService(db, now)
 	keys := apikey.NewService(db, accounts, now, rand.Reader)

@@ -42,6 +42,8 @@ type Entry struct {
 	//
 	// FactoryID and the metadata are those of the subject at the time when the work was accepted.
 	FactoryID *string `json:"factory_id"`
+	// Profile whose work was paid for. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
 	// Id of the resource that was paid for, or of the account.
 	Subject string `json:"subject" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	// State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you
@@ -76,7 +78,7 @@ func newEntry(now time.Time, account tenant.Account, kind, subject string, about
 	}
 	owner := tenant.Of(account, tenant.Live).Of(profile)
 	e := Entry{Resource: resource.New(id.New(id.LedgerEntry, now), now, about.Metadata), Kind: kind, Credits: credits,
-		Subject: subject}
+		Subject: subject, ProfileID: owner.ProfileID()}
 	filters := map[string]string{"kind": kind}
 	if about.FactoryID != "" {
 		e.FactoryID, filters["factory"] = &about.FactoryID, about.FactoryID
