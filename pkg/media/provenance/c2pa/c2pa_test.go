@@ -205,6 +205,32 @@ func TestAChangedFileIsInvalid(t *testing.T) {
 	}
 }
 
+// A part whose manifest is broken, or whose format the library does not know, is named and stops nothing.
+func TestAnIngredientThatCannotBeReadIsNamed(t *testing.T) {
+	l, s := library(t), signer(t)
+	photo, err := os.ReadFile(build(t, "jpg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := append([]byte{0xff, 0xeb, 0, 60}, append([]byte("JP\x00\x01\x00\x00\x00\x01\x00\x00\x00\x32jumb\x00\x00\x00\x10jumdc2pa"),
+		make([]byte, 26)...)...)
+	broken := slices.Concat(photo[:2], garbage, photo[2:])
+	claim := provenance.Claim{Title: "a", Source: provenance.Generated, Ingredients: []provenance.Ingredient{
+		{Title: "broken", MIMEType: "image/jpeg", Relation: provenance.Component, File: bytes.NewReader(broken)},
+		{Title: "unknown", MIMEType: "audio/aac", Relation: provenance.Component, File: strings.NewReader("no sound")},
+		{Title: "whole", MIMEType: "image/jpeg", Relation: provenance.Component, File: bytes.NewReader(photo)},
+	}}
+	r := read(t, l, signed(t, l, s, "jpg", claim), c2pa.Anchor(s.Chain))
+	if r.Signature != provenance.Valid {
+		t.Errorf("%+v", r)
+	}
+	for _, name := range []string{"broken", "unknown", "whole"} {
+		if !slices.Contains(r.Facts, provenance.Fact{Kind: "ingredient", Name: name, As: "componentOf"}) {
+			t.Errorf("the manifest has no ingredient %s: %+v", name, r.Facts)
+		}
+	}
+}
+
 func TestAFileWithoutAManifestHasNoSignature(t *testing.T) {
 	l := library(t)
 	for ext := range files {
