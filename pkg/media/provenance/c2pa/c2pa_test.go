@@ -329,3 +329,32 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// What a signature takes of a picture and of a video, in the sizes in which they are published.
+func BenchmarkSign(b *testing.B) {
+	l, s := library(b), signer(b)
+	for ext, args := range map[string][]string{
+		"jpg": {"-f", "lavfi", "-i", "testsrc2=s=1080x1350", "-frames:v", "1"},
+		"mp4": {"-f", "lavfi", "-i", "testsrc2=s=1080x1920:d=20", "-c:v", "libx264", "-preset", "ultrafast", "-b:v", "4M",
+			"-movflags", "+faststart"},
+	} {
+		path := filepath.Join(b.TempDir(), "a."+ext)
+		if out, err := exec.CommandContext(b.Context(), filepath.Join(tools, "ffmpeg"), append(append([]string{"-v",
+			"error", "-y"}, args...), path)...).CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+		to, err := os.Create(filepath.Join(b.TempDir(), "to"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(ext, func(b *testing.B) {
+			for b.Loop() {
+				claim := provenance.Claim{Title: "final", Source: provenance.Generated, Models: []provenance.Model{flux}}
+				if err := l.Sign(b.Context(), s, claim, files[ext].mime, opened(b, path), to); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		_ = to.Close()
+	}
+}
