@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/infra/measure/metered"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/task"
 )
@@ -101,6 +102,11 @@ var homes = map[metered.Place]home{
 	inTable(event.Kind):                   {},
 	inTable("content_item"):               {},
 	inTable("answer"):                     {},
+	// One for each hash, and for each resource.
+	inTable(generate.RegisterKind):              {},
+	inIndex("by_parent", generate.RegisterKind): {},
+	inTable(generate.LikenessKind):              {},
+	inIndex("by_parent", generate.LikenessKind): {},
 }
 
 // limit is a limit that is reached at some number of calls a second.

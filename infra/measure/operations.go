@@ -76,7 +76,8 @@ const (
 // and read from the table, because the index lags. The template of an automation is checked as an item would be, with
 // its factory and accounts. Best times read the items after their factory. A
 // list of keys reads the calling key and who has made it, whose role decides what it shows; an invitation reads who has
-// the address. A list of deliveries with some that are due reads which of their attempts are under way.
+// the address. A list of deliveries with some that are due reads which of their attempts are under way. verifyProvenance
+// reads the register after the media; a picture whose hash is not there is looked for in four partitions more.
 var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "listIntegrations": 1,
@@ -85,6 +86,7 @@ var more = map[string]int{
 	"getBestTimes": 1, "listAllPublications": 1, "getPublication": 1, "updatePublication": 1, "deletePublication": 1,
 	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "invitePerson": 1,
 	"replyToComment": 1, "updateComment": 1, "deleteComment": 1, "listDeliveries": 1,
+	"verifyProvenance": 1,
 }
 
 // broken returns an error for each bound that an operation breaks.

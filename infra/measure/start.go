@@ -131,6 +131,8 @@ func environment(api, media string) []string {
 		"PLATFORM_SECRET=measure-platforms", "CANARY_SECRET=measure-canary",
 		"DELIVER_ROLE_ARN=arn:aws:iam::000000000000:role/measure-deliver",
 		"FFMPEG_PATH=" + filepath.Join(media, "ffmpeg"), "FONTS_PATH=" + filepath.Join(media, "fonts"),
+		"C2PA_PATH=" + filepath.Join(media, "c2pa", "libs", "libc2pa_c.so"),
+		"MEDIA_KEY_ARN=arn:aws:kms:eu-central-1:000000000000:key/measure-media",
 	}
 	for _, q := range topology.Queues {
 		env = append(env, q.EnvName()+"=https://sqs.eu-central-1.amazonaws.com/000000000000/measure-"+string(q))

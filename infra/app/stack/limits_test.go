@@ -121,7 +121,11 @@ func TestADisabledKeySendsAMessage(t *testing.T) {
 				!pointsAt(rule.at("EventPattern", "detail", "resources", "ARN"), key) {
 				t.Errorf("%s: the rule is for %v", customer, rule["EventPattern"])
 			}
-			if n := len(list(rule.at("EventPattern", "detail", "resources", "ARN"))); n != 3 {
+			want := 3
+			if customer == "standby" || customer == "failover" {
+				want = 2 // a standby region has no key that signs media
+			}
+			if n := len(list(rule.at("EventPattern", "detail", "resources", "ARN"))); n != want {
 				t.Errorf("%s: %d keys are watched", customer, n)
 			}
 			if !pointsAt(rule["Targets"], topic) {

@@ -117,6 +117,9 @@ func decodeSound(content []byte) (Decoded, error) {
 	if err != nil {
 		return Decoded{}, broken("MP3, WAV, AAC or M4A recording whose length can be measured")
 	}
+	if kept, err = originKept(kept, content); err != nil {
+		return Decoded{}, err
+	}
 	return Decoded{Info: Info{Type: media.Audio, MIMEType: s.MIMEType, Ext: s.Ext, Duration: s.Duration},
 		Content: kept}, nil
 }

@@ -205,6 +205,32 @@ func TestAChangedFileIsInvalid(t *testing.T) {
 	}
 }
 
+// A part whose manifest is broken, or whose format the library does not know, is named and stops nothing.
+func TestAnIngredientThatCannotBeReadIsNamed(t *testing.T) {
+	l, s := library(t), signer(t)
+	photo, err := os.ReadFile(build(t, "jpg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	garbage := append([]byte{0xff, 0xeb, 0, 60}, append([]byte("JP\x00\x01\x00\x00\x00\x01\x00\x00\x00\x32jumb\x00\x00\x00\x10jumdc2pa"),
+		make([]byte, 26)...)...)
+	broken := slices.Concat(photo[:2], garbage, photo[2:])
+	claim := provenance.Claim{Title: "a", Source: provenance.Generated, Ingredients: []provenance.Ingredient{
+		{Title: "broken", MIMEType: "image/jpeg", Relation: provenance.Component, File: bytes.NewReader(broken)},
+		{Title: "unknown", MIMEType: "audio/aac", Relation: provenance.Component, File: strings.NewReader("no sound")},
+		{Title: "whole", MIMEType: "image/jpeg", Relation: provenance.Component, File: bytes.NewReader(photo)},
+	}}
+	r := read(t, l, signed(t, l, s, "jpg", claim), c2pa.Anchor(s.Chain))
+	if r.Signature != provenance.Valid {
+		t.Errorf("%+v", r)
+	}
+	for _, name := range []string{"broken", "unknown", "whole"} {
+		if !slices.Contains(r.Facts, provenance.Fact{Kind: "ingredient", Name: name, As: "componentOf"}) {
+			t.Errorf("the manifest has no ingredient %s: %+v", name, r.Facts)
+		}
+	}
+}
+
 func TestAFileWithoutAManifestHasNoSignature(t *testing.T) {
 	l := library(t)
 	for ext := range files {
@@ -302,4 +328,33 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("a cut file is %+v", r)
 		}
 	})
+}
+
+// What a signature takes of a picture and of a video, in the sizes in which they are published.
+func BenchmarkSign(b *testing.B) {
+	l, s := library(b), signer(b)
+	for ext, args := range map[string][]string{
+		"jpg": {"-f", "lavfi", "-i", "testsrc2=s=1080x1350", "-frames:v", "1"},
+		"mp4": {"-f", "lavfi", "-i", "testsrc2=s=1080x1920:d=20", "-c:v", "libx264", "-preset", "ultrafast", "-b:v", "4M",
+			"-movflags", "+faststart"},
+	} {
+		path := filepath.Join(b.TempDir(), "a."+ext)
+		if out, err := exec.CommandContext(b.Context(), filepath.Join(tools, "ffmpeg"), append(append([]string{"-v",
+			"error", "-y"}, args...), path)...).CombinedOutput(); err != nil {
+			b.Fatalf("%v: %s", err, out)
+		}
+		to, err := os.Create(filepath.Join(b.TempDir(), "to"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(ext, func(b *testing.B) {
+			for b.Loop() {
+				claim := provenance.Claim{Title: "final", Source: provenance.Generated, Models: []provenance.Model{flux}}
+				if err := l.Sign(b.Context(), s, claim, files[ext].mime, opened(b, path), to); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		_ = to.Close()
+	}
 }

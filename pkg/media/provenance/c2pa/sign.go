@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -57,22 +58,9 @@ func (l *Library) Sign(ctx context.Context, s Signer, claim provenance.Claim, mi
 	if err != nil {
 		return err
 	}
-	described, err := json.Marshal(definition(claim, mimeType))
+	b, err := c.builder(context, claim, mimeType)
 	if err != nil {
-		return fmt.Errorf("c2pa: %w", err)
-	}
-	b := c.newBuilder(context)
-	if b != 0 {
-		b = c.define(b, string(described)) // the one before is freed by it
-	}
-	if b == 0 {
-		return c.fail("define the manifest")
-	}
-	c.frees(b)
-	for i, in := range claim.Ingredients {
-		if err := c.add(b, i, in); err != nil {
-			return err
-		}
+		return err
 	}
 	signer := c.newSigner(c.number(c), signBack, 0, string(s.Chain), 0)
 	if signer == 0 {
@@ -97,14 +85,53 @@ func (l *Library) Sign(ctx context.Context, s Signer, claim provenance.Claim, mi
 	return nil
 }
 
-// add adds an ingredient. One that the library cannot read has no manifest to keep: it is named without its content.
+// builder returns the builder of a manifest with its ingredients. An ingredient that the library cannot read, because
+// its format is unknown or its manifest broken, is named without its content.
+func (c *call) builder(context handle, claim provenance.Claim, mimeType string) (handle, error) {
+	unread := map[int]bool{}
+	for {
+		described, err := json.Marshal(definition(claim, mimeType, unread))
+		if err != nil {
+			return 0, fmt.Errorf("c2pa: %w", err)
+		}
+		b := c.newBuilder(context)
+		if b != 0 {
+			b = c.define(b, string(described)) // the one before is freed by it
+		}
+		if b == 0 {
+			return 0, c.fail("define the manifest")
+		}
+		c.frees(b)
+		before := len(unread)
+		for i, in := range claim.Ingredients {
+			var broken *Error
+			if unread[i] {
+				continue
+			}
+			if err := c.add(b, i, in); errors.As(err, &broken) {
+				unread[i] = true
+			} else if err != nil {
+				return 0, err
+			}
+		}
+		if len(unread) == before {
+			return b, nil
+		}
+	}
+}
+
+// describe returns an ingredient in the library's form.
+func describe(n int, in provenance.Ingredient) object {
+	return object{"title": in.Title, "format": in.MIMEType, "relationship": in.Relation, "instance_id": ingredientID(n)}
+}
+
+// add adds an ingredient with its content, and the manifest that it has.
 func (c *call) add(builder handle, n int, in provenance.Ingredient) error {
 	file, err := c.open(in.File)
 	if err != nil {
 		return err
 	}
-	description := map[string]any{"title": in.Title, "relationship": in.Relation, "instance_id": ingredientID(n)}
-	text, err := json.Marshal(description)
+	text, err := json.Marshal(describe(n, in))
 	if err != nil {
 		return fmt.Errorf("c2pa: %w", err)
 	}
@@ -119,8 +146,14 @@ func ingredientID(n int) string { return fmt.Sprintf("ingredient-%d", n+1) }
 
 type object = map[string]any
 
-// definition returns the manifest in the library's form.
-func definition(claim provenance.Claim, mimeType string) object {
+// definition returns the manifest in the library's form, with the ingredients that have no content.
+func definition(claim provenance.Claim, mimeType string, unread map[int]bool) object {
+	ingredients := []object{}
+	for i, in := range claim.Ingredients {
+		if unread[i] {
+			ingredients = append(ingredients, describe(i, in))
+		}
+	}
 	assertions := []object{{"label": "c2pa.actions.v2", "data": object{"actions": actions(claim)}}}
 	for _, m := range claim.Models {
 		assertions = append(assertions, object{"label": "c2pa.ai-disclosure", "data": object{
@@ -129,7 +162,7 @@ func definition(claim provenance.Claim, mimeType string) object {
 	}
 	return object{
 		"claim_generator_info": []object{{"name": generator, "version": release()}},
-		"title":                claim.Title, "format": mimeType, "assertions": assertions,
+		"title":                claim.Title, "format": mimeType, "assertions": assertions, "ingredients": ingredients,
 	}
 }
 
