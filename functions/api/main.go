@@ -11,5 +11,5 @@ import (
 func main() {
 	f := needs.Function()
 	handler, _ := serve.Named(f.Name).Open(area.Open(f))
-	httpapi.StartLambda(handler)
+	httpapi.StartLambda(handler, needs.Read(f).PublicURL)
 }

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -26,7 +27,9 @@ func main() {
 		pool = cognito.New(cfg, n.Pool, n.ClientID)
 	}
 	lambda.Start(console.Lambda(func(base string) (http.Handler, error) {
-		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: base, API: base, Now: time.Now,
-			Pool: pool, Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region})
+		// Browsers have no client certificate, and this function has none.
+		address := cmp.Or(n.PublicURL, base)
+		return console.Open(console.Wiring{DB: db, Seal: secret, SignIn: n.SignIn, URL: address, API: address,
+			Now: time.Now, Pool: pool, Audit: store.Open(cfg, n.AuditTable), Region: cfg.Region})
 	}))
 }

@@ -11,5 +11,6 @@ import (
 
 func main() {
 	metric.SetupLog()
-	lambda.Start(mcp.Lambda(mcp.Open(needs.Read(needs.Function()).SignIn)))
+	n := needs.Read(needs.Function())
+	lambda.Start(mcp.Lambda(mcp.Open(n.SignIn, n.PublicURL)))
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -19,6 +20,8 @@ type Gateway struct {
 	ReceivedAt time.Time
 	// BaseURL is the address of the API, without a slash at its end.
 	BaseURL string
+	// PublicURL is the address that others than the caller use, if it is another.
+	PublicURL string
 	// Authorizer is the context that the authorizer returned.
 	Authorizer map[string]any
 }
@@ -86,6 +89,13 @@ type callKey struct{}
 
 // BaseURL returns the address of the API as the caller used it, without a slash at its end.
 func BaseURL(ctx context.Context) string { return callFrom(ctx).BaseURL }
+
+// PublicURL returns the address of the API that browsers of people and owners, platforms, CRMs and directories are
+// given, without a slash at its end. It is the caller's, unless callers need a client certificate.
+func PublicURL(ctx context.Context) string {
+	c := callFrom(ctx)
+	return cmp.Or(c.PublicURL, c.BaseURL)
+}
 
 func callFrom(ctx context.Context) *call {
 	c, ok := ctx.Value(callKey{}).(*call)

@@ -24,11 +24,20 @@ import (
 // margin is the part of a function's time that is reserved for answering and auditing a call that takes too long.
 const margin = 500 * time.Millisecond
 
-// StartLambda serves a handler as a Lambda function behind API Gateway. It does
-// not return.
-func StartLambda(h http.Handler) {
+// StartLambda serves a handler as a Lambda function behind API Gateway. Others than callers are given the address
+// public, unless it is empty. It does not return.
+func StartLambda(h http.Handler, public string) {
 	metric.SetupLog()
-	lambda.Start(Lambda(h))
+	lambda.Start(Lambda(Published(h, public)))
+}
+
+// Published gives a handler the address that others than callers use.
+func Published(h http.Handler, public string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		g := GatewayOf(req.Context())
+		g.PublicURL = public
+		h.ServeHTTP(w, req.WithContext(WithGateway(req.Context(), g)))
+	})
 }
 
 // Lambda adapts a handler to the events of API Gateway (payload format 1.0).

@@ -282,7 +282,31 @@ func (s Settings) checkDomains() error {
 				"not %q", at, d.Truststore)
 		case d.TruststoreVersion != "" && d.Truststore == "":
 			return fmt.Errorf("%s.truststoreVersion is for a truststore, which is missing", at)
+		case d.PublicName != "":
+			if err := s.checkPublic(d, region); err != nil {
+				return fmt.Errorf("%s.%w", at, err)
+			}
 		}
+	}
+	return nil
+}
+
+// checkPublic checks the name of a domain for callers without a client certificate.
+func (s Settings) checkPublic(d Domain, region string) error {
+	arn := certificate.FindStringSubmatch(d.PublicCertificateArn)
+	switch {
+	case !hostShape.MatchString(d.PublicName) || d.PublicName == d.Name:
+		return fmt.Errorf("publicName is another host name, such as public.acme.example, not %q", d.PublicName)
+	case d.Truststore == "":
+		return errors.New("publicName is beside a name with a truststore: without one, all callers use the same name")
+	case s.Network == nil:
+		return errors.New("publicName needs network: the account area and the server for agents call the API from its " +
+			"addresses")
+	case d.PublicCertificateArn == "" && d.HostedZoneID == "":
+		return errors.New("publicName needs a publicCertificateArn, or a hostedZoneId for a new certificate")
+	case d.PublicCertificateArn != "" && (arn == nil || arn[1] != region):
+		return fmt.Errorf("publicCertificateArn is the ARN of a certificate of AWS Certificate Manager in %s, not %q",
+			region, d.PublicCertificateArn)
 	}
 	return nil
 }

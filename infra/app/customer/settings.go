@@ -121,6 +121,10 @@ type Domain struct {
 	// certificates. If it is empty, callers need no certificate.
 	Truststore        string `json:"truststore"`
 	TruststoreVersion string `json:"truststoreVersion"`
+	// PublicName is a second name beside one that needs client certificates, for those who have none: browsers of
+	// people and owners, platforms, CRMs, directories and reviewers. It has their paths alone.
+	PublicName           string `json:"publicName"`
+	PublicCertificateArn string `json:"publicCertificateArn"`
 }
 
 var senderShape = regexp.MustCompile(`^[a-zA-Z0-9._+-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$`)

@@ -57,7 +57,7 @@ func newAPI(app constructs.Construct, d *data, routes []httpapi.Route) error {
 	g.respond()
 	g.addDomain(d.settings)
 	g.addProbeName(d)
-	g.protect(d.settings)
+	g.protect(d)
 	if d.signOn != nil {
 		d.signOn.protect(stack, d.settings)
 	}

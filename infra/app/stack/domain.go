@@ -85,7 +85,7 @@ func (g *gateway) addDomain(s customer.Settings) {
 	}
 	options := &awsapigateway.DomainNameOptions{
 		DomainName:     jsii.String(domain.Name),
-		Certificate:    g.certificate(domain),
+		Certificate:    g.certificate("", domain),
 		EndpointType:   awsapigateway.EndpointType_REGIONAL,
 		SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
 	}
@@ -97,15 +97,27 @@ func (g *gateway) addDomain(s customer.Settings) {
 			options.Mtls.Version = jsii.String(domain.TruststoreVersion)
 		}
 	}
-	name := g.api.AddDomainName(jsii.String("Domain"), options)
-	stack := awscdk.Stack_Of(g.api)
-	// The customer's DNS record points to this name.
-	output(stack, "DomainTarget", name.DomainNameAliasDomainName())
-	if domain.HostedZoneID == "" {
+	g.point(g.api.AddDomainName(jsii.String("Domain"), options), "Domain", domain.Name, domain.HostedZoneID)
+	if domain.PublicName == "" {
 		return
 	}
-	awsroute53.NewCfnRecordSet(stack, jsii.String("DomainRecord"), &awsroute53.CfnRecordSetProps{
-		HostedZoneId: jsii.String(domain.HostedZoneID), Name: jsii.String(domain.Name), Type: jsii.String("A"),
+	public := customer.Domain{Name: domain.PublicName, CertificateArn: domain.PublicCertificateArn,
+		HostedZoneID: domain.HostedZoneID}
+	g.point(g.api.AddDomainName(jsii.String("PublicDomain"), &awsapigateway.DomainNameOptions{
+		DomainName: jsii.String(public.Name), Certificate: g.certificate("Public", public),
+		EndpointType: awsapigateway.EndpointType_REGIONAL, SecurityPolicy: awsapigateway.SecurityPolicy_TLS_1_2,
+	}), "PublicDomain", public.Name, public.HostedZoneID)
+}
+
+// point shows what the customer's DNS record of a name points to, and makes the record in the customer's zone.
+func (g *gateway) point(name awsapigateway.DomainName, id, host, zone string) {
+	stack := awscdk.Stack_Of(g.api)
+	output(stack, id+"Target", name.DomainNameAliasDomainName())
+	if zone == "" {
+		return
+	}
+	awsroute53.NewCfnRecordSet(stack, jsii.String(id+"Record"), &awsroute53.CfnRecordSetProps{
+		HostedZoneId: jsii.String(zone), Name: jsii.String(host), Type: jsii.String("A"),
 		AliasTarget: &awsroute53.CfnRecordSet_AliasTargetProperty{DnsName: name.DomainNameAliasDomainName(),
 			HostedZoneId: name.DomainNameAliasHostedZoneId()},
 	})
@@ -113,13 +125,13 @@ func (g *gateway) addDomain(s customer.Settings) {
 
 // certificate returns the customer's certificate, or a new one that a record in the customer's
 // zone validates. AWS renews it as long as the record exists.
-func (g *gateway) certificate(domain customer.Domain) awscertificatemanager.ICertificate {
+func (g *gateway) certificate(id string, domain customer.Domain) awscertificatemanager.ICertificate {
 	if domain.CertificateArn != "" {
-		return awscertificatemanager.Certificate_FromCertificateArn(g.api, jsii.String("Certificate"),
+		return awscertificatemanager.Certificate_FromCertificateArn(g.api, jsii.String(id+"Certificate"),
 			jsii.String(domain.CertificateArn))
 	}
-	zone := awsroute53.HostedZone_FromHostedZoneId(g.api, jsii.String("Zone"), jsii.String(domain.HostedZoneID))
-	return awscertificatemanager.NewCertificate(awscdk.Stack_Of(g.api), jsii.String("Certificate"),
+	zone := awsroute53.HostedZone_FromHostedZoneId(g.api, jsii.String(id+"Zone"), jsii.String(domain.HostedZoneID))
+	return awscertificatemanager.NewCertificate(awscdk.Stack_Of(g.api), jsii.String(id+"Certificate"),
 		&awscertificatemanager.CertificateProps{
 			DomainName: jsii.String(domain.Name), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
 			// The default, RSA of 2048 bits, is weaker: 112 bits of security.

@@ -8,13 +8,15 @@ import (
 
 	"github.com/content-automation/api/infra/app/customer"
 	"github.com/content-automation/api/infra/app/gatewayresponse"
+	"github.com/content-automation/api/pkg/service/api"
 )
 
 // protect limits the calls from one address, which is that of its connection: all of them, those of each group of
 // paths that take no key, and those on other paths without a key, because each of them calls the authorizer. The
 // authorizer itself counts calls with a key; the firewall cannot see which keys it refuses. The gateway answers for the
 // firewall with gatewayresponse.Filtered. In the local system, the proxy counts the calls.
-func (g *gateway) protect(s customer.Settings) {
+func (g *gateway) protect(d *data) {
+	s := d.settings
 	if s.Local() {
 		return
 	}
@@ -39,7 +41,41 @@ func (g *gateway) protect(s customer.Settings) {
 	rules[0] = limit("keyless", 0, s.KeylessLimit, not(either(append([]any{withKey}, others...))))
 	rules = append(rules, limit("address", len(rules), gatewayresponse.AllCalls(s.KeylessLimit), nil))
 	stack := awscdk.Stack_Of(g.api)
+	if name := s.Domains[s.Region].PublicName; name != "" {
+		rules = append(rules, publicOnly(stack, d, name, len(rules)))
+	}
 	firewall(stack, "Firewall", "Limits calls by address", g.api.DeploymentStage().StageArn(), rules...)
+}
+
+// publicOnly returns a rule that closes the name for callers without a client certificate, but for their paths. The
+// stack's own functions call the API by it: they come from the addresses of the network, and have the keys of callers.
+func publicOnly(stack awscdk.Stack, d *data, name string, place int) any {
+	open := []any{}
+	for _, path := range api.OutsidePaths() {
+		open = append(open, matches(&awswafv2.CfnWebACL_FieldToMatchProperty{UriPath: map[string]any{}}, "STARTS_WITH",
+			path, "URL_DECODE"))
+	}
+	own := []*string{}
+	for _, address := range d.network.addresses {
+		own = append(own, awscdk.Fn_Join(jsii.String(""), &[]*string{address, jsii.String("/32")}))
+	}
+	set := awswafv2.NewCfnIPSet(stack, jsii.String("OwnAddresses"), &awswafv2.CfnIPSetProps{
+		Scope: jsii.String("REGIONAL"), IpAddressVersion: jsii.String("IPV4"), Addresses: &own,
+		Description: jsii.String("The functions of the customer"),
+	})
+	open = append(open, &awswafv2.CfnWebACL_StatementProperty{
+		IpSetReferenceStatement: &awswafv2.CfnWebACL_IPSetReferenceStatementProperty{Arn: set.AttrArn()}})
+	return &awswafv2.CfnWebACL_RuleProperty{
+		Name: jsii.String("public"), Priority: jsii.Number(float64(place)), VisibilityConfig: seen("public"),
+		Action: &awswafv2.CfnWebACL_RuleActionProperty{Block: &awswafv2.CfnWebACL_BlockActionProperty{
+			CustomResponse: &awswafv2.CfnWebACL_CustomResponseProperty{ResponseCode: jsii.Number(404)}}},
+		Statement: &awswafv2.CfnWebACL_StatementProperty{AndStatement: &awswafv2.CfnWebACL_AndStatementProperty{
+			Statements: &[]any{
+				matches(&awswafv2.CfnWebACL_FieldToMatchProperty{SingleHeader: map[string]any{"Name": "host"}}, "EXACTLY",
+					name, "LOWERCASE"),
+				not(either(open)),
+			}}},
+	}
 }
 
 // pathsWith returns a statement for each part of a path. The path may begin with the stage.

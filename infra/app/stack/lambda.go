@@ -148,6 +148,9 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		// Several functions have the same program.
 		needs.FunctionName: jsii.String(f.Name),
 	}
+	if name := s.Domains[s.Region].PublicName; name != "" && f.Trigger == topology.ByGateway {
+		env["PUBLIC_URL"] = jsii.String("https://" + name)
+	}
 	if f.State != nil {
 		env["TABLE_NAME"] = l.data.state.TableName()
 	}

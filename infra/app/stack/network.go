@@ -28,10 +28,12 @@ type network struct {
 	// waiting leaves out resources that cost by the hour: see customer.Settings.Waiting.
 	waiting bool
 	vpc     awsec2.CfnVPC
-	blocks  []string // ranges of addresses: of private subnets from index 0, of public subnets from 4
-	private []*string
-	tables  []any // route tables of the private subnets
-	members awsec2.CfnSecurityGroup
+	// addresses are those that functions call from.
+	addresses []*string
+	blocks    []string // ranges of addresses: of private subnets from index 0, of public subnets from 4
+	private   []*string
+	tables    []any // route tables of the private subnets
+	members   awsec2.CfnSecurityGroup
 	// probe is the id of the endpoint by which the canary calls a private API, or nil if
 	// the API is public.
 	probe *string
@@ -122,6 +124,7 @@ func (n *network) route(s customer.Settings) {
 		n.tables = append(n.tables, table.AttrRouteTableId())
 		addresses = append(addresses, address.AttrPublicIp())
 	}
+	n.addresses = addresses
 	output(n.stack, "EgressAddresses", awscdk.Fn_Join(jsii.String(","), &addresses))
 }
 

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -139,7 +140,8 @@ func (o *signOn) addresses(l lambdas, g *gateway, issuer string) (base, pages, k
 		base, pages = parameter(customer.BaseURLParameter), parameter(customer.SignInURLParameter)
 		return base, pages, pages + "/" + *o.pool.UserPoolId() + "/.well-known/jwks.json"
 	}
-	base = "https://" + s.Domains[s.Region].Name
+	// Browsers have no client certificate.
+	base = "https://" + cmp.Or(s.Domains[s.Region].PublicName, s.Domains[s.Region].Name)
 	if !g.named {
 		base = fmt.Sprintf("https://%s.execute-api.%s.%s/%s", *g.api.RestApiId(), s.Region, *l.stack.UrlSuffix(), s.Stage)
 	}

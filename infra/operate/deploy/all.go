@@ -47,15 +47,15 @@ func all(ctx context.Context, plan bool, args []string, out io.Writer) error {
 		return err
 	}
 	c := &cells{approval: *approval, sessions: sessions{byRole: map[string]aws.CredentialsProvider{}}}
-	run := &fleet.Run{Cloud: c, Waves: waves, Version: *version, Parallel: *parallel, Now: time.Now,
+	r := &fleet.Run{Cloud: c, Waves: waves, Version: *version, Parallel: *parallel, Now: time.Now,
 		Wait: release.Wait, Out: out}
 	if plan {
-		return run.Plan(ctx)
+		return r.Plan(ctx)
 	}
 	if err := build(ctx, waves); err != nil {
 		return err
 	}
-	return run.Deploy(ctx)
+	return r.Deploy(ctx)
 }
 
 // changed is the suffix of the version of a checkout that differs from its commit.
@@ -98,7 +98,7 @@ func (c *cells) Deploy(ctx context.Context, of customer.Settings, version string
 	defer func() { err = errors.Join(err, log.Close()) }()
 	o := orderOf(of, version, folder)
 	o.approval, o.credentials, o.log = c.approval, credentials, log
-	if err := actions["deploy"](ctx, o, strings.NewReader(""), log); err != nil {
+	if err := deploy(ctx, o, strings.NewReader(""), log); err != nil {
 		return fmt.Errorf("see %s: %w", path, err)
 	}
 	return nil

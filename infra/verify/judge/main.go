@@ -82,8 +82,8 @@ func run(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	assets := filepath.Join(dir, "build")
-	for _, f := range topology.Functions {
-		if err := placeholder(filepath.Join(assets, f.Name), "bootstrap"); err != nil {
+	for _, program := range topology.Programs() {
+		if err := placeholder(filepath.Join(assets, program), "bootstrap"); err != nil {
 			return err
 		}
 	}

@@ -144,7 +144,7 @@ func (f *Flow) Ask(ctx context.Context, o tenant.Owner, id string, s Subject, c 
 		return "", fmt.Errorf("consent: read randomness: %w", err)
 	}
 	c.Verifier = base64.RawURLEncoding.EncodeToString(verifier)
-	c.Redirect = httpapi.BaseURL(ctx) + f.Path
+	c.Redirect = httpapi.PublicURL(ctx) + f.Path
 	c.Authority = authority.Of(auth.FromContext(ctx), f.Scope)
 	c.Page = o.Mode == tenant.Live // the sandbox has no owner who could consent
 	state, err := f.await(ctx, o, id, s, c)

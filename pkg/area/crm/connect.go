@@ -82,7 +82,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		return out, err
 	}
 	answers(&r, p)
-	r.Base = httpapi.BaseURL(ctx)
+	r.Base = httpapi.PublicURL(ctx)
 	secret, _, err := web.NewBearer(s.random)
 	if err != nil {
 		return out, err

@@ -223,7 +223,7 @@ func (s *Service) invite(ctx context.Context, tx *store.Tx, in *inviteInput) (ou
 	n := person.New{Account: p.Account, Email: email, Name: person.CleanName(b.Name), Role: b.Role, By: p.Actor.ID,
 		Metadata: b.Metadata}
 	r, token, err := s.invited(ctx, tx, n, items[1], by)
-	return Invited{Person: r.Person, InvitationURL: URL(httpapi.BaseURL(ctx), token)}, err
+	return Invited{Person: r.Person, InvitationURL: URL(httpapi.PublicURL(ctx), token)}, err
 }
 
 // invited makes an invitation, again for a person who has not accepted the earlier one. At is the item of the address.

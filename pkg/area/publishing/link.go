@@ -246,7 +246,7 @@ func (s *Service) createLink(ctx context.Context, tx *store.Tx, in *linkInput) (
 	it.ExpireAt = until.Add(longestLink)
 	quota.ReviewLinks.Take(tx, now, &it)
 	tx.Create(it, nil)
-	url := httpapi.BaseURL(ctx) + PagePath + strings.TrimPrefix(l.ID, id.ReviewLink+"_") + "." + secret
+	url := httpapi.PublicURL(ctx) + PagePath + strings.TrimPrefix(l.ID, id.ReviewLink+"_") + "." + secret
 	out = l.ReviewLink
 	out.URL = &url
 	return out, nil

@@ -43,6 +43,9 @@ type Needs struct {
 
 	DeliverRole  string `env:"DELIVER_ROLE_ARN"`
 	CanarySecret string `env:"CANARY_SECRET"`
+	// PublicURL is the address of the API that browsers, platforms, CRMs and directories are given, and that the
+	// account area and the server for agents call. It is empty if they use the address that the caller used.
+	PublicURL string `env:"PUBLIC_URL"`
 	// FFmpeg is the program, and Fonts the folder of the fonts.
 	FFmpeg string `env:"FFMPEG_PATH"`
 	Fonts  string `env:"FONTS_PATH"`

@@ -1,6 +1,9 @@
 package api
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/people"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -46,4 +49,19 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/auth/{step+}", Function: ConsoleFunction},
 	{Path: "/setup", Function: ConsoleFunction},
 	{Path: people.SCIMPath + "/{path+}", Function: PeopleFunction},
+}
+
+// OutsidePaths returns the beginnings of the paths for those who have neither a key nor a client certificate: browsers
+// of people and owners, platforms, CRMs, directories and reviewers.
+func OutsidePaths() (paths []string) {
+	outside := []string{ConsoleFunction, SocialFunction, CRMFunction, PeopleFunction, ContentFunction}
+	for _, r := range PublicRoutes {
+		path, _, _ := strings.Cut(r.Path, "{")
+		if slices.Contains(outside, r.Function) && !slices.ContainsFunc(paths, func(p string) bool {
+			return strings.HasPrefix(path, p)
+		}) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }

@@ -1,0 +1,65 @@
+package stack_test
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/service/api"
+)
+
+// Whoever has no client certificate calls another name, which is closed but for their paths.
+func TestANameForCallersWithoutACertificate(t *testing.T) {
+	entry := maps.Clone(cdkContext()["customers"].(map[string]any)["hooli"].(map[string]any))
+	domain := maps.Clone(entry["domains"].(map[string]any)["eu-west-1"].(map[string]any))
+	domain["publicName"] = "public.hooli.example"
+	entry["domains"] = map[string]any{"eu-west-1": domain}
+	all := synthesise(t.TempDir(), map[string]any{"customer": "hooli", "customers": map[string]any{"hooli": entry},
+		"found": `{"secretsKey": "` + secretsKey + `"}`})
+	in := all["hooli-prod-eu-west-1-api"]
+	names := map[any]bool{}
+	for _, r := range in.Resources {
+		if r.Type == "AWS::ApiGateway::DomainName" {
+			names[r.Properties["DomainName"]] = r.Properties["MutualTlsAuthentication"] != nil
+		}
+	}
+	if len(names) != 2 || !names["api.hooli.example"] || names["public.hooli.example"] {
+		t.Errorf("the names, and whether they need a certificate: %v", names)
+	}
+	_, firewall := named(t, in, "AWS::WAFv2::WebACL", "Firewall")
+	text, err := json.Marshal(list(firewall["Rules"])[len(list(firewall["Rules"]))-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule := string(text)
+	for _, path := range []string{"/v1/social/callback", "/integrations/callback", "/integrations/hooks/", "/review/",
+		"/settings", "/auth/", "/setup", "/scim/v2/"} {
+		if !strings.Contains(rule, `"SearchString":"`+path+`"`) {
+			t.Errorf("the public name has no %s: %s", path, rule)
+		}
+	}
+	if strings.Count(rule, "SearchString") != len(api.OutsidePaths())+1 || !strings.Contains(rule,
+		`"SearchString":"public.hooli.example"`) || !strings.Contains(rule, `"ResponseCode":404`) {
+		t.Errorf("the rule of the public name is %s", rule)
+	}
+	_, own := named(t, in, "AWS::WAFv2::IPSet", "OwnAddresses")
+	if n := len(list(own["Addresses"])); n != 2 {
+		t.Errorf("%d addresses of the network may call the API", n)
+	}
+	for id, r := range all.of("AWS::Lambda::Function") {
+		name := strings.TrimPrefix(r.Properties["FunctionName"].(string), "hooli-prod-")
+		url := r.Properties.at("Environment", "Variables", "PUBLIC_URL")
+		if byGateway := topology.Named(name).Trigger == topology.ByGateway; byGateway != (url == "https://public.hooli.example") {
+			t.Errorf("%s gives others the address %v", id, url)
+		}
+	}
+	_, client := named(t, in, "AWS::Cognito::UserPoolClient", "AccountArea")
+	if !mentions(client["CallbackURLs"], "https://public.hooli.example/auth/callback") {
+		t.Errorf("browsers come back to %v", client["CallbackURLs"])
+	}
+	if n := len(in.Resources); n > 475 {
+		t.Errorf("the stack has %d resources", n)
+	}
+}
