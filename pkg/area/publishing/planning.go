@@ -81,7 +81,7 @@ func (s *Service) registerPlanning(r *httpapi.Router) {
 		"Check a publication",
 		"Returns every problem that an item, or the body of a new one, would have on each account: its texts, files "+
 			"and options, the state of the account, the posts that are left on the day, a slot that is taken, an "+
-			"approval that is missing, and rules of law of the region of its factory. Of content that is not " +
+			"approval that is missing, and rules of law of the region of its factory. Of content that is not "+
 			"generated yet, it checks what is known. It changes "+
 			"nothing.")
 	validate.Errors = []errs.Code{errs.NotFound}
