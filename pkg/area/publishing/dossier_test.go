@@ -118,6 +118,9 @@ func TestTheDossierOfAPublishedPost(t *testing.T) {
 	w.Call(http.MethodPatch, "/v1/publications/"+pub, object{"caption": "Other words"}).
 		Into(t, http.StatusOK, new(item.PublishedPost))
 	w.work()
+	if got := w.get(pub).Posted.Text; !strings.HasSuffix(got, "erid: 2VtzqxKFvxM") {
+		t.Errorf("a changed text lost its marking: %q", got)
+	}
 	w.Call(http.MethodDelete, "/v1/publications/"+pub, nil).Into(t, http.StatusOK, new(item.PublishedPost))
 	w.work()
 	if _, now, _ := w.dossier(pub); now != sha {
@@ -147,5 +150,28 @@ func TestAFailedPublicationHasNoDossier(t *testing.T) {
 		Refused(t, http.StatusConflict, errs.InvalidState, "")
 	if got := w.logged(pub); len(got) > 0 {
 		t.Errorf("the audit log has %v", got)
+	}
+}
+
+// An answer of the audit log that is lost neither ends the publication as failed nor posts anything twice.
+func TestALostAnswerOfTheAuditLog(t *testing.T) {
+	w := newWorld(t)
+	faults := &storetest.Faults{}
+	w.entries = storetest.Open(t, w.clock.Now, faults.Attach)
+	w.connect("telegram")
+	it := w.provide()
+	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/publish", nil).Into(t, http.StatusAccepted, &it)
+	faults.Lose("PutItem", 1)
+	w.work()
+	pub := it.Publications[0].ID
+	_, sha, _ := w.dossier(pub)
+	if got := w.logged(pub); len(got) == 0 || got[len(got)-1] != sha {
+		t.Errorf("the audit log has %v, want %s", got, sha)
+	}
+	if calls := faults.Operations(); !strings.Contains(calls, "PutItem") {
+		t.Errorf("nothing was lost: %s", calls)
+	}
+	if got := w.get(pub); got.State != item.PublicationPublished || len(w.posts) > 1 {
+		t.Errorf("%s, %d posts", got.State, len(w.posts))
 	}
 }
