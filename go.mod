@@ -47,6 +47,7 @@ require (
 	github.com/gofrs/uuid/v5 v5.3.2
 	github.com/google/jsonschema-go v0.4.3
 	github.com/google/licensecheck v0.3.1
+	github.com/gowebpki/jcs v1.0.1
 	github.com/mmcdole/gofeed v1.4.2
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/rivo/uniseg v0.4.7

@@ -1027,6 +1027,11 @@ var groups = []group{
 			args:  []string{"publication_id"},
 			match: true,
 		},
+		{
+			id: "getPublicationDossier", name: "dossier", method: "GET", path: "/v1/publications/{publication_id}/dossier",
+			summary: "Get the dossier of a published post", doc: "Returns what is known of a post as it was when it was published: the rules of law that were checked, who approved it, the models, the hashes of its files and its texts. It is never changed, also if the post is changed or deleted, and ends with its content item. It is signed at each call. Its hash is in the audit log since the publication.\n\nNeeds the scope `content:read`.",
+			args: []string{"publication_id"},
+		},
 	}},
 	{name: "publishing", doc: "Checks, approvals, review links, slots and published posts", operations: []operation{
 		{

@@ -2316,6 +2316,25 @@ func (s *PublicationsService) Delete(ctx context.Context, publicationID string, 
 	return result, nil
 }
 
+// Dossier: Get the dossier of a published post.
+//
+// Returns what is known of a post as it was when it was published: the rules of law that were checked, who approved it,
+// the models, the hashes of its files and its texts. It is never changed, also if the post is changed or deleted, and
+// ends with its content item. It is signed at each call. Its hash is in the audit log since the publication.
+//
+// Needs the scope `content:read`.
+func (s *PublicationsService) Dossier(ctx context.Context, publicationID string, options ...RequestOption) (*SignedDossier, error) {
+	pPublicationID, err := segment("publication_id", publicationID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(SignedDossier)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/publications/"+pPublicationID+"/dossier", url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
 // PublishingService: Checks, approvals, review links, slots and published posts.
 type PublishingService struct{ t *transport }
 

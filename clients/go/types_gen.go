@@ -738,6 +738,8 @@ type AuditEntry struct {
 	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
 	// within a minute.
 	Count int64 `json:"count"`
+	// SHA-256 of the dossier of a post that was published, in hexadecimal, of publication.published. Null for others.
+	DossierSHA256 *string `json:"dossier_sha256"`
 	// Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
 	// reason for which nobody was admitted. Null if the request succeeded.
 	ErrorCode *ErrorCode `json:"error_code"`
@@ -3323,6 +3325,78 @@ const (
 	DiagnosisStateFailed    DiagnosisState = "failed"
 )
 
+// DossierApproval is a type of the API.
+type DossierApproval struct {
+	// Time at which it was decided.
+	At time.Time `json:"at"`
+	// Who decided: the id of an API key, of a person, or of a review link.
+	By string `json:"by"`
+	// Note of the decision. Empty: none.
+	Note string `json:"note"`
+	// The decision that was in force then.
+	State DossierApprovalState `json:"state"`
+}
+
+// DossierApprovalState: values of an enumeration.
+// A newer service may have more values.
+type DossierApprovalState string
+
+// The values of DossierApprovalState.
+const (
+	DossierApprovalStateApproved         DossierApprovalState = "approved"
+	DossierApprovalStateChangesRequested DossierApprovalState = "changes_requested"
+)
+
+// DossierFile is a type of the API.
+type DossierFile struct {
+	// Size of the file in bytes, as it was published.
+	Bytes int64 `json:"bytes"`
+	// Id of the file, as in the content item.
+	ID string `json:"id"`
+	// MIME type of the file, such as image/jpeg.
+	MimeType string `json:"mime_type"`
+	// SHA-256 of the file in hexadecimal.
+	SHA256 string `json:"sha256"`
+}
+
+// DossierModel is a type of the API.
+type DossierModel struct {
+	// Id of the model in the catalog of the service.
+	ID string `json:"id"`
+	// Kind of the parts that it made.
+	Kind ModelKind `json:"kind"`
+	// Name of the provider that ran the model.
+	Provider string `json:"provider"`
+}
+
+// DossierRule is a type of the API.
+type DossierRule struct {
+	// Id of the rule, which never changes.
+	ID string `json:"id"`
+	// Where it is in force: EU, or a country (ISO 3166-1).
+	Jurisdiction string `json:"jurisdiction"`
+	// Result of the check. A post that violates a rule is not published.
+	Result string `json:"result"`
+	// First day on which it is in force.
+	Since string `json:"since"`
+	// Text of law that the rule follows.
+	Source string `json:"source"`
+	// Version of what it checks.
+	Version int64 `json:"version"`
+}
+
+// DossierTexts is a type of the API.
+type DossierTexts struct {
+	// Text, with the hashtags where they belong to it.
+	Caption string `json:"caption"`
+	// Hashtags that the platform has beside the text.
+	Hashtags []string `json:"hashtags"`
+	// End of a long text, which is a message of its own. Empty: none.
+	Rest string `json:"rest"`
+	// Title. Empty where the platform has none.
+	Title string `json:"title"`
+}
+
 // Draft is a type of the API.
 type Draft struct {
 	// Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a
@@ -5173,6 +5247,20 @@ type IntegrationUpdate struct {
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
+// Jwk is a type of the API.
+type Jwk struct {
+	// Curve of the key, which is P-256.
+	Crv string `json:"crv"`
+	// Id of the key. It begins with test-only if the key is that of sandboxes, which proves nothing.
+	Kid string `json:"kid"`
+	// Type of the key: EC for elliptic curves.
+	Kty string `json:"kty"`
+	// First coordinate of the point, in base64url without padding.
+	X string `json:"x"`
+	// Second coordinate of the point, in base64url without padding.
+	Y string `json:"y"`
+}
+
 // LinkedinOptions is a type of the API.
 type LinkedinOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
@@ -6493,7 +6581,7 @@ type PlatformOptions struct {
 type PriceChange struct {
 	// Time since which the product has, or had, the price.
 	At time.Time `json:"at"`
-	// The price.
+	// The price that it has, or had.
 	Price ProductPrice `json:"price"`
 }
 
@@ -6515,7 +6603,7 @@ type PriorExceptionInput struct {
 
 // PriorPriceOf is a type of the API.
 type PriorPriceOf struct {
-	// Its price.
+	// Its prior price in the promotion.
 	Price ProductPrice `json:"price"`
 	// Product.
 	ProductID string `json:"product_id"`
@@ -7178,6 +7266,50 @@ type PublicationDeletedEvent struct {
 	Type string `json:"type"`
 }
 
+// PublicationDossier is a type of the API.
+type PublicationDossier struct {
+	// Id of the account whose key or person published it.
+	AccountID string `json:"account_id"`
+	// Whether it was declared as made by AI where the platform asks.
+	AiGenerated bool `json:"ai_generated"`
+	// Decisions about the item that were in force. Empty if nobody has decided.
+	Approvals []DossierApproval `json:"approvals"`
+	// Id of the content item that was published there.
+	ContentItemID string `json:"content_item_id"`
+	// Id of the factory that has the item.
+	FactoryID string `json:"factory_id"`
+	// Files that were published, in order.
+	Files []DossierFile `json:"files"`
+	// live, or test for a post of a sandbox.
+	Mode Mode `json:"mode"`
+	// Models that made its parts. Empty for content of your own.
+	Models []DossierModel `json:"models"`
+	// Name of the platform of that social account.
+	Platform Platform `json:"platform"`
+	// Id of the post on the platform. Null where the platform does not say.
+	PlatformPostID *string `json:"platform_post_id"`
+	// Version of the prompt that its texts were written with. Empty if you gave all texts.
+	PromptVersion string `json:"prompt_version"`
+	// Id of the publication that the dossier is about.
+	PublicationID string `json:"publication_id"`
+	// Time at which the platform had published it.
+	PublishedAt time.Time `json:"published_at"`
+	// Who had it published: the id of an API key or of a person.
+	PublishedFor string `json:"published_for"`
+	// Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none.
+	Region string `json:"region"`
+	// Rules of law that applied, as they were checked just before it was published.
+	Rules []DossierRule `json:"rules"`
+	// Social account that it was published to.
+	SocialAccountID string `json:"social_account_id"`
+	// Texts as the platform got them.
+	Texts DossierTexts `json:"texts"`
+	// Address of the post. Null where the platform does not say.
+	URL *string `json:"url"`
+	// Version of the members of the dossier.
+	Version int64 `json:"version"`
+}
+
 // PublicationFailure is a type of the API.
 type PublicationFailure struct {
 	// Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it
@@ -7601,12 +7733,25 @@ type RuleContext struct {
 	// What to change so that the request is within the rule.
 	Mend string `json:"mend"`
 	// Id of the rule.
-	Rule string `json:"rule"`
+	Rule RuleContextRule `json:"rule"`
 	// First day on which the rule is in force there.
 	Since string `json:"since"`
 	// Text of law that the rule follows.
 	Source string `json:"source"`
 }
+
+// RuleContextRule: values of an enumeration.
+// A newer service may have more values.
+type RuleContextRule string
+
+// The values of RuleContextRule.
+const (
+	RuleContextRuleEuPriorPrice               RuleContextRule = "eu_prior_price"
+	RuleContextRuleEuDeepFakeLabel            RuleContextRule = "eu_deep_fake_label"
+	RuleContextRuleEuPublicInterestDisclosure RuleContextRule = "eu_public_interest_disclosure"
+	RuleContextRuleRuAdPlatforms              RuleContextRule = "ru_ad_platforms"
+	RuleContextRuleRuAdMarking                RuleContextRule = "ru_ad_marking"
+)
 
 // RutubeOptions is a type of the API.
 type RutubeOptions struct {
@@ -8090,6 +8235,20 @@ type ServiceLevels struct {
 	Targets ServiceLevelTargets `json:"targets"`
 	// How long tasks and deliveries wait. It is measured of all accounts of the service together.
 	Waiting WaitingServiceLevels `json:"waiting"`
+}
+
+// SignedDossier is a type of the API.
+type SignedDossier struct {
+	// What is known of the post, as it was when it was published.
+	Dossier PublicationDossier `json:"dossier"`
+	// Public key that verifies the signature.
+	Key Jwk `json:"key"`
+	// SHA-256 of the canonical form of the dossier (RFC 8785), in hexadecimal. The entry publication.published of the
+	// audit log has it as dossier_sha256.
+	SHA256 string `json:"sha256"`
+	// Signature by ES256 of the canonical form: a JWS without its payload (RFC 7515, Appendix F). To verify it, put the
+	// canonical form in base64url between its two points.
+	Signature string `json:"signature"`
 }
 
 // SocialAccount is a type of the API.

@@ -43,6 +43,8 @@ type Env struct {
 	Seal seal.Secret
 	// Envelope seals what is kept of customers' secrets.
 	Envelope *seal.Envelope
+	// Signatures signs dossiers. If it is nil, the key of sandboxes does, which everybody knows.
+	Signatures seal.Signer
 	// Providers are those that live keys may use, separated by commas.
 	Providers string
 	// Converser answers the chats of live keys.

@@ -73,6 +73,8 @@ type Video struct {
 	Offer *Offer // of the product that it presents, or nil
 	// Intro and Outro are clips or pictures that are shown before and after the scenes. They may be nil.
 	Intro, Outro *media.File
+	// Notice is what a rule of law requires to be seen, such as a label of advertising. It may be empty.
+	Notice string
 }
 
 // Scene is a part of a video: a clip or a picture.
@@ -104,6 +106,7 @@ type Picture struct {
 	Brand    *Brand
 	Whole    bool   // without cropping it
 	Offer    *Offer // of the product that it presents, or nil
+	Notice   string // as of a video
 }
 
 // Carousel is pictures that are published together. The first and the last one carry the
@@ -113,6 +116,7 @@ type Carousel struct {
 	Language string // of the texts (BCP 47)
 	Brand    *Brand
 	Offer    *Offer // of the product that it presents, or nil
+	Notice   string // as of a video
 }
 
 // Slide is a picture of a carousel.
@@ -132,6 +136,7 @@ type MusicClip struct {
 	Title    string
 	Language string // of the title (BCP 47)
 	Brand    *Brand
+	Notice   string // as of a video
 }
 
 // Files implements Composition.

@@ -1842,6 +1842,19 @@ export class PublicationsResource {
   delete(publicationId: string, options?: RequestOptions): Call<T.PublishedPost> {
     return this.#core.call('DELETE', '/v1/publications/{publication_id}', [publicationId], {}, options);
   }
+
+  /**
+   * Get the dossier of a published post.
+   *
+   * Returns what is known of a post as it was when it was published: the rules of law that were checked, who approved
+   * it, the models, the hashes of its files and its texts. It is never changed, also if the post is changed or deleted,
+   * and ends with its content item. It is signed at each call. Its hash is in the audit log since the publication.
+   *
+   * Needs the scope `content:read`.
+   */
+  dossier(publicationId: string, options?: RequestOptions): Call<T.SignedDossier> {
+    return this.#core.call('GET', '/v1/publications/{publication_id}/dossier', [publicationId], {}, options);
+  }
 }
 
 /** The parameters of getCreatorInfo. */

@@ -711,6 +711,8 @@ export interface AuditEntry {
    * within a minute.
    */
   count: number;
+  /** SHA-256 of the dossier of a post that was published, in hexadecimal, of publication.published. Null for others. */
+  dossier_sha256: string | null;
   /**
    * Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
    * reason for which nobody was admitted. Null if the request succeeded.
@@ -3181,6 +3183,71 @@ export type DiagnosisRehearsalOutcome = 'completed' | 'no_proposals' | 'failed' 
 export type DiagnosisState = 'queued' | 'running' | 'completed' | 'failed' | (string & {});
 
 /** A type of the API. */
+export interface DossierApproval {
+  /** Time at which it was decided. */
+  at: string;
+  /** Who decided: the id of an API key, of a person, or of a review link. */
+  by: string;
+  /** Note of the decision. Empty: none. */
+  note: string;
+  /** The decision that was in force then. */
+  state: DossierApprovalState;
+}
+
+/** Values of an enumeration. */
+export type DossierApprovalState = 'approved' | 'changes_requested' | (string & {});
+
+/** A type of the API. */
+export interface DossierFile {
+  /** Size of the file in bytes, as it was published. */
+  bytes: number;
+  /** Id of the file, as in the content item. */
+  id: string;
+  /** MIME type of the file, such as image/jpeg. */
+  mime_type: string;
+  /** SHA-256 of the file in hexadecimal. */
+  sha256: string;
+}
+
+/** A type of the API. */
+export interface DossierModel {
+  /** Id of the model in the catalog of the service. */
+  id: string;
+  /** Kind of the parts that it made. */
+  kind: ModelKind;
+  /** Name of the provider that ran the model. */
+  provider: string;
+}
+
+/** A type of the API. */
+export interface DossierRule {
+  /** Id of the rule, which never changes. */
+  id: string;
+  /** Where it is in force: EU, or a country (ISO 3166-1). */
+  jurisdiction: string;
+  /** Result of the check. A post that violates a rule is not published. */
+  result: string;
+  /** First day on which it is in force. */
+  since: string;
+  /** Text of law that the rule follows. */
+  source: string;
+  /** Version of what it checks. */
+  version: number;
+}
+
+/** A type of the API. */
+export interface DossierTexts {
+  /** Text, with the hashtags where they belong to it. */
+  caption: string;
+  /** Hashtags that the platform has beside the text. */
+  hashtags: string[];
+  /** End of a long text, which is a message of its own. Empty: none. */
+  rest: string;
+  /** Title. Empty where the platform has none. */
+  title: string;
+}
+
+/** A type of the API. */
 export interface Draft {
   /**
    * Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a
@@ -4311,6 +4378,20 @@ export interface IntegrationUpdate {
   mapping?: IntegrationMappingCreate;
   /** Pairs to set. A null value removes that pair; null removes all. */
   metadata?: Record<string, string | null> | null;
+}
+
+/** A type of the API. */
+export interface Jwk {
+  /** Curve of the key, which is P-256. */
+  crv: string;
+  /** Id of the key. It begins with test-only if the key is that of sandboxes, which proves nothing. */
+  kid: string;
+  /** Type of the key: EC for elliptic curves. */
+  kty: string;
+  /** First coordinate of the point, in base64url without padding. */
+  x: string;
+  /** Second coordinate of the point, in base64url without padding. */
+  y: string;
 }
 
 /** A type of the API. */
@@ -5595,7 +5676,7 @@ export interface PlatformOptions {
 export interface PriceChange {
   /** Time since which the product has, or had, the price. */
   at: string;
-  /** The price. */
+  /** The price that it has, or had. */
   price: ProductPrice;
 }
 
@@ -5621,7 +5702,7 @@ export interface PriorExceptionInput {
 
 /** A type of the API. */
 export interface PriorPriceOf {
-  /** Its price. */
+  /** Its prior price in the promotion. */
   price: ProductPrice;
   /** Product. */
   product_id: string;
@@ -6231,6 +6312,50 @@ export interface PublicationDeletedEvent {
 }
 
 /** A type of the API. */
+export interface PublicationDossier {
+  /** Id of the account whose key or person published it. */
+  account_id: string;
+  /** Whether it was declared as made by AI where the platform asks. */
+  ai_generated: boolean;
+  /** Decisions about the item that were in force. Empty if nobody has decided. */
+  approvals: DossierApproval[];
+  /** Id of the content item that was published there. */
+  content_item_id: string;
+  /** Id of the factory that has the item. */
+  factory_id: string;
+  /** Files that were published, in order. */
+  files: DossierFile[];
+  /** live, or test for a post of a sandbox. */
+  mode: Mode;
+  /** Models that made its parts. Empty for content of your own. */
+  models: DossierModel[];
+  /** Name of the platform of that social account. */
+  platform: Platform;
+  /** Id of the post on the platform. Null where the platform does not say. */
+  platform_post_id: string | null;
+  /** Version of the prompt that its texts were written with. Empty if you gave all texts. */
+  prompt_version: string;
+  /** Id of the publication that the dossier is about. */
+  publication_id: string;
+  /** Time at which the platform had published it. */
+  published_at: string;
+  /** Who had it published: the id of an API key or of a person. */
+  published_for: string;
+  /** Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none. */
+  region: string;
+  /** Rules of law that applied, as they were checked just before it was published. */
+  rules: DossierRule[];
+  /** Social account that it was published to. */
+  social_account_id: string;
+  /** Texts as the platform got them. */
+  texts: DossierTexts;
+  /** Address of the post. Null where the platform does not say. */
+  url: string | null;
+  /** Version of the members of the dossier. */
+  version: number;
+}
+
+/** A type of the API. */
 export interface PublicationFailure {
   /**
    * Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it
@@ -6580,12 +6705,15 @@ export interface RuleContext {
   /** What to change so that the request is within the rule. */
   mend: string;
   /** Id of the rule. */
-  rule: string;
+  rule: RuleContextRule;
   /** First day on which the rule is in force there. */
   since: string;
   /** Text of law that the rule follows. */
   source: string;
 }
+
+/** Values of an enumeration. */
+export type RuleContextRule = 'eu_prior_price' | 'eu_deep_fake_label' | 'eu_public_interest_disclosure' | 'ru_ad_platforms' | 'ru_ad_marking' | (string & {});
 
 /** A type of the API. */
 export interface RutubeOptions {
@@ -7092,6 +7220,24 @@ export interface ServiceLevels {
   targets: ServiceLevelTargets;
   /** How long tasks and deliveries wait. It is measured of all accounts of the service together. */
   waiting: WaitingServiceLevels;
+}
+
+/** A type of the API. */
+export interface SignedDossier {
+  /** What is known of the post, as it was when it was published. */
+  dossier: PublicationDossier;
+  /** Public key that verifies the signature. */
+  key: Jwk;
+  /**
+   * SHA-256 of the canonical form of the dossier (RFC 8785), in hexadecimal. The entry publication.published of the
+   * audit log has it as dossier_sha256.
+   */
+  sha256: string;
+  /**
+   * Signature by ES256 of the canonical form: a JWS without its payload (RFC 7515, Appendix F). To verify it, put the
+   * canonical form in base64url between its two points.
+   */
+  signature: string;
 }
 
 /** A type of the API. */

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/id"
@@ -51,6 +52,11 @@ func (w *World) posted(ctx context.Context) (publicationID string, err error) {
 			Counts: []item.Count{}}
 	}
 	tx := &store.Tx{}
+	for i := range r.Publications {
+		if _, err := publication.KeepDossier(tx, w.Now(), it.Owner, r, &r.Publications[i], nil); err != nil {
+			return "", err
+		}
+	}
 	if err := it.Encode(r); err != nil {
 		return "", err
 	}

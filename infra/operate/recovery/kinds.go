@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/automation"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/media"
@@ -111,6 +112,7 @@ var kinds = map[string]kind{
 	"invitation":             {},
 	"publication_slot":       {},
 	item.ReadingsKind:        {own: true},
+	publication.DossierKind:  {own: true},
 	"publish_slot":           {},
 	"sandbox_clock":          {},
 	"secret":                 {},

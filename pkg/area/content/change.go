@@ -92,7 +92,7 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	regenerate.Status = http.StatusAccepted
 	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel,
 		errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull,
-		errs.ProviderUnavailable}
+		errs.ProviderUnavailable, errs.RuleViolated}
 	httpapi.Write(r, regenerate, s.regenerate)
 
 	cancel := op("cancelContentItem", http.MethodPost, one+"/cancel", auth.ContentWrite, "Cancel a content item",

@@ -12,7 +12,13 @@ import (
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/profile"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // marking is a valid marking of advertising.
@@ -296,4 +302,98 @@ func TestAStruckPriceThatIsNotLawfulIsNotPublished(t *testing.T) {
 	if got := w.get(it.ID); got.State != item.Failed || got.Publications[0].Failure.Code != "rule_violated" {
 		t.Errorf("%s %+v", got.State, got.Publications)
 	}
+}
+
+func TestAutomaticPublishingLeavesOutForbiddenAccounts(t *testing.T) {
+	w := newWorld(t)
+	instagram, telegram := w.connect("instagram"), w.connect("telegram")
+	w.attach(instagram, telegram)
+	w.inRegion("RU", "ad_marking", marking, "auto_publish", true)
+	it := w.generated()
+	w.work()
+	got := w.get(it.ID)
+	if got.State != item.Published || len(got.Publications) != 1 || got.Publications[0].SocialAccountID != telegram ||
+		len(got.OmittedAccounts) != 1 || got.OmittedAccounts[0].Code != "rule_violated" {
+		t.Errorf("%s %+v, without %+v", got.State, got.Publications, got.OmittedAccounts)
+	}
+}
+
+// The region of a factory goes before that of its profile.
+func TestTheRegionOfAProfile(t *testing.T) {
+	w := newWorld(t)
+	now, country := w.clock.Now(), "RU"
+	r := profile.Record{Profile: profile.Profile{Resource: resource.New(id.New(id.Profile, now), now, nil), Name: "Client",
+		Legal: profile.Legal{Region: &country, AdMarking: &profile.AdMarking{Advertiser: "ООО Клиент",
+			TaxID: "7707083893", ERID: "abc"}}}}
+	o := w.Principal.Owner.Of(tenant.Profile(r.ID))
+	entry, err := r.Item(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	tx.Create(entry, nil)
+	ledger.OpenPurse(tx, o, nil)
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	w.factory = w.makeFactory(object{"type": "blogger", "name": "Blog", "profile_id": r.ID})
+	it := w.generated()
+	if it.AdMarking == nil || it.AdMarking.Advertiser != "ООО Клиент" {
+		t.Errorf("%+v", it.AdMarking)
+	}
+	region := func(itemID string) string {
+		t.Helper()
+		stored, err := w.db.Get(t.Context(), store.IDKey(itemID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := item.Decode(&stored)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Brief.Region
+	}
+	if got := region(it.ID); got != "RU" {
+		t.Errorf("the region of the profile is %q", got)
+	}
+	w.inRegion("DE", "ad_marking", marking)
+	if it = w.create(); it.AdMarking.Advertiser != "ООО «Ромашка»" {
+		t.Errorf("%+v", it.AdMarking)
+	}
+	if got := region(it.ID); got != "DE" {
+		t.Errorf("the region of the factory is %q", got)
+	}
+	if it = w.create("ad_marking", object{"advertiser": "Own", "tax_id": "500100732259"}); it.AdMarking.Advertiser != "Own" {
+		t.Errorf("%+v", it.AdMarking)
+	}
+}
+
+func TestADeepFakeNeedsItsLabel(t *testing.T) {
+	w := newWorld(t)
+	w.inRegion("FR")
+	mine := w.own(w.Caller, picture(1080, 1350))
+	own := func(members ...any) object {
+		return with(object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Words",
+			"media": []string{mine}, "ai_generated": true, "deep_fake": true}, members...)
+	}
+	w.clock.Add(time.Date(2026, time.August, 2, 0, 0, 0, 0, time.UTC).Sub(w.clock.Now()))
+	w.refusedBy(law.DeepFakeLabel, "/deep_fake", "/v1/content-items", own())
+	for _, body := range []object{own("labelled", true), own("deep_fake", false), own("fit", "pad")} {
+		w.Call(http.MethodPost, "/v1/content-items", body).Into(t, http.StatusAccepted, new(item.Item))
+	}
+	w.composed = nil
+	it := w.generated("deep_fake", true)
+	if notice := w.composed[0].(generate.Picture).Notice; notice != law.Label("de") || !it.Labelled {
+		t.Errorf("it shows %q, labelled %t", notice, it.Labelled)
+	}
+	// What was generated for another region has no label: it is generated again before it is scheduled.
+	w.inRegion("US")
+	it = w.generated("deep_fake", true)
+	w.inRegion("FR")
+	w.attach(w.connect("telegram"))
+	body := object{"publish_at": w.clock.Now().Add(time.Hour)}
+	w.refusedBy(law.DeepFakeLabel, "/deep_fake", path(it.ID, "schedule"), body)
+	w.Call(http.MethodPost, path(it.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &it)
+	w.doAttempt(it.ID, 2)
+	w.Call(http.MethodPost, path(it.ID, "schedule"), body).Into(t, http.StatusOK, &it)
 }

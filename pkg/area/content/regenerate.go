@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -206,6 +207,11 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 		}
 		return item.AttemptAt(r).CheckAgain()
 	}
+	if r.DeepFake || r.PromotionID != nil { // rules decide what the media show
+		if _, err := (ruler{s}).obey(ctx, r); err != nil {
+			return err
+		}
+	}
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
 	}
@@ -236,6 +242,11 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 		}
 	}
 	if err := a.files(&w); err != nil {
+		return err
+	}
+	then := *r
+	then.GeneratedAt = nil // its media are made again
+	if err := law.Refused(law.Check(item.FactsOf(&then, &item.Publication{}, s.now()))); err != nil {
 		return err
 	}
 	return item.AttemptAt(r).Plan(s.offer, w, live)

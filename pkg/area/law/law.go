@@ -10,7 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/base/money"
 )
 
-// Rule is a rule of law.
+// Rule is a rule of law that content must keep.
 type Rule struct {
 	// ID is a name that never changes, and Version counts the changes of what the rule checks.
 	ID      string
@@ -36,7 +36,7 @@ type Rule struct {
 type Facts struct {
 	// Region is the country in which it is published (ISO 3166-1). No rule is in force without one.
 	Region string
-	// At is the time of publication.
+	// At is the time at which it is published.
 	At time.Time
 	// Platform is empty if it is not known yet. Then the rules about platforms do not apply.
 	Platform string
@@ -54,7 +54,7 @@ type Facts struct {
 	DeepFake, Labelled bool
 }
 
-// Marking is the marking of advertising.
+// Marking is the marking of advertising, as a country requires it.
 type Marking struct {
 	Advertiser, TaxID, ERID string
 }
@@ -72,7 +72,7 @@ type Reduction struct {
 	Param, StruckParam, Of string
 }
 
-// Violation is what violates a rule.
+// Violation is what is wrong with content by a rule.
 type Violation struct {
 	*Rule
 	// Param is the JSON pointer of the member at fault, and Message says what is wrong with it.
@@ -82,7 +82,7 @@ type Violation struct {
 // Result is the result of a rule that applied.
 type Result struct {
 	*Rule
-	Violation *Violation // nil if it was kept
+	Violation *Violation // nil if the rule was kept by it
 }
 
 // day returns the beginning of a day at the given hours ahead of UTC.

@@ -1,7 +1,9 @@
 package law
 
 import (
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +107,18 @@ func TestEachRuleFromItsFirstDay(t *testing.T) {
 		if RuleOf(r.ID) != r {
 			t.Errorf("%s is not found by its id", r.ID)
 		}
+	}
+}
+
+// The document lists the rules.
+func TestTheErrorListsAllRules(t *testing.T) {
+	member, _ := reflect.TypeFor[errs.RuleContext]().FieldByName("Rule")
+	var ids []string
+	for _, r := range Rules {
+		ids = append(ids, r.ID)
+	}
+	if got := member.Tag.Get("enum"); got != strings.Join(ids, ",") {
+		t.Errorf("the error lists %s, want %v", got, ids)
 	}
 }
 

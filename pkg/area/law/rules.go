@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The ids of the rules.
+// The ids of the rules, which never change.
 const (
 	PriorPrice       = "eu_prior_price"
 	DeepFakeLabel    = "eu_deep_fake_label"

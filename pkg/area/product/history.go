@@ -17,7 +17,7 @@ const (
 	keepEnded  = 120 * 24 * time.Hour
 	// manyPrices is the number of prices above which only the lowest and the last of each day are kept.
 	manyPrices = 100
-	// mostEnded bounds the ended promotions.
+	// mostEnded bounds the ended promotions that are remembered.
 	mostEnded = 60
 )
 
@@ -25,7 +25,7 @@ const (
 type PriceChange struct {
 	// Time since which the product has, or had, the price.
 	At resource.Time `json:"at"`
-	// The price.
+	// The price that it has, or had.
 	Price money.Price `json:"price"`
 }
 
@@ -37,7 +37,7 @@ func (r *StoredProduct) notePrice() {
 	}
 	from, first := r.UpdatedAt.Add(-keepPrices), 0
 	for first+1 < len(all) && !all[first+1].At.After(from) {
-		first++ // its price ended before
+		first++ // its price was no more in force by then
 	}
 	if all = all[first:]; len(all) > manyPrices {
 		all = thinned(all)
@@ -82,7 +82,7 @@ type PriorException struct {
 type PriorPriceOf struct {
 	// Product.
 	ProductID string `json:"product_id"`
-	// Its price.
+	// Its prior price in the promotion.
 	Price money.Price `json:"price"`
 }
 
@@ -109,7 +109,7 @@ func (r *StoredProduct) steps(without string) []law.Step {
 			}
 		}
 		if price.Currency == "" {
-			continue // before its first price
+			continue // no price of it is known at that time
 		}
 		lowest := price
 		for _, p := range others {

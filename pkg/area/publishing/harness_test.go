@@ -47,6 +47,7 @@ type world struct {
 	*apitest.Caller
 	t       *testing.T
 	db      *store.DB
+	entries *store.DB // the audit table
 	clock   *apitest.Clock
 	fuse    *webhooktest.Fuse
 	service *publishing.Service
@@ -91,6 +92,7 @@ func newWorld(t *testing.T) *world {
 	w.db = storetest.Open(t, now, (&storetest.Faults{}).Attach, func(c *aws.Config) {
 		c.HTTPClient = fused{c.HTTPClient, w.fuse}
 	})
+	w.entries = storetest.Open(t, now)
 	w.platforms = social.NewPlatforms(social.PlatformsConfig{Now: now})
 	signer, factories := apitest.Signer(t, now), factory.NewService(w.db, now)
 	items := content.NewService(w.db, factories, signer, catalog.NewOffer("bedrock,fal", "us-west-2", nil), now)
@@ -260,7 +262,8 @@ func (w *world) work() {
 // round takes the steps that are due, and reports whether there were any.
 func (w *world) round() bool {
 	w.t.Helper()
-	worker := &publication.Worker{DB: w.db, Platforms: w, Vault: vault, Files: w, Now: w.clock.Now}
+	worker := &publication.Worker{DB: w.db, Platforms: w, Vault: vault, Files: w, Now: w.clock.Now,
+		Entries: w.entries}
 	due := w.due()
 	for _, m := range due {
 		kernel := task.NewKernel(task.Config{DB: w.db, Handlers: worker.Handlers(), Now: w.clock.Now, Name: rand.Text,

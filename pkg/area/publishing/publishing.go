@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/authority"
@@ -30,19 +31,22 @@ type Service struct {
 	audit     httpapi.Recorder // for the decisions of review links
 	now       func() time.Time
 	random    io.Reader
+	// signatures signs dossiers, or is nil.
+	signatures seal.Signer
 }
 
 // NewService returns the service.
 func NewService(db *store.DB, items *content.Service, factories *factory.Service, signer *media.Signer,
 	audit httpapi.Recorder, now func() time.Time, random io.Reader) *Service {
-	return &Service{db, items, factories, signer, audit, now, random}
+	return &Service{db: db, content: items, factories: factories, signer: signer, audit: audit, now: now,
+		random: random}
 }
 
 // Open opens the service of a function.
 func Open(e area.Env) *Service {
 	factories := factory.NewService(e.DB, e.Now)
 	return NewService(e.DB, content.NewService(e.DB, factories, e.Media, e.Offer(),
-		e.Now).Moderated(e.Moderator), factories, e.Media, e.Audit, e.Now, e.Random)
+		e.Now).Moderated(e.Moderator), factories, e.Media, e.Audit, e.Now, e.Random).Signed(e.Signatures)
 }
 
 // Mount registers the operations of the area.
@@ -58,6 +62,7 @@ func op(id, method, path string, scope auth.Scope, summary, description string) 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
 	s.registerPublications(r)
+	s.registerDossiers(r)
 	s.registerPlanning(r)
 	s.registerApprovals(r)
 	s.registerLinks(r)

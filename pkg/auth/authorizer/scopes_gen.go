@@ -102,6 +102,7 @@ var Scopes = map[string]auth.Scope{
 	"DELETE /v1/publications/{publication_id}":                          "content:publish",
 	"GET /v1/publications/{publication_id}":                             "content:read",
 	"PATCH /v1/publications/{publication_id}":                           "content:publish",
+	"GET /v1/publications/{publication_id}/dossier":                     "content:read",
 	"GET /v1/publishing/creator-info":                                   "social:manage",
 	"GET /v1/publishing/slots":                                          "content:read",
 	"POST /v1/publishing/validate":                                      "content:publish",

@@ -23,7 +23,7 @@ func describe(what generate.Composition, draft bool, at paths) (compose.Work, er
 			Language: w.Language, Captions: w.Captions,
 			CaptionStyle: compose.CaptionStyle(w.CaptionStyle), Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
 			Offer: describeOffer(w.Offer, w.Language), Length: w.Length, Intro: bumper(w.Intro, at),
-			Outro: bumper(w.Outro, at),
+			Outro: bumper(w.Outro, at), Notice: w.Notice,
 		}
 		for _, s := range w.Scenes {
 			v.Scenes = append(v.Scenes, compose.Scene{Text: s.Text, Clip: at.of(s.Clip), Picture: at.of(s.Picture),
@@ -33,10 +33,11 @@ func describe(what generate.Composition, draft bool, at paths) (compose.Work, er
 	case generate.Picture:
 		brand, err := describeBrand(w.Brand, at)
 		return compose.Picture{Use: compose.Use(w.Use), Path: at.of(w.File), Text: w.Text, Language: w.Language,
-			Brand: brand, Whole: w.Whole, Offer: describeOffer(w.Offer, w.Language)}, err
+			Brand: brand, Whole: w.Whole, Offer: describeOffer(w.Offer, w.Language), Notice: w.Notice}, err
 	case generate.Carousel:
 		brand, err := describeBrand(w.Brand, at)
-		c := compose.Carousel{Language: w.Language, Brand: brand, Offer: describeOffer(w.Offer, w.Language)}
+		c := compose.Carousel{Language: w.Language, Brand: brand, Offer: describeOffer(w.Offer, w.Language),
+			Notice: w.Notice}
 		for _, s := range w.Slides {
 			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading, Body: s.Body,
 				Whole: s.Whole})
@@ -46,7 +47,7 @@ func describe(what generate.Composition, draft bool, at paths) (compose.Work, er
 		brand, err := describeBrand(w.Brand, at)
 		return compose.MusicClip{
 			Track: at.of(w.Track), Cover: at.of(w.Cover), Length: w.Length, Title: w.Title, Language: w.Language,
-			Brand: brand, Quality: quality,
+			Brand: brand, Quality: quality, Notice: w.Notice,
 		}, err
 	}
 	return nil, fmt.Errorf("stored: there is no composition %T", what)

@@ -106,6 +106,11 @@ func (f *videoRun) encodeBumper(ctx context.Context, b bumper, before int) (file
 		// If the clip is shorter than its header claims, its last frame stays.
 		graph = fmt.Sprintf("[0:v]fps=%d,%s,tpad=stop_mode=clone:stop=-1", fps, b.within(0, f.width, f.height))
 	}
+	notice, err := f.noticed(b.name)
+	if err != nil {
+		return "", err
+	}
+	graph += notice
 	file = b.name + ".mp4"
 	report, err := f.ffmpeg(ctx, StagePicture, b.about, ffmpeg.Job{
 		Inputs: []ffmpeg.Input{in},

@@ -39,6 +39,8 @@ type card struct {
 	whole bool
 	// offer is written over the picture. It may be nil.
 	offer *Offer
+	// notice is drawn at the top. It may be empty.
+	notice string
 }
 
 const (
@@ -73,6 +75,8 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 	if c.whole {
 		c.layout = cover
 	}
+	top := c.area
+	c.area = below(c.area, c.notice)
 	s := text.NewScript(c.size.X, c.size.Y)
 	if c.band {
 		c.area.Max.Y = min(c.area.Max.Y, c.size.Y-bandTall-64)
@@ -93,6 +97,9 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 		return err
 	}
 	if err := r.marks(ctx, img, s, c); err != nil {
+		return err
+	}
+	if err := r.notice(s, c.notice, c.lang, top, 1); err != nil {
 		return err
 	}
 	return r.jpeg(ctx, img, s, c.name)

@@ -22,7 +22,9 @@ type MusicClip struct {
 	Title    string
 	Language string // of the title (BCP 47)
 	Brand    *Brand
-	Quality  Quality
+	// Notice is drawn at the top. It may be empty.
+	Notice  string
+	Quality Quality
 }
 
 // The bounds of a music clip.
@@ -116,6 +118,9 @@ func (m MusicClip) backdrop(ctx context.Context, r *run) (*image.RGBA, error) {
 // encode encodes the picture: the backdrop, over which the waveform moves.
 func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard heard, frames int) error {
 	s := text.NewScript(1080, 1920)
+	if err := r.notice(s, m.Notice, m.Language, noticeAt, 1); err != nil {
+		return err
+	}
 	if m.Title != "" {
 		b, err := r.fonts.Fit(m.Title, m.Language, text.Box{Width: float64(titleAt.Dx()), Height: float64(titleAt.Dy()),
 			MaxEm: 72, MinEm: minEm, MaxLines: 3})

@@ -19,8 +19,11 @@ const (
 	besideLogo  = 280 // the width of a logo at the side
 )
 
-// safe returns the area that no platform covers, in pixels of a video that is not scaled.
-func (f *videoRun) safe() image.Rectangle {
+// safe returns the area that no platform covers, below the notice, in pixels of a video that is not scaled.
+func (f *videoRun) safe() image.Rectangle { return below(f.area(), f.Notice) }
+
+// area returns the area that no platform covers.
+func (f *videoRun) area() image.Rectangle {
 	if f.Format == Landscape {
 		return SafeLandscape
 	}

@@ -36,6 +36,8 @@ type Picture struct {
 	Whole bool
 	// Offer is written over the picture. It may be nil.
 	Offer *Offer
+	// Notice is drawn at the top. It may be empty.
+	Notice string
 }
 
 // Carousel describes pictures that are published together. Each has its number and the mark of the brand. The layouts
@@ -47,6 +49,8 @@ type Carousel struct {
 	// Offer is written over the first slide that is shown whole, and its call to action over the last slide. It may be
 	// nil.
 	Offer *Offer
+	// Notice is drawn at the top of each slide. It may be empty.
+	Notice string
 }
 
 // Slide is a picture of a carousel.
@@ -81,7 +85,7 @@ func (p Picture) compose(ctx context.Context, r *run) error {
 	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", maxEm: 92,
 		size: image.Pt(wide, slideTall)}
 	c.area = image.Rect(slideInset, slideInset, wide-slideInset, slideTall-96)
-	c.whole, c.offer = p.Whole, p.Offer
+	c.whole, c.offer, c.notice = p.Whole, p.Offer, p.Notice
 	if p.Use == Post && p.Offer != nil {
 		c.brand, c.band = c.brand.orEmpty(), true
 	}
@@ -113,7 +117,7 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 		name := fmt.Sprintf("slide%02d", i+1)
 		one := card{
 			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, body: s.Body, lang: c.Language, name: name,
-			maxEm: 88, size: image.Pt(wide, slideTall),
+			maxEm: 88, size: image.Pt(wide, slideTall), notice: c.Notice,
 			area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88),
 		}
 		if i == 0 {

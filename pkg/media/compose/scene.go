@@ -49,6 +49,9 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 		last = "[v3]"
 	}
 	script := f.script(f.encoded, frames)
+	if err := f.notice(script, f.Notice, f.Language, f.area(), f.part()); err != nil {
+		return "", 0, err
+	}
 	price, err := f.offer(script, n, frames)
 	if err == nil {
 		err = f.onScreen(script, n, frames, price)

@@ -72,7 +72,8 @@ type Video struct {
 	Brand *Brand
 	// Offer is written over the scenes whose pictures are shown whole, and its call to action over the last scene. It
 	// may be nil.
-	Offer *Offer
+	Offer  *Offer
+	Notice string // drawn at the top of all parts; it may be empty
 	// Intro and Outro are shown before and after the scenes. They are not part of Length.
 	Intro, Outro Bumper
 

@@ -17,7 +17,7 @@ type Legal struct {
 	AdMarking *AdMarking `json:"ad_marking"`
 }
 
-// AdMarking is the marking of advertising.
+// AdMarking is the marking of advertising for readers and authorities.
 type AdMarking struct {
 	// Who advertises, as the register of advertising has the name.
 	Advertiser string `json:"advertiser" format:"line-not-blank" minLength:"1" maxLength:"200" example:"ООО «Ромашка»"`

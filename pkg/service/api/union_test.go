@@ -72,7 +72,7 @@ func TestErrorsHaveTheCodesOfTheOperation(t *testing.T) {
 						"code": c, "type": kind, "message": "m",
 						"context": map[string]any{"state": "queued", "allowed": []string{}, "limit": 1,
 							"window_seconds": 1, "required_credits": 2, "available_credits": 1,
-							"spend_limit_credits": 1, "rule": "r", "jurisdiction": "EU", "since": "2022-05-28",
+							"spend_limit_credits": 1, "rule": "ru_ad_marking", "jurisdiction": "EU", "since": "2022-05-28",
 							"source": "s", "mend": "m"},
 					}})
 					if err != nil {

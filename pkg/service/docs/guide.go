@@ -63,6 +63,7 @@ var guides = []guide{
 	{"Content", "automations", "Automations"},
 	{"Publishing", "publishing", "Publishing"},
 	{"Publishing", "own-posts", "Own posts, approval and the calendar"},
+	{"Publishing", "law-and-origin", "Law and origin"},
 	{"Publishing", "social", "Social accounts"},
 	{"Publishing", "engagement", "Comments"},
 	{"Publishing", "analytics", "Analytics"},

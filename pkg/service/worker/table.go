@@ -134,7 +134,7 @@ func publishing(e Env) Handlers {
 		adapters = social.NewPlatforms(c)
 	}
 	publications := &publication.Worker{DB: e.DB, Platforms: adapters, Vault: vault, Files: e.Files, Now: e.Now,
-		Budgets: e.Budgets}
+		Budgets: e.Budgets, Entries: e.Entries, EntryRegion: e.AWS.Region}
 	accounts := &social.Worker{DB: e.DB, Now: e.Now, Vault: vault, Platforms: adapters,
 		Cleaners: []social.Cleaner{publication.AccountCleaner{DB: e.DB, Now: e.Now}}}
 	comments := &engagement.Worker{DB: e.DB, Platforms: adapters, Vault: vault, Now: e.Now, Budgets: publications}

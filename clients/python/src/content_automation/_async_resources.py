@@ -1627,6 +1627,23 @@ class AsyncPublicationsResource:
         )
         return cast("types.PublishedPost", data)
 
+    async def dossier(
+        self, publication_id: str, **options: Unpack[RequestOptions]
+    ) -> types.SignedDossier:
+        """Get the dossier of a published post.
+
+        Returns what is known of a post as it was when it was published: the rules of law that were checked, who
+        approved it, the models, the hashes of its files and its texts. It is never changed, also if the post is
+        changed or deleted, and ends with its content item. It is signed at each call. Its hash is in the audit log
+        since the publication.
+
+        Needs the scope `content:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/publications/{publication_id}/dossier", (publication_id, ), None, None, options
+        )
+        return cast("types.SignedDossier", data)
+
 
 class AsyncPublishingResource:
     """Checks, approvals, review links, slots and published posts."""

@@ -740,6 +740,9 @@ class AuditEntry(TypedDict):
     """Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
     within a minute.
     """
+    dossier_sha256: Optional[str]
+    """SHA-256 of the dossier of a post that was published, in hexadecimal, of publication.published. Null for others.
+    """
     error_code: Optional["ErrorCode"]
     """Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in
     the reason for which nobody was admitted. Null if the request succeeded.
@@ -3239,6 +3242,80 @@ DiagnosisRehearsalOutcome = Literal["completed", "no_proposals", "failed", "rate
 DiagnosisState = Union[Literal["queued", "running", "completed", "failed"], str]
 
 
+class DossierApproval(TypedDict):
+    """A type of the API."""
+
+    at: str
+    """Time at which it was decided."""
+    by: str
+    """Who decided: the id of an API key, of a person, or of a review link."""
+    note: str
+    """Note of the decision. Empty: none."""
+    state: "DossierApprovalState"
+    """The decision that was in force then."""
+
+
+DossierApprovalState = Union[Literal["approved", "changes_requested"], str]
+
+
+class DossierFile(TypedDict):
+    """A type of the API."""
+
+    bytes: int
+    """Size of the file in bytes, as it was published."""
+    id: str
+    """Id of the file, as in the content item."""
+    mime_type: str
+    """MIME type of the file, such as image/jpeg."""
+    sha256: str
+    """SHA-256 of the file in hexadecimal."""
+
+
+
+class DossierModel(TypedDict):
+    """A type of the API."""
+
+    id: str
+    """Id of the model in the catalog of the service."""
+    kind: "ModelKind"
+    """Kind of the parts that it made."""
+    provider: str
+    """Name of the provider that ran the model."""
+
+
+
+class DossierRule(TypedDict):
+    """A type of the API."""
+
+    id: str
+    """Id of the rule, which never changes."""
+    jurisdiction: str
+    """Where it is in force: EU, or a country (ISO 3166-1)."""
+    result: str
+    """Result of the check. A post that violates a rule is not published."""
+    since: str
+    """First day on which it is in force."""
+    source: str
+    """Text of law that the rule follows."""
+    version: int
+    """Version of what it checks."""
+
+
+
+class DossierTexts(TypedDict):
+    """A type of the API."""
+
+    caption: str
+    """Text, with the hashtags where they belong to it."""
+    hashtags: List[str]
+    """Hashtags that the platform has beside the text."""
+    rest: str
+    """End of a long text, which is a message of its own. Empty: none."""
+    title: str
+    """Title. Empty where the platform has none."""
+
+
+
 class Draft(TypedDict):
     """A type of the API."""
 
@@ -4313,6 +4390,22 @@ class IntegrationUpdate(TypedDict):
     """What the integration does with products and stages."""
     metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
     """Pairs to set. A null value removes that pair; null removes all."""
+
+
+
+class Jwk(TypedDict):
+    """A type of the API."""
+
+    crv: str
+    """Curve of the key, which is P-256."""
+    kid: str
+    """Id of the key. It begins with test-only if the key is that of sandboxes, which proves nothing."""
+    kty: str
+    """Type of the key: EC for elliptic curves."""
+    x: str
+    """First coordinate of the point, in base64url without padding."""
+    y: str
+    """Second coordinate of the point, in base64url without padding."""
 
 
 
@@ -5575,7 +5668,7 @@ class PriceChange(TypedDict):
     at: str
     """Time since which the product has, or had, the price."""
     price: "ProductPrice"
-    """The price."""
+    """The price that it has, or had."""
 
 
 
@@ -5605,7 +5698,7 @@ class PriorPriceOf(TypedDict):
     """A type of the API."""
 
     price: "ProductPrice"
-    """Its price."""
+    """Its prior price in the promotion."""
     product_id: str
     """Product."""
 
@@ -6238,6 +6331,52 @@ class PublicationDeletedEvent(TypedDict):
 
 
 
+class PublicationDossier(TypedDict):
+    """A type of the API."""
+
+    account_id: str
+    """Id of the account whose key or person published it."""
+    ai_generated: bool
+    """Whether it was declared as made by AI where the platform asks."""
+    approvals: List["DossierApproval"]
+    """Decisions about the item that were in force. Empty if nobody has decided."""
+    content_item_id: str
+    """Id of the content item that was published there."""
+    factory_id: str
+    """Id of the factory that has the item."""
+    files: List["DossierFile"]
+    """Files that were published, in order."""
+    mode: "Mode"
+    """live, or test for a post of a sandbox."""
+    models: List["DossierModel"]
+    """Models that made its parts. Empty for content of your own."""
+    platform: "Platform"
+    """Name of the platform of that social account."""
+    platform_post_id: Optional[str]
+    """Id of the post on the platform. Null where the platform does not say."""
+    prompt_version: str
+    """Version of the prompt that its texts were written with. Empty if you gave all texts."""
+    publication_id: str
+    """Id of the publication that the dossier is about."""
+    published_at: str
+    """Time at which the platform had published it."""
+    published_for: str
+    """Who had it published: the id of an API key or of a person."""
+    region: str
+    """Country whose rules applied (ISO 3166-1). Empty if the factory and its profile have none."""
+    rules: List["DossierRule"]
+    """Rules of law that applied, as they were checked just before it was published."""
+    social_account_id: str
+    """Social account that it was published to."""
+    texts: "DossierTexts"
+    """Texts as the platform got them."""
+    url: Optional[str]
+    """Address of the post. Null where the platform does not say."""
+    version: int
+    """Version of the members of the dossier."""
+
+
+
 class PublicationFailure(TypedDict):
     """A type of the API."""
 
@@ -6597,13 +6736,15 @@ class RuleContext(TypedDict):
     """Where the rule is in force: EU, or a country (ISO 3166-1)."""
     mend: str
     """What to change so that the request is within the rule."""
-    rule: str
+    rule: "RuleContextRule"
     """Id of the rule."""
     since: str
     """First day on which the rule is in force there."""
     source: str
     """Text of law that the rule follows."""
 
+
+RuleContextRule = Union[Literal["eu_prior_price", "eu_deep_fake_label", "eu_public_interest_disclosure", "ru_ad_platforms", "ru_ad_marking"], str]
 
 
 class RutubeOptions(TypedDict):
@@ -7109,6 +7250,24 @@ class ServiceLevels(TypedDict):
     """What the plan of the account promises."""
     waiting: "WaitingServiceLevels"
     """How long tasks and deliveries wait. It is measured of all accounts of the service together."""
+
+
+
+class SignedDossier(TypedDict):
+    """A type of the API."""
+
+    dossier: "PublicationDossier"
+    """What is known of the post, as it was when it was published."""
+    key: "Jwk"
+    """Public key that verifies the signature."""
+    sha256: str
+    """SHA-256 of the canonical form of the dossier (RFC 8785), in hexadecimal. The entry publication.published of the
+    audit log has it as dossier_sha256.
+    """
+    signature: str
+    """Signature by ES256 of the canonical form: a JWS without its payload (RFC 7515, Appendix F). To verify it, put the
+    canonical form in base64url between its two points.
+    """
 
 
 

@@ -51,6 +51,8 @@ type Entry struct {
 	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
 	// within a minute.
 	Count int `json:"count"`
+	// SHA-256 of the dossier of a post that was published, in hexadecimal, of publication.published. Null for others.
+	DossierSHA256 *string `json:"dossier_sha256"`
 }
 
 // Actor is who makes a request.

@@ -128,7 +128,7 @@ func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, e
 		return nil, provider.FailureOf(cmp.Or(s.FailureCode, provider.FailedGeneration))
 	}
 	if w.Provided() {
-		return w.ownComposition(), nil
+		return withNotice(w.ownComposition(), shownNotice(w.Record)), nil
 	}
 	w.settle(made)
 	shown := *w.Record
@@ -144,5 +144,5 @@ func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, e
 		v.Intro, v.Outro = nil, nil // what was made for the time between them cannot fill theirs
 		c = v
 	}
-	return c, err
+	return withNotice(c, shownNotice(w.Record)), err
 }

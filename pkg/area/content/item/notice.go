@@ -6,6 +6,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/law"
+	"github.com/content-automation/api/pkg/generate"
 )
 
 // newsType is the type of factories whose content informs the public.
@@ -42,7 +43,39 @@ func applies(r *Record, id string) bool {
 
 // drawsLabel reports whether finished media that are composed have the label of generated media.
 func drawsLabel(r *Record) bool {
-	return r.DeepFake && !r.Labelled && applies(r, law.DeepFakeLabel) && (!r.Provided() || r.Fitted())
+	composed := !r.Provided() || r.Fitted() && !r.Labelled
+	return composed && r.DeepFake && applies(r, law.DeepFakeLabel)
+}
+
+// shownNotice returns what finished media have to show, or an empty text.
+func shownNotice(r *Record) string {
+	var all []string
+	if r.AdMarking != nil {
+		all = append(all, law.AdLabel)
+	}
+	if drawsLabel(r) {
+		all = append(all, law.Label(r.Language))
+	}
+	return strings.Join(all, " · ")
+}
+
+// withNotice returns a composition that shows a notice.
+func withNotice(c generate.Composition, notice string) generate.Composition {
+	switch of := c.(type) {
+	case generate.Video:
+		of.Notice = notice
+		return of
+	case generate.Picture:
+		of.Notice = notice
+		return of
+	case generate.Carousel:
+		of.Notice = notice
+		return of
+	case generate.MusicClip:
+		of.Notice = notice
+		return of
+	}
+	return c
 }
 
 // notices returns the lines that rules of law require in the text of its post on a platform, and the one by which its

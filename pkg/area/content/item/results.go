@@ -121,6 +121,7 @@ func (r maker) assemble(made []generate.Made, now time.Time) {
 	r.write(made)
 	r.vary(made, now)
 	finished, parts := r.sort(made)
+	r.Labelled = r.Labelled || len(finished.Files) > 0 && drawsLabel(r.Record)
 	if r.Provided() && len(finished.Files) == 0 {
 		finished.Files = r.own(media.Final)
 	} else if r.Provided() {

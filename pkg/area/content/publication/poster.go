@@ -43,7 +43,8 @@ type posting struct {
 	// Warning names the part that the post lacks, or is nil.
 	Warning *platform.Warning `json:"warning,omitempty"`
 	// Region is the one whose rules of law the post follows.
-	Region string `json:"region,omitempty"`
+	Region string        `json:"region,omitempty"`
+	Rules  []DossierRule `json:"rules,omitempty"` // that it keeps
 	// Granted counts the times that it has taken its uses out of the budget of its
 	// platform.
 	Granted int `json:"granted,omitempty"`
@@ -147,11 +148,11 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 		} else if ended != nil {
 			return w.ends(ctx, s, p, progress, ended)
 		}
-		refused, err := w.lawful(ctx, s.Owner, r, pub)
+		refused, checked, err := w.lawful(ctx, s.Owner, r, pub)
 		if err != nil {
 			return o, task.Again(err)
 		}
-		p.Region = r.Brief.Region
+		p.Region, p.Rules = r.Brief.Region, rulesOf(checked)
 		if refused != nil {
 			return w.ends(ctx, s, p, progress, refused)
 		}
@@ -311,6 +312,9 @@ func (w poster) published(ctx context.Context, plan planner, pub *item.Publicati
 		if err := w.announced(ctx, plan, pub, of, adapter); err != nil {
 			return err
 		}
+	}
+	if err := w.document(ctx, plan, pub, p.Rules); err != nil {
+		return err
 	}
 	if !ok || len(adapter.Capabilities().Metrics) == 0 || p.Post.ID == "" {
 		return nil

@@ -148,6 +148,9 @@ func Forget(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) {
 		if p.leave(pub, true); pub.Metrics != nil {
 			tx.Expire(item.ReadingsKey(pub.ID), now)
 		}
+		if pub.PublishedAt != nil {
+			tx.Expire(DossierKey(pub.ID), now)
+		}
 	}
 }
 

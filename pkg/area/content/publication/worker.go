@@ -32,6 +32,10 @@ type Worker struct {
 	Now       func() time.Time
 	// Budgets replace the defaults of the platforms in platform.Budget.
 	Budgets map[string]int
+	// Entries is the audit table, which has the hashes of the dossiers of posts, and EntryRegion the region that writes
+	// it. If it is nil, none are noted.
+	Entries     *store.DB
+	EntryRegion string
 }
 
 // Handlers returns the handlers of the kinds of tasks.

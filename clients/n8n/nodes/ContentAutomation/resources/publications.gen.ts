@@ -18,6 +18,13 @@ export const publicationsDescription: INodeProperties[] = [
         routing: { request: { method: 'DELETE', url: '/v1/publications/{publication_id}' } },
       },
       {
+        name: 'Dossier',
+        value: 'dossier',
+        action: 'Get the dossier of a published post',
+        description: 'Returns what is known of a post as it was when it was published: the rules of law that were checked, who approved it, the models, the hashes of its files and its texts',
+        routing: { request: { method: 'GET', url: '/v1/publications/{publication_id}/dossier' } },
+      },
+      {
         name: 'Get',
         value: 'get',
         action: 'Get a publication',
@@ -315,5 +322,23 @@ export const publicationsDescription: INodeProperties[] = [
         description: 'Makes the change only if the resource still has this version',
       },
     ],
+  },
+  {
+    displayName: 'Publication',
+    name: 'publication_id',
+    type: 'resourceLocator',
+    displayOptions: { show: { resource: ['publications'], operation: ['dossier'] } },
+    required: true,
+    default: { mode: 'list', value: '' },
+    modes: [
+      {
+        displayName: 'From List',
+        name: 'list',
+        type: 'list',
+        typeOptions: { searchListMethod: 'searchPublication', searchable: true },
+      },
+      { displayName: 'By ID', name: 'id', type: 'string' },
+    ],
+    description: 'ID of the publication',
   },
 ];
