@@ -1044,6 +1044,8 @@ type BalanceEntry struct {
 	Kind BalanceEntryKind `json:"kind"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Profile whose work was paid for. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
 	// State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you
 	// gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for other
 	// kinds.

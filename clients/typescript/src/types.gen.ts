@@ -1035,6 +1035,8 @@ export interface BalanceEntry {
   kind: BalanceEntryKind;
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
+  /** Profile whose work was paid for. Null: the account as a whole. */
+  profile_id: string | null;
   /**
    * State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you
    * gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for

@@ -1069,6 +1069,8 @@ class BalanceEntry(TypedDict):
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile whose work was paid for. Null: the account as a whole."""
     state: Optional["ReserveState"]
     """State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you
     gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for
