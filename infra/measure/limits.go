@@ -205,8 +205,7 @@ func limits(m mix) (all []limit, err error) {
 			all = append(all, limit{"The concurrency of a queue of `" + f.Name + "`",
 				float64(f.Concurrency * f.Batch), took,
 				"messages at a time", true, "Work waits longer. Raise `Concurrency` of the function with the " +
-					"account's quota, " +
-					"and the quotas of providers"})
+					"account's quota, and the quotas of providers"})
 		}
 	}
 	for place, used := range m.places {
@@ -283,7 +282,7 @@ func accountTable() string {
 		t.row(q.what, q.has, q.takes, q.stacks(), "`"+q.name+"`")
 	}
 	return fmt.Sprintf("With its default quotas, one AWS account takes %d stack of shared customers in a region whose "+
-		"queues are all busy. With `accountStacks`, several share it: each gets a part, for its queues, its authorizer and "+
-		"its calls. One account of the API takes %d accepted generations a second.\n\n%s", all[0].stacks(),
+		"queues are all busy. With `accountStacks`, several share it: each gets a part, for its queues, its "+
+		"authorizer and its calls. One account of the API takes %d accepted generations a second.\n\n%s", all[0].stacks(),
 		acceptedASecond, t)
 }

@@ -105,9 +105,9 @@ func costSection(m measured) string {
 		generationsTable(m.generations) +
 		"\n### Cost of 1,000 generations\n\nIn dollars, in us-east-1.\n\n" + billsTable(m.generations) +
 		"\n### A customer's month\n\nIn dollars, in us-east-1.\n\n" + monthsTable(m) +
-		"\n### Media that stay\n\nMedia are kept until the customer deletes them. In dollars, in us-east-1, beside the " +
-		"months above, which have the storage of their own media. Nobody reads media after they are published; the " +
-		"bucket moves them to cheaper tiers.\n\n" + growthTable(m) +
+		"\n### Media that stay\n\nMedia are kept until the customer deletes them. In dollars, in us-east-1, beside " +
+		"the months above, which have the storage of their own media. Nobody reads media after they are published; " +
+		"the bucket moves them to cheaper tiers.\n\n" + growthTable(m) +
 		"\n### Assumptions\n\n" + assumptions(m.delivery) + "\n### Prices\n\nAs of " + pricesAsOf + "\n\n" + pricesTable()
 }
 

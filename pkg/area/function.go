@@ -121,6 +121,9 @@ func Open(f topology.Function) Env {
 	if f.May(topology.CallTextModels) {
 		e.Converser = bedrock.Open(cfg, n.ProviderEndpoint)
 	}
+	if f.May(topology.SignDossiers) && n.MediaKey != "" {
+		e.Signatures = kmsseal.NewSigner(cfg, n.MediaKey)
+	}
 	e.Moderator = bedrock.Moderator(cfg, n.Guardrail, n.ProviderEndpoint)
 	return e
 }

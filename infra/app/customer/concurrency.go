@@ -97,8 +97,8 @@ func (s Settings) checkShare() error {
 		return fmt.Errorf("accountConcurrency and accountStacks are numbers of functions and of stacks, not %d and %d",
 			s.AccountConcurrency, s.AccountStacks)
 	case takes > s.Share():
-		return fmt.Errorf("a stack takes up to %d concurrent functions, and the account has %d for each of %d stacks: ask "+
-			"for more in Service Quotas and raise accountConcurrency, or lower accountStacks", takes, s.Share(),
+		return fmt.Errorf("a stack takes up to %d concurrent functions, and the account has %d for each of %d "+
+			"stacks: ask for more in Service Quotas and raise accountConcurrency, or lower accountStacks", takes, s.Share(),
 			max(1, s.AccountStacks))
 	}
 	return nil

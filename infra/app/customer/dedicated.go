@@ -300,8 +300,8 @@ func (s Settings) checkPublic(d Domain, region string) error {
 	case d.Truststore == "":
 		return errors.New("publicName is beside a name with a truststore: without one, all callers use the same name")
 	case s.Network == nil:
-		return errors.New("publicName needs network: the account area and the server for agents call the API from its " +
-			"addresses")
+		return errors.New("publicName needs network: the account area and the server for agents call the API from " +
+			"its addresses")
 	case d.PublicCertificateArn == "" && d.HostedZoneID == "":
 		return errors.New("publicName needs a publicCertificateArn, or a hostedZoneId for a new certificate")
 	case d.PublicCertificateArn != "" && (arn == nil || arn[1] != region):

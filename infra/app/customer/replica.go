@@ -13,7 +13,8 @@ type Replica struct {
 	Region string `json:"region"`
 }
 
-// Found has the resources of a replica, and of restored tables, whose names AWS has chosen. `make deploy` looks them up.
+// Found has the resources of a replica, and of restored tables, whose names AWS has chosen: those that `make deploy`
+// finds.
 type Found struct {
 	// SecretsKey is the ARN of the primary key of customers' secrets.
 	SecretsKey string `json:"secretsKey,omitempty"`

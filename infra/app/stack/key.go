@@ -74,11 +74,11 @@ func newAlarmKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	return key
 }
 
-// newMediaKey makes the key that signs the Content Credentials of media. Its private half never leaves KMS. Such keys
-// cannot rotate by themselves: another key would need another certificate.
+// newMediaKey makes the key that signs the Content Credentials of media and the dossiers of posts. Its private half
+// never leaves KMS. Such keys cannot rotate by themselves: another key would need another certificate.
 func newMediaKey(stack awscdk.Stack, s customer.Settings) awskms.Key {
 	key := awskms.NewKey(stack, jsii.String("MediaKey"), &awskms.KeyProps{
-		Description:   jsii.String("Content Credentials of " + s.Customer + " in " + s.Region),
+		Description:   jsii.String("Content Credentials and dossiers of " + s.Customer + " in " + s.Region),
 		Alias:         jsii.String(s.MediaKeyAlias()),
 		KeySpec:       awskms.KeySpec_ECC_NIST_P256,
 		KeyUsage:      awskms.KeyUsage_SIGN_VERIFY,

@@ -220,7 +220,7 @@ func (l lambdas) environment(f topology.Function) *map[string]*string {
 		_, _, library := s.MediaTools()
 		env["C2PA_PATH"] = jsii.String(library)
 	}
-	if f.May(topology.SignMedia) && l.data.signing != nil {
+	if f.May(topology.SignMedia, topology.SignDossiers) && l.data.signing != nil {
 		env["MEDIA_KEY_ARN"] = l.data.signing.KeyArn()
 	}
 	for _, q := range f.Knows() {

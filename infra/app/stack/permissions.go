@@ -135,6 +135,10 @@ func (l lambdas) permissions(f topology.Function, logs awslogs.LogGroup) []awsia
 		all = append(all, condition("StringEquals", "kms:SigningAlgorithm", "ECDSA_SHA_256")(allow([]string{"kms:Sign"},
 			d.signing.KeyArn())))
 	}
+	if f.May(topology.SignDossiers) && d.signing != nil {
+		all = append(all, condition("StringEquals", "kms:SigningAlgorithm", "ECDSA_SHA_256")(allow([]string{"kms:Sign"},
+			d.signing.KeyArn())), allow([]string{"kms:GetPublicKey"}, d.signing.KeyArn()))
+	}
 	through := condition("StringEquals", "kms:ViaService", l.keyServices(f)...)
 	switch {
 	case topology.Changes(f.State) || topology.Changes(f.Audit) || f.Media == topology.Write ||

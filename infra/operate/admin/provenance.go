@@ -59,8 +59,8 @@ func provenanceCommand(out io.Writer, s *services, open func(context.Context) (k
 	request.Flags().StringVar(&name, "name", "", "name that readers of the files see")
 	request.Flags().StringVar(&organization, "organization", "", "organization in the certificate")
 	_ = request.MarkFlagRequired("name")
-	set := &cobra.Command{Use: "set FILE", Short: "Sign live media with the certificate of a file in PEM, which has those " +
-		"of its issuers behind it", Example: "  admin provenance certificate set chain.pem --key alias/acme-prod-media",
+	set := &cobra.Command{Use: "set FILE", Short: "Sign live media with the certificate of a file in PEM, which " +
+		"has those of its issuers behind it", Example: "  admin provenance certificate set chain.pem --key alias/acme-prod-media",
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			chain, err := os.ReadFile(args[0])
 			if err != nil {
@@ -122,8 +122,8 @@ func suits(chain []byte, key crypto.PublicKey, now time.Time) error {
 		return fmt.Errorf("the certificate holds from %s to %s", leaf.NotBefore.Format(time.DateOnly),
 			leaf.NotAfter.Format(time.DateOnly))
 	case leaf.KeyUsage&x509.KeyUsageDigitalSignature == 0 || len(leaf.ExtKeyUsage)+len(leaf.UnknownExtKeyUsage) == 0:
-		return errors.New("the certificate needs the key usage digitalSignature, and an extended usage for documents, " +
-			"claims of C2PA or e-mail")
+		return errors.New("the certificate needs the key usage digitalSignature, and an extended usage for " +
+			"documents, claims of C2PA or e-mail")
 	}
 	for i, c := range all[:len(all)-1] {
 		if !bytes.Equal(c.RawIssuer, all[i+1].RawSubject) || c.CheckSignatureFrom(all[i+1]) != nil {

@@ -43,8 +43,8 @@ func openData(ctx context.Context) (recovery.Data, error) {
 func openPeople(ctx context.Context, pool string) (recovery.Pool, error) {
 	switch pool {
 	case "":
-		return nil, errors.New("name the user pool by --user-pool: it is the output UserPoolId of the data stack; or none, " +
-			"for a system without one")
+		return nil, errors.New("name the user pool by --user-pool: it is the output UserPoolId of the data stack; " +
+			"or none, for a system without one")
 	case "none":
 		return nil, nil
 	}

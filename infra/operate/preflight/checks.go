@@ -139,8 +139,8 @@ func (r run) models(ctx context.Context) (finding, error) {
 			"pkg/generate/catalog/models.json if the region lacks the model", strings.Join(missing, ", "), r.Region)
 	}
 	if len(ending) > 0 {
-		return found(Warning, "AWS ends %s. Set retires_on of each in pkg/generate/catalog/models.json to the day that "+
-			"AWS names, and its successor; set its state to retired from that day on", strings.Join(ending, ", "))
+		return found(Warning, "AWS ends %s. Set retires_on of each in pkg/generate/catalog/models.json to the day "+
+			"that AWS names, and its successor; set its state to retired from that day on", strings.Join(ending, ", "))
 	}
 	return found(OK, "%d models of Bedrock", checked)
 }

@@ -69,7 +69,7 @@ type Capabilities struct {
 // Mark is a mark in a file that says that AI has made it.
 type Mark string
 
-// The marks.
+// The marks that platforms read.
 const (
 	MarkIPTC Mark = "iptc" // DigitalSourceType of IPTC in XMP
 	MarkC2PA Mark = "c2pa" // Content Credentials

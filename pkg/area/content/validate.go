@@ -182,7 +182,7 @@ func (s validator) proposed(ctx context.Context, p *auth.Principal, in Proposed)
 		if r, _, err = s.find(ctx, in.ItemID); err != nil {
 			return nil, nil, false, err
 		}
-		f, err := ruler{s.Service}.obey(ctx, r)
+		f, err := ruler(s).obey(ctx, r)
 		return r, f.SocialAccountIDs, r.GeneratedAt == nil, err
 	}
 	b := *in.Body

@@ -94,9 +94,9 @@ func (s *Service) registerVerify(r *httpapi.Router, op httpapi.Op) {
 	op.ID, op.Method, op.Path = "verifyProvenance", http.MethodPost, "/v1/provenance/verify"
 	op.Summary = "Check where a file comes from"
 	op.Description = "Returns what a file says of its origin – IPTC's metadata and the Content Credentials of C2PA – " +
-		"whether the signature holds, and whether it is a file of yours: by its hash, or by the likeness of a picture " +
-		"that has lost its metadata. First [bring the file in](#operation/createMedia), and wait until it is `ready`. " +
-		"It changes nothing."
+		"whether the signature holds, and whether it is a file of yours: by its hash, or by the likeness of a " +
+		"picture that has lost its metadata. First [bring the file in](#operation/createMedia), and wait until it " +
+		"is `ready`. It changes nothing."
 	op.Scope = auth.ContentRead
 	op.Errors = []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, op, s.verify)

@@ -49,7 +49,8 @@ type Needs struct {
 	// FFmpeg is the program, and Fonts the folder of the fonts.
 	FFmpeg string `env:"FFMPEG_PATH"`
 	Fonts  string `env:"FONTS_PATH"`
-	// C2PA is the file of the library that signs media, and MediaKey the ARN of the key. A local stack has no key.
+	// C2PA is the file of the library that signs media, and MediaKey the ARN of the key, which signs dossiers too. A
+	// local stack has no key.
 	C2PA     string `env:"C2PA_PATH"`
 	MediaKey string `env:"MEDIA_KEY_ARN"`
 }

@@ -67,7 +67,7 @@ var optional = []variable{
 	{"YOUTUBE_DAILY_UPLOADS", having(topology.CallPlatforms)},
 	{"X_DAILY_CENTS", having(topology.CallPlatforms)},
 	{"PLATFORMS", having(topology.CallPlatforms)},
-	{"MEDIA_KEY_ARN", having(topology.SignMedia)},
+	{"MEDIA_KEY_ARN", having(topology.SignMedia, topology.SignDossiers)},
 }
 
 // Required returns the names of the variables without which a function does not start, except for those of its queues.

@@ -111,6 +111,8 @@ const (
 	RunFFmpeg Grant = "run FFmpeg"
 	// SignMedia permits signing with the key of the Content Credentials.
 	SignMedia Grant = "sign media"
+	// SignDossiers permits signing with the same key, and reading its public half.
+	SignDossiers Grant = "sign dossiers"
 	// ReadManifests adds the layer, which has the library of C2PA, too.
 	ReadManifests Grant = "read manifests"
 	// TrainModels permits training models, if the stack can train: putting samples into the bucket, and passing on the

@@ -24,7 +24,7 @@ var Functions = []Function{
 	{Name: "factory", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update),
 		Audit: []Use{Put}, Grants: []Grant{KnowProviders}},
 	{Name: "content", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
-		Audit: []Use{Put}, Media: Read, Grants: []Grant{KnowProviders, ModerateTexts}},
+		Audit: []Use{Put}, Media: Read, Grants: []Grant{KnowProviders, ModerateTexts, SignDossiers}},
 	{Name: "studio", Trigger: ByGateway, Memory: 512, Timeout: 15 * time.Second, State: use(Put, Update, Delete),
 		Audit: []Use{Put}, Media: Read, Grants: []Grant{StoreInputs, ReachAddresses, KnowProviders}},
 	// A model writes the replies; the gateway waits 29 seconds for them.

@@ -98,8 +98,8 @@ var Types = []struct {
 		"that it acts for has none any more: connect it again"},
 	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, or the key or person that it acts for " +
 		"has no access any more. It makes nothing until it is set to active"},
-	{ModelRetiring, auth.FactoriesRead, "A model that a factory names ends in about 60 days, or sooner if its provider " +
-		"has told it late"},
+	{ModelRetiring, auth.FactoriesRead, "A model that a factory names ends in about 60 days, or sooner if its " +
+		"provider has told it late"},
 }
 
 // Scope returns the scope that may read the resource of the type's events, or an empty scope for an unknown type.

@@ -183,8 +183,8 @@ func itemSaid(note string, item object) said {
 	}
 	if approval, _ := item["approval"].(object); approval["state"] == "pending" ||
 		approval["state"] == "changes_requested" {
-		text += " It waits for an approval, and is not published before: approveContentItem with call_operation, or a " +
-			"review link for a person."
+		text += " It waits for an approval, and is not published before: approveContentItem with call_operation, " +
+			"or a review link for a person."
 	}
 	out := pick(item, append([]string{"model", "hashtags", "slides", "script", "product_id", "content_plan_id", "social_account_ids",
 		"omitted_accounts", "publications", "cost_credits", "reserved_credits", "progress", "version"}, itemMembers...)...)

@@ -21,7 +21,7 @@ import (
 // Name is the platform's id.
 const Name = "vk"
 
-// The platform's addresses.
+// The addresses of VK's sign-in and of its interface.
 const (
 	accounts = "https://id.vk.com"
 	api      = "https://api.vk.com"

@@ -108,8 +108,8 @@ func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 		case err == nil:
 			candidates = []catalog.Model{own, usual}
 		case offer.Retired(own): // another one takes its place only if the factory lets it
-			return errs.Wrap(err, errs.UnsupportedModel, "The model %s, models.%s of the factory, is retired. Change it, "+
-				"for example to %s, or set replace_retired_models of the factory.", id, st.kind, *own.Successor)
+			return errs.Wrap(err, errs.UnsupportedModel, "The model %s, models.%s of the factory, is retired. "+
+				"Change it, for example to %s, or set replace_retired_models of the factory.", id, st.kind, *own.Successor)
 		}
 	}
 	if failure != nil {
