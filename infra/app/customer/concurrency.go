@@ -98,8 +98,8 @@ func (s Settings) checkShare() error {
 			s.AccountConcurrency, s.AccountStacks)
 	case takes > s.Share():
 		return fmt.Errorf("a stack takes up to %d concurrent functions, and the account has %d for each of %d "+
-			"stacks: ask for more in Service Quotas and raise accountConcurrency, or lower accountStacks", takes, s.Share(),
-			max(1, s.AccountStacks))
+			"stacks: ask for more in Service Quotas and raise accountConcurrency, or lower accountStacks",
+			takes, s.Share(), max(1, s.AccountStacks))
 	}
 	return nil
 }

@@ -119,8 +119,8 @@ func (s Settings) checkRestored() error {
 		case !strings.HasPrefix(name, s.Customer+"-"):
 			return fmt.Errorf("restoredTables names stacks of %s, such as %s, not %q", s.Customer, s.Name(), name)
 		case !tableShape.MatchString(r.State) || !tableShape.MatchString(r.Audit) || r.State == r.Audit:
-			return fmt.Errorf("restoredTables.%s has the names of two restored tables, state and audit, not %q and %q", name,
-				r.State, r.Audit)
+			return fmt.Errorf("restoredTables.%s has the names of two restored tables, state and audit, not %q and %q",
+				name, r.State, r.Audit)
 		}
 	}
 	return nil

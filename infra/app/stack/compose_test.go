@@ -36,11 +36,12 @@ func TestComposeHasItsTools(t *testing.T) {
 	}
 }
 
-// The private key that signs media never leaves KMS, and one role may use it, for one algorithm.
-func TestOnlyComposeSignsMedia(t *testing.T) {
+// The private key that signs media and dossiers never leaves KMS, and the two roles that sign them may use it, for one
+// algorithm.
+func TestOnlyComposeAndContentSign(t *testing.T) {
 	for _, f := range topology.Functions {
 		may := len(permitted(t, acme, topology.Title(f.Name), "kms:Sign")) > 0
-		if may != (f.Name == "compose") {
+		if may != (f.Name == "compose" || f.Name == "content") {
 			t.Errorf("%s may sign: %v", f.Name, may)
 		}
 	}

@@ -60,8 +60,9 @@ func provenanceCommand(out io.Writer, s *services, open func(context.Context) (k
 	request.Flags().StringVar(&organization, "organization", "", "organization in the certificate")
 	_ = request.MarkFlagRequired("name")
 	set := &cobra.Command{Use: "set FILE", Short: "Sign live media with the certificate of a file in PEM, which " +
-		"has those of its issuers behind it", Example: "  admin provenance certificate set chain.pem --key alias/acme-prod-media",
-		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+		"has those of its issuers behind it",
+		Example: "  admin provenance certificate set chain.pem --key alias/acme-prod-media",
+		Args:    cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			chain, err := os.ReadFile(args[0])
 			if err != nil {
 				return err

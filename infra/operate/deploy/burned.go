@@ -59,8 +59,8 @@ func burned(ctx context.Context, stacks resources, alarms budgets, stack string)
 		}
 	}
 	if known != len(names) {
-		return nil, fmt.Errorf("the stack %s has %d alarms that stop a wave, and CloudWatch knows %d", stack, len(names),
-			known)
+		return nil, fmt.Errorf("the stack %s has %d alarms that stop a wave, and CloudWatch knows %d", stack,
+			len(names), known)
 	}
 	return raised, nil
 }

@@ -22,7 +22,8 @@ func pruneVersions(ctx context.Context, o order, out io.Writer) {
 	}
 	if err != nil {
 		// A lost line is no reason to fail either.
-		_, _ = fmt.Fprintf(out, "Old versions of functions are still there: %v. Delete them by `admin release prune`.\n", err)
+		_, _ = fmt.Fprintf(out, "Old versions of functions are still there: %v. Delete them by "+
+			"`admin release prune`.\n", err)
 	}
 }
 

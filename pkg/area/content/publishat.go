@@ -55,7 +55,8 @@ const timePattern = `\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-
 // Schema describes the time in the OpenAPI document.
 func (publishTime) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString, Pattern: "^(" + nextSlot + "|" + timePattern + ")$",
-		PatternDescription: "a time with its zone, such as 2027-01-15T09:30:00Z or 2027-01-15T10:30:00+01:00, or next_slot",
+		PatternDescription: "a time with its zone, such as 2027-01-15T09:30:00Z or 2027-01-15T10:30:00+01:00, or " +
+			nextSlot,
 		Examples:           []any{"2027-01-15T09:30:00Z"}}
 	s.PrecomputeMessages()
 	return s

@@ -53,7 +53,8 @@ var required = []variable{
 // optional are the variables that a stack may leave out.
 var optional = []variable{
 	{"ALLOW_LOOPBACK_WEBHOOKS", having(topology.ReachAddresses)},
-	{"SIGN_IN_ISSUER", signIns}, {"SIGN_IN_POOL", signIns}, {"SIGN_IN_CLIENT_ID", signIns}, {"SIGN_IN_JWKS_URL", signIns},
+	{"SIGN_IN_ISSUER", signIns}, {"SIGN_IN_POOL", signIns}, {"SIGN_IN_CLIENT_ID", signIns},
+	{"SIGN_IN_JWKS_URL", signIns},
 	{"SIGN_IN_AUTHORIZE_URL", signIns}, {"SIGN_IN_TOKEN_URL", signIns}, {"SIGN_IN_LOGOUT_URL", signIns},
 	{"PUBLIC_URL", func(f topology.Function) bool { return f.Trigger == topology.ByGateway }},
 	{"USER_POOL_ID", having(topology.SignPeopleIn)},

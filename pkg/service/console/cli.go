@@ -129,7 +129,8 @@ func (r *request) showCLI(status int, c cliRequest, message string) error {
 	v.Data = map[string]any{"Request": c, "Account": me.Name, "Presets": presets,
 		// Unless the person has chosen something else, the key is for the sandbox, and cannot publish.
 		"Live":   r.FormValue("kind") == string(tenant.Live),
-		"Preset": cmp.Or(r.FormValue("preset"), "make"), "Expires": r.cliExpiry(), "Cancel": c.Callback("error", "access_denied")}
+		"Preset": cmp.Or(r.FormValue("preset"), "make"), "Expires": r.cliExpiry(),
+		"Cancel": c.Callback("error", "access_denied")}
 	return r.show(status, "cli", v)
 }
 

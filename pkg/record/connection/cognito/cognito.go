@@ -83,7 +83,8 @@ func (p *Pool) RemoveProvider(ctx context.Context, name string) error {
 // number. It may be repeated.
 func (p *Pool) Forget(ctx context.Context, email string) (deleted int, err error) {
 	pages := cognito.NewListUsersPaginator(p.client, &cognito.ListUsersInput{UserPoolId: &p.pool,
-		Filter: aws.String("email = \"" + strings.ReplaceAll(email, `"`, `\"`) + "\""), AttributesToGet: []string{"email"}})
+		Filter:          aws.String("email = \"" + strings.ReplaceAll(email, `"`, `\"`) + "\""),
+		AttributesToGet: []string{"email"}})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
