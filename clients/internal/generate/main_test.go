@@ -154,3 +154,28 @@ func TestDescriptionsOfTheNode(t *testing.T) {
 		t.Errorf("single: %s", got)
 	}
 }
+
+// The linter of n8n refuses a description that repeats the name of its field.
+func TestNoDescriptionOfN8nRepeatsItsName(t *testing.T) {
+	files, err := filepath.Glob("../../n8n/nodes/ContentAutomation/resources/*.gen.ts")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	name := regexp.MustCompile(`displayName: '([^']*)'`)
+	doc := regexp.MustCompile(`description: '([^']*)'`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, found := range name.FindAllStringSubmatch(string(text), -1) {
+			names[strings.ToLower(found[1])] = true
+		}
+		for _, found := range doc.FindAllStringSubmatch(string(text), -1) {
+			if names[strings.ToLower(found[1])] {
+				t.Errorf("%s: the description %q is a name", filepath.Base(file), found[1])
+			}
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -292,12 +291,16 @@ func (w *n8n) hint(r form.Ref) string {
 // locator returns a field that finds a resource in a list, or takes its id.
 func (w *n8n) locator(id, doc string, routing props) props {
 	name := strings.TrimSuffix(id, "_id")
+	text := n8nDoc(doc)
+	if text == "" || strings.EqualFold(text, n8nTitle(name)) { // the linter of n8n refuses a repeat of the name
+		text = n8nTitle(name) + " to use"
+	}
 	field := props{{"displayName", n8nTitle(name)}, {"name", id}, {"type", "resourceLocator"},
 		{"default", props{{"mode", "list"}, {"value", ""}}}, {"modes", array{
 			props{{"displayName", "From List"}, {"name", "list"}, {"type", "list"}, {"typeOptions", props{
 				{"searchListMethod", "search" + form.Pascal(name)}, {"searchable", true}}}},
 			props{{"displayName", "By ID"}, {"name", "id"}, {"type", "string"}},
-		}}, {"description", cmp.Or(n8nDoc(doc), n8nTitle(name)+" to use")}}
+		}}, {"description", text}}
 	if routing != nil {
 		field = append(field, entry{"routing", routing})
 	}

@@ -57,7 +57,7 @@ func (publishTime) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString, Pattern: "^(" + nextSlot + "|" + timePattern + ")$",
 		PatternDescription: "a time with its zone, such as 2027-01-15T09:30:00Z or 2027-01-15T10:30:00+01:00, or " +
 			nextSlot,
-		Examples:           []any{"2027-01-15T09:30:00Z"}}
+		Examples: []any{"2027-01-15T09:30:00Z"}}
 	s.PrecomputeMessages()
 	return s
 }

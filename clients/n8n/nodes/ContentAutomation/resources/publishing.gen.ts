@@ -56,7 +56,7 @@ export const publishingDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Social account',
+        description: 'Social Account to use',
         routing: { send: { type: 'query', property: 'social_account_id' } },
       },
     ],
