@@ -29,6 +29,9 @@ import (
 	"github.com/content-automation/api/pkg/media/provenance/c2pa"
 )
 
+// signature is the verdict on the signature of a file of the system.
+const signature = "valid"
+
 // local is a service in this process, with the names that the deployed template has, too.
 type local struct {
 	*standalone.Service

@@ -96,7 +96,7 @@ func TestFinishedMediaSayTheirOrigin(t *testing.T) {
 		}
 		v := into[verified](call(t, secret, http.MethodPost, "/v1/provenance/verify", object{"media_id": bring(t, secret,
 			mime, content)}), http.StatusOK)
-		if v.File.Signature != "valid" || v.File.Signer != c2pa.TestName || v.Ours == nil ||
+		if v.File.Signature != signature || v.File.Signer != c2pa.TestName || v.Ours == nil ||
 			v.Ours.ContentItemID != made.ID || v.Ours.Match != "hash" || len(v.Ours.Models) == 0 {
 			t.Errorf("the %s is %+v, %+v", kind, v.File, v.Ours)
 		}
