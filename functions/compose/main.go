@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"github.com/content-automation/api/pkg/cloud/awsenv"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
+	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
@@ -47,7 +47,7 @@ func live(n needs.Needs, e worker.Env) func(context.Context) (c2pa.Signer, error
 		return nil
 	}
 	signs := needs.Function().May(topology.SignMedia)
-	key := c2pa.KMS{Client: kms.NewFromConfig(e.AWS), ARN: n.MediaKey}
+	key := kmsseal.NewSigner(e.AWS, n.MediaKey)
 	return func(ctx context.Context) (c2pa.Signer, error) {
 		chain, err := generate.Certificate(ctx, e.DB)
 		if signs && n.MediaKey == "" {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto"
+	"crypto/ecdsa"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -15,20 +17,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/spf13/cobra"
 
+	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/generate"
 )
 
-// keys are the keys of KMS.
-type keys interface {
-	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput,
-		o ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error)
-	Sign(ctx context.Context, in *kms.SignInput, o ...func(*kms.Options)) (*kms.SignOutput, error)
-}
-
-func openKeys(ctx context.Context) (keys, error) {
+func openKeys(ctx context.Context) (kmsseal.API, error) {
 	cfg, err := configuration(ctx)
 	if err != nil {
 		return nil, err
@@ -37,7 +32,7 @@ func openKeys(ctx context.Context) (keys, error) {
 }
 
 // provenanceCommand keeps the certificate of the Content Credentials.
-func provenanceCommand(out io.Writer, s *services, open func(context.Context) (keys, error)) *cobra.Command {
+func provenanceCommand(out io.Writer, s *services, open func(context.Context) (kmsseal.API, error)) *cobra.Command {
 	var key, name, organization string
 	cmd := group("provenance", "Keep the certificate that signs the origin of media")
 	certificate := group("certificate", "Request, set, show and remove the certificate of the key of KMS")
@@ -136,34 +131,28 @@ func suits(chain []byte, key crypto.PublicKey, now time.Time) error {
 
 // remoteKey is a key of KMS as Go uses keys.
 type remoteKey struct {
-	keys
+	kmsseal.Signer
 	ctx    context.Context
-	id     string
-	public crypto.PublicKey
+	public *ecdsa.PublicKey
 }
 
-func openKey(ctx context.Context, open func(context.Context) (keys, error), id string) (k remoteKey, err error) {
-	if k.keys, err = open(ctx); err != nil {
-		return k, err
-	}
-	k.ctx, k.id = ctx, id
-	found, err := k.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &id})
+func openKey(ctx context.Context, open func(context.Context) (kmsseal.API, error), id string) (k remoteKey, err error) {
+	api, err := open(ctx)
 	if err != nil {
 		return k, err
 	}
-	k.public, err = x509.ParsePKIXPublicKey(found.PublicKey)
+	k.ctx, k.Signer = ctx, kmsseal.Signer{API: func() kmsseal.API { return api }, Key: id}
+	k.public, _, err = k.Signer.Public(ctx)
 	return k, err
 }
 
 // Public implements crypto.Signer.
 func (k remoteKey) Public() crypto.PublicKey { return k.public }
 
-// Sign implements crypto.Signer.
+// Sign implements crypto.Signer for digests of SHA-256.
 func (k remoteKey) Sign(_ io.Reader, digest []byte, _ crypto.SignerOpts) ([]byte, error) {
-	made, err := k.keys.Sign(k.ctx, &kms.SignInput{KeyId: &k.id, Message: digest, MessageType: types.MessageTypeDigest,
-		SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256})
-	if err != nil {
-		return nil, err
+	if len(digest) != sha256.Size {
+		return nil, fmt.Errorf("a digest of %d bytes is none of SHA-256", len(digest))
 	}
-	return made.Signature, nil
+	return k.Signer.Sign(k.ctx, [sha256.Size]byte(digest))
 }

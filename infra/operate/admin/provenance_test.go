@@ -18,6 +18,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -78,7 +79,7 @@ func TestTheCertificateOfTheKeyIsKept(t *testing.T) {
 	s := services{db: storetest.Open(t, time.Now), now: time.Now}
 	run := func(args ...string) (string, error) {
 		var out bytes.Buffer
-		cmd := provenanceCommand(&out, &s, func(context.Context) (keys, error) { return oneKey{key}, nil })
+		cmd := provenanceCommand(&out, &s, func(context.Context) (kmsseal.API, error) { return oneKey{key}, nil })
 		cmd.SilenceUsage, cmd.SilenceErrors = true, true
 		cmd.SetArgs(append([]string{"certificate"}, args...))
 		err := cmd.ExecuteContext(t.Context())

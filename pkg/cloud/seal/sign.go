@@ -75,16 +75,25 @@ func Detached(ctx context.Context, s Signer, payload []byte) (jws string, key JW
 	if err != nil {
 		return "", key, err
 	}
-	var parts struct{ R, S *big.Int }
-	if rest, err := asn1.Unmarshal(der, &parts); err != nil || len(rest) > 0 || parts.R.Sign() <= 0 ||
-		parts.S.Sign() <= 0 ||
-		parts.R.BitLen() > 256 || parts.S.BitLen() > 256 {
-		return "", key, fmt.Errorf("seal: the key %s has made no signature of P-256: %w", id, err)
+	raw, err := RawSignature(der)
+	if err != nil {
+		return "", key, fmt.Errorf("seal: the key %s: %w", id, err)
 	}
-	raw := make([]byte, 64)
-	parts.R.FillBytes(raw[:32])
-	parts.S.FillBytes(raw[32:])
 	return encode(header) + ".." + encode(raw), key, nil
+}
+
+// RawSignature returns a signature in ASN.1 DER as ES256 writes it: two numbers of 32 bytes each (RFC 7518, 3.4).
+func RawSignature(der []byte) ([]byte, error) {
+	const size = 32
+	var numbers struct{ R, S *big.Int }
+	if rest, err := asn1.Unmarshal(der, &numbers); err != nil || len(rest) > 0 || numbers.R.Sign() <= 0 ||
+		numbers.S.Sign() <= 0 || numbers.R.BitLen() > 8*size || numbers.S.BitLen() > 8*size {
+		return nil, fmt.Errorf("seal: %d bytes that are no signature of P-256", len(der))
+	}
+	raw := make([]byte, 2*size)
+	numbers.R.FillBytes(raw[:size])
+	numbers.S.FillBytes(raw[size:])
+	return raw, nil
 }
 
 // testOnly begins the id of the key of TestSigner.

@@ -3,6 +3,7 @@ package c2pa_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"io"
@@ -245,7 +246,7 @@ type deadKey struct{}
 
 var errDead = errors.New("no answer")
 
-func (deadKey) Sign(context.Context, []byte) ([]byte, error) { return nil, errDead }
+func (deadKey) Sign(context.Context, [sha256.Size]byte) ([]byte, error) { return nil, errDead }
 
 func TestTheErrorsOfTheKeyAndTheFileReachTheCaller(t *testing.T) {
 	l, s := library(t), signer(t)

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/asn1"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -28,25 +27,9 @@ const testLife = 10 * 365 * 24 * time.Hour
 // localKey is a key in the memory.
 type localKey struct{ *ecdsa.PrivateKey }
 
-// Sign implements Key by the algorithm ES256 of Go.
-func (k localKey) Sign(_ context.Context, data []byte) ([]byte, error) {
-	digest := sha256.Sum256(data)
-	signature, err := k.PrivateKey.Sign(rand.Reader, digest[:], crypto.SHA256)
-	if err != nil {
-		return nil, fmt.Errorf("c2pa: %w", err)
-	}
-	return raw(signature)
-}
-
-// raw returns an ASN.1 signature as two numbers of 32 bytes.
-func raw(signature []byte) ([]byte, error) {
-	const size = 32
-	var numbers struct{ R, S *big.Int }
-	if rest, err := asn1.Unmarshal(signature, &numbers); err != nil || len(rest) > 0 || numbers.R.BitLen() > 8*size ||
-		numbers.S.BitLen() > 8*size || numbers.R.Sign() < 1 || numbers.S.Sign() < 1 {
-		return nil, fmt.Errorf("c2pa: a signature of %d bytes that is none of P-256", len(signature))
-	}
-	return append(numbers.R.FillBytes(make([]byte, size)), numbers.S.FillBytes(make([]byte, size))...), nil
+// Sign implements Key by the private key, which is in the memory of this process.
+func (k localKey) Sign(_ context.Context, digest [sha256.Size]byte) ([]byte, error) {
+	return k.PrivateKey.Sign(rand.Reader, digest[:], crypto.SHA256)
 }
 
 // NewTest makes a key with a test certificate, of an issuer of its own.

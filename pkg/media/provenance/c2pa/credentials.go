@@ -2,16 +2,11 @@ package c2pa
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
 	"io"
 	"slices"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"github.com/content-automation/api/pkg/media/provenance"
 )
@@ -72,26 +67,4 @@ func nameIn(chain []byte) (string, error) {
 		return "", fmt.Errorf("c2pa: %w", err)
 	}
 	return cert.Subject.CommonName, nil
-}
-
-// KMS is a key of AWS KMS, which never leaves it.
-type KMS struct {
-	Client *kms.Client
-	ARN    string
-}
-
-// signTimeout bounds a call of KMS with its retries, which are those of the client.
-const signTimeout = 10 * time.Second
-
-// Sign implements Key by a call of KMS, which is repeated as the client does.
-func (k KMS) Sign(ctx context.Context, data []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, signTimeout)
-	defer cancel()
-	digest := sha256.Sum256(data)
-	out, err := k.Client.Sign(ctx, &kms.SignInput{KeyId: &k.ARN, Message: digest[:],
-		MessageType: types.MessageTypeDigest, SigningAlgorithm: types.SigningAlgorithmSpecEcdsaSha256})
-	if err != nil {
-		return nil, fmt.Errorf("c2pa: sign by KMS: %w", err)
-	}
-	return raw(out.Signature)
 }

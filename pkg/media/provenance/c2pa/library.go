@@ -6,6 +6,7 @@ package c2pa
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/content-automation/api/pkg/cloud/seal"
 )
 
 // handle is an object of the library.
@@ -152,7 +155,7 @@ func register() {
 		if !ok {
 			return failed
 		}
-		signed, err := c.key.Sign(c.ctx, unsafe.Slice((*byte)(p), n))
+		signed, err := c.signature(unsafe.Slice((*byte)(p), n))
 		if err == nil && len(signed) > room {
 			err = fmt.Errorf("c2pa: a signature of %d bytes", len(signed))
 		}
@@ -197,6 +200,15 @@ func (c *call) end() {
 		known.Delete(id)
 	}
 	runtime.UnlockOSThread()
+}
+
+// signature returns the ES256 signature of data.
+func (c *call) signature(data []byte) ([]byte, error) {
+	der, err := c.key.Sign(c.ctx, sha256.Sum256(data))
+	if err != nil {
+		return nil, err
+	}
+	return seal.RawSignature(der)
 }
 
 // frees frees an object at the end of the call.

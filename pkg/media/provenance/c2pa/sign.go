@@ -3,6 +3,7 @@ package c2pa
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,10 +15,10 @@ import (
 	"github.com/content-automation/api/pkg/media/provenance"
 )
 
-// Key signs data without giving itself away.
+// Key is the part of a seal.Signer that signs.
 type Key interface {
-	// Sign returns the ES256 signature of data: two numbers of 32 bytes each.
-	Sign(ctx context.Context, data []byte) ([]byte, error)
+	// Sign returns the signature of a SHA-256 digest as ASN.1 DER.
+	Sign(ctx context.Context, digest [sha256.Size]byte) ([]byte, error)
 }
 
 // Signer is a key with its certificate.
