@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -55,35 +54,20 @@ func DueExpiry(r *keyrecord.Record) store.Key {
 	if at == nil {
 		return store.Key{}
 	}
-	return store.Key{PK: expiring, SK: until(*at) + r.ID}
+	return store.DueAt(expiring, *at, r.ID)
 }
 
-// until is the beginning of the sort keys of all warnings that are due at a time.
-func until(t time.Time) string { return t.UTC().Format(time.RFC3339) + "#" }
-
-// WarnExpiring emits the event of every key whose warning is due, and returns how many these
-// were. It removes keys that have ended long ago. Each key has one warning: the event commits together with the removal
-// from
-// the list. A warning that fails stays in the list for the next call.
+// WarnExpiring emits the event of every key whose warning is due, and returns how many these were. It removes keys that
+// have ended long ago. Each key has one warning: the event commits together with the removal from the list. A warning
+// that fails stays in the list for the next call.
 func WarnExpiring(ctx context.Context, db *store.DB, now time.Time) (warned int, err error) {
-	q := store.Query{
-		Index: store.ByDue, Partition: expiring, To: until(now.Add(time.Second)), Limit: 100, OldestFirst: true,
-	}
-	var failed error
-	err = db.Each(ctx, q, func(it store.Item) error {
+	return db.EachDue(ctx, expiring, now, func(it store.Item) (int, error) {
 		done, err := warn(ctx, db, it, now)
-		switch {
-		case errors.Is(err, store.ErrConflict):
-			// The key has changed since, or the index is behind: the next call reads it
-			// again.
-		case err != nil:
-			failed = errors.Join(failed, err)
-		case done:
-			warned++
+		if done {
+			return 1, err
 		}
-		return ctx.Err()
+		return 0, err
 	})
-	return warned, errors.Join(err, failed)
 }
 
 // warn emits the event of one key, unless the key has ended already, and reports

@@ -2,7 +2,6 @@ package factory
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -78,11 +77,8 @@ func (f *Factory) watch(it *store.Item) {
 	if len(f.retiring(at, told(*it))) == 0 {
 		at = at.Add(lookEvery)
 	}
-	it.Due = store.Key{PK: named, SK: lookAt(at) + f.ID}
+	it.Due = store.DueAt(named, at, f.ID)
 }
-
-// lookAt is the beginning of the sort keys of all looks at a time.
-func lookAt(t time.Time) string { return t.UTC().Format(time.RFC3339) + "#" }
 
 func told(it store.Item) []string {
 	return strings.FieldsFunc(it.Attributes[toldAttribute], func(r rune) bool { return r == ',' })
@@ -108,22 +104,7 @@ func (f *Factory) retiring(now time.Time, told []string) (ending []Retirement) {
 // WarnRetiring emits the event model.retiring for each model that ends soon and that a factory names, once for each
 // factory and model, and returns the number of events. A factory that fails stays in the list for the next call.
 func WarnRetiring(ctx context.Context, db *store.DB, now time.Time) (warned int, err error) {
-	q := store.Query{
-		Index: store.ByDue, Partition: named, To: lookAt(now.Add(time.Second)), Limit: 100, OldestFirst: true,
-	}
-	var failed error
-	err = db.Each(ctx, q, func(it store.Item) error {
-		n, err := warnRetiring(ctx, db, it, now)
-		switch {
-		case errors.Is(err, store.ErrConflict): // it has changed since, or the index is behind: the next call reads it
-		case err != nil:
-			failed = errors.Join(failed, err)
-		default:
-			warned += n
-		}
-		return ctx.Err()
-	})
-	return warned, errors.Join(err, failed)
+	return db.EachDue(ctx, named, now, func(it store.Item) (int, error) { return warnRetiring(ctx, db, it, now) })
 }
 
 func warnRetiring(ctx context.Context, db *store.DB, it store.Item, now time.Time) (int, error) {
@@ -143,14 +124,13 @@ func warnRetiring(ctx context.Context, db *store.DB, it store.Item, now time.Tim
 		known = append(known, one.ID)
 	}
 	if len(ending) > 0 {
-		it.Attributes = maps.Clone(it.Attributes)
 		if it.Attributes == nil {
 			it.Attributes = map[string]string{}
 		}
 		it.Attributes[toldAttribute] = strings.Join(known, ",")
 	}
 	// Nothing that callers see changes, so the version stays.
-	it.Due = store.Key{PK: named, SK: lookAt(now.Add(lookEvery)) + f.ID}
+	it.Due = store.DueAt(named, now.Add(lookEvery), f.ID)
 	tx.Replace(it)
 	return len(ending), db.Commit(ctx, tx)
 }
