@@ -69,7 +69,7 @@ func operationCommands(w machine) (all []*cobra.Command) {
 	return all
 }
 
-// noOther refuses a word after a group that is none of its commands. Without a word the group shows its help.
+// noOther returns an error for the name of an unknown command of a group. Without a name the group shows its help.
 func noOther(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -1195,8 +1195,8 @@ type BloggerFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -1318,8 +1318,8 @@ type BrandFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -3391,9 +3391,9 @@ type DossierRule struct {
 type DossierTexts struct {
 	// Text, with the hashtags where they belong to it.
 	Caption string `json:"caption"`
-	// Hashtags that the platform has beside the text.
+	// Hashtags that the platform keeps apart from the text.
 	Hashtags []string `json:"hashtags"`
-	// End of a long text, which is a message of its own. Empty: none.
+	// Rest of a long text, which was published as a second message. Empty if there is none.
 	Rest string `json:"rest"`
 	// Title. Empty where the platform has none.
 	Title string `json:"title"`
@@ -3505,8 +3505,8 @@ type EntertainmentFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -4170,8 +4170,8 @@ type ExpertFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -4310,8 +4310,8 @@ type Factory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -4531,8 +4531,8 @@ type FactoryUpdate struct {
 	Name *string `json:"name,omitzero"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality Nullable[Quality] `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. Null: false.
@@ -5618,8 +5618,8 @@ type MusicianFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -5719,8 +5719,9 @@ type NewBloggerFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
@@ -5775,8 +5776,9 @@ type NewBrandFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
@@ -5827,8 +5829,9 @@ type NewEntertainmentFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
@@ -5883,8 +5886,9 @@ type NewExpertFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
@@ -5937,8 +5941,9 @@ type NewMusicianFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
@@ -5989,8 +5994,9 @@ type NewNewsFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
@@ -6045,8 +6051,9 @@ type NewSellerFactory struct {
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality *Quality `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price.
@@ -6102,8 +6109,8 @@ type NewsFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.
@@ -6836,8 +6843,8 @@ type Profile struct {
 	Metadata map[string]string `json:"metadata"`
 	// Name of the client. The page by which its social accounts are connected shows it.
 	Name string `json:"name"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
@@ -6858,8 +6865,8 @@ type ProfileCreate struct {
 	Logo Nullable[string] `json:"logo,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory
-	// may have another one. Absent or null: none.
+	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
+	// this country. A factory may have another one. Absent or null: none.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402
 	// spend_limit_reached. Absent or null: no limit of its own.
@@ -6881,8 +6888,8 @@ type ProfileDetails struct {
 	Metadata map[string]string `json:"metadata"`
 	// Name of the client. The page by which its social accounts are connected shows it.
 	Name string `json:"name"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
 	SpendLimitCredits *int64 `json:"spend_limit_credits"`
@@ -6904,8 +6911,8 @@ type ProfileUpdate struct {
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 	// Name of the client.
 	Name *string `json:"name,omitzero"`
-	// Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory
-	// may have another one. Null: none.
+	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
+	// this country. A factory may have another one. Null: none.
 	Region Nullable[string] `json:"region,omitzero"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
 	// Null: no limit of its own.
@@ -7906,8 +7913,8 @@ type SellerFactory struct {
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
 	Quality string `json:"quality"`
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
 	// no more than its last price. If not, requests that need the model fail with unsupported_model.

@@ -1185,8 +1185,8 @@ export interface BloggerFactory {
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /**
@@ -1310,8 +1310,8 @@ export interface BrandFactory {
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /**
@@ -3241,9 +3241,9 @@ export interface DossierRule {
 export interface DossierTexts {
   /** Text, with the hashtags where they belong to it. */
   caption: string;
-  /** Hashtags that the platform has beside the text. */
+  /** Hashtags that the platform keeps apart from the text. */
   hashtags: string[];
-  /** End of a long text, which is a message of its own. Empty: none. */
+  /** Rest of a long text, which was published as a second message. Empty if there is none. */
   rest: string;
   /** Title. Empty where the platform has none. */
   title: string;
@@ -3346,8 +3346,8 @@ export interface EntertainmentFactory {
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /**
@@ -3571,8 +3571,8 @@ export interface ExpertFactory {
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /**
@@ -3777,8 +3777,8 @@ export interface FactoryUpdate {
   /** Quality of the texts of items and plans that name none. Null: standard. */
   quality?: Quality | null;
   /**
-   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
    */
   region?: string | null;
   /**
@@ -4682,8 +4682,8 @@ export interface MusicianFactory {
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /**
@@ -4799,8 +4799,9 @@ export interface NewBloggerFactory {
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
   /**
-   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
    */
   region?: string | null;
   /**
@@ -4863,8 +4864,9 @@ export interface NewBrandFactory {
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
   /**
-   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
    */
   region?: string | null;
   /**
@@ -4923,8 +4925,9 @@ export interface NewEntertainmentFactory {
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
   /**
-   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
    */
   region?: string | null;
   /**
@@ -4987,8 +4990,9 @@ export interface NewExpertFactory {
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
   /**
-   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
    */
   region?: string | null;
   /**
@@ -5049,8 +5053,9 @@ export interface NewMusicianFactory {
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
   /**
-   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
    */
   region?: string | null;
   /**
@@ -5109,8 +5114,9 @@ export interface NewNewsFactory {
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
   /**
-   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
    */
   region?: string | null;
   /**
@@ -5173,8 +5179,9 @@ export interface NewSellerFactory {
   /** Quality of the texts of items and plans that name none. Absent: standard. */
   quality?: Quality;
   /**
-   * Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+   * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+   * checked.
    */
   region?: string | null;
   /**
@@ -5234,8 +5241,8 @@ export interface NewsFactory {
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /**
@@ -5913,8 +5920,8 @@ export interface Profile {
   /** Name of the client. The page by which its social accounts are connected shows it. */
   name: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
@@ -5939,8 +5946,8 @@ export interface ProfileCreate {
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string>;
   /**
-   * Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory
-   * may have another one. Absent or null: none.
+   * Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
+   * this country. A factory may have another one. Absent or null: none.
    */
   region?: string | null;
   /**
@@ -5968,8 +5975,8 @@ export interface ProfileDetails {
   /** Name of the client. The page by which its social accounts are connected shows it. */
   name: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /** Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own. */
@@ -5993,8 +6000,8 @@ export interface ProfileUpdate {
   /** Name of the client. */
   name?: string;
   /**
-   * Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory
-   * may have another one. Null: none.
+   * Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
+   * this country. A factory may have another one. Null: none.
    */
   region?: string | null;
   /**
@@ -6838,8 +6845,8 @@ export interface SellerFactory {
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
   quality: string;
   /**
-   * Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-   * Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+   * Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+   * members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
    */
   region: string | null;
   /**

@@ -57,8 +57,9 @@ type createBody struct {
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
 	// Settings of the factory's type.
 	Settings TypeSettings `json:"settings,omitempty"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+	// checked.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
 	// that of its profile, or else none.
@@ -124,8 +125,8 @@ type patchBody struct {
 	Settings TypeSettings `json:"settings,omitempty" nullable:"true"`
 	// paused: it makes nothing new, and what is queued waits. active: it goes on.
 	State string `json:"state,omitempty" enum:"active,paused"`
-	// Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
 	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null:
 	// that of its profile, or else none.

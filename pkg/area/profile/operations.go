@@ -20,8 +20,8 @@ type createBody struct {
 	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
 	// 402 spend_limit_reached. Absent or null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"5000"`
-	// Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
-	// factory may have another one. Absent or null: none.
+	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
+	// of this country. A factory may have another one. Absent or null: none.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
 	// Marking of advertising of its factories, for countries that require it. Absent: none.
 	AdMarking *record.AdMarking `json:"ad_marking,omitempty"`
@@ -37,8 +37,8 @@ type patchBody struct {
 	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
 	// once. Null: no limit of its own.
 	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"8000"`
-	// Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
-	// factory may have another one. Null: none.
+	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
+	// of this country. A factory may have another one. Null: none.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
 	// Marking of advertising of its factories, for countries that require it. Null: none.
 	AdMarking *record.AdMarkingPatch `json:"ad_marking,omitempty"`

@@ -9,8 +9,8 @@ import (
 
 // Legal are the settings of a factory or a profile that decide which rules of law apply. Embed it.
 type Legal struct {
-	// Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-	// Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region" example:"DE"`
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
 	// else none.

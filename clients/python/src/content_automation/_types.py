@@ -1197,8 +1197,8 @@ class BloggerFactory(TypedDict):
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -1323,8 +1323,8 @@ class BrandFactory(TypedDict):
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -3310,9 +3310,9 @@ class DossierTexts(TypedDict):
     caption: str
     """Text, with the hashtags where they belong to it."""
     hashtags: List[str]
-    """Hashtags that the platform has beside the text."""
+    """Hashtags that the platform keeps apart from the text."""
     rest: str
-    """End of a long text, which is a message of its own. Empty: none."""
+    """Rest of a long text, which was published as a second message. Empty if there is none."""
     title: str
     """Title. Empty where the platform has none."""
 
@@ -3412,8 +3412,8 @@ class EntertainmentFactory(TypedDict):
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -3594,8 +3594,8 @@ class ExpertFactory(TypedDict):
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -3779,8 +3779,8 @@ class FactoryUpdate(TypedDict):
     quality: NotRequired[Optional["Quality"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
     region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
     """
     replace_retired_models: NotRequired[Optional[bool]]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -4695,8 +4695,8 @@ class MusicianFactory(TypedDict):
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -4813,8 +4813,9 @@ class NewBloggerFactory(TypedDict):
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
     """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -4873,8 +4874,9 @@ class NewBrandFactory(TypedDict):
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
     """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -4929,8 +4931,9 @@ class NewEntertainmentFactory(TypedDict):
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
     """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -4989,8 +4992,9 @@ class NewExpertFactory(TypedDict):
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
     """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -5047,8 +5051,9 @@ class NewMusicianFactory(TypedDict):
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
     """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -5103,8 +5108,9 @@ class NewNewsFactory(TypedDict):
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
     """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -5163,8 +5169,9 @@ class NewSellerFactory(TypedDict):
     quality: NotRequired["Quality"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
-    """Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.
+    """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
+    checked.
     """
     replace_retired_models: NotRequired[bool]
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -5221,8 +5228,8 @@ class NewsFactory(TypedDict):
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -5920,8 +5927,8 @@ class Profile(TypedDict):
     name: str
     """Name of the client. The page by which its social accounts are connected shows it."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     spend_limit_credits: Optional[int]
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
@@ -5946,8 +5953,8 @@ class ProfileCreate(TypedDict):
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
     region: NotRequired[Optional[str]]
-    """Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
-    factory may have another one. Absent or null: none.
+    """Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
+    of this country. A factory may have another one. Absent or null: none.
     """
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
@@ -5974,8 +5981,8 @@ class ProfileDetails(TypedDict):
     name: str
     """Name of the client. The page by which its social accounts are connected shows it."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     spend_limit_credits: Optional[int]
     """Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own."""
@@ -6000,8 +6007,8 @@ class ProfileUpdate(TypedDict):
     name: NotRequired[str]
     """Name of the client."""
     region: NotRequired[Optional[str]]
-    """Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A
-    factory may have another one. Null: none.
+    """Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
+    of this country. A factory may have another one. Null: none.
     """
     spend_limit_credits: NotRequired[Optional[int]]
     """Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
@@ -6875,8 +6882,8 @@ class SellerFactory(TypedDict):
     quality: str
     """Quality of the texts of items and plans that name none: draft, standard or best."""
     region: Optional[str]
-    """Country in which the content is published (ISO 3166-1), whose rules of law it must keep; members of the European
-    Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+    """Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+    members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
     """
     replace_retired_models: bool
     """Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind

@@ -127,9 +127,9 @@ type DossierTexts struct {
 	Title string `json:"title"`
 	// Text, with the hashtags where they belong to it.
 	Text string `json:"caption"`
-	// End of a long text, which is a message of its own. Empty: none.
+	// Rest of a long text, which was published as a second message. Empty if there is none.
 	Rest string `json:"rest"`
-	// Hashtags that the platform has beside the text.
+	// Hashtags that the platform keeps apart from the text.
 	Hashtags []string `json:"hashtags" nullable:"false"`
 }
 

@@ -415,7 +415,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'region',
         type: 'string',
         default: '',
-        description: 'Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.',
+        description: 'Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country; members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is checked.',
         routing: { send: { type: 'body', property: 'region' } },
       },
       {
@@ -908,7 +908,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'region',
         type: 'string',
         default: '',
-        description: 'Country in which its content is published (ISO 3166-1), whose rules of law it must keep; members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.',
+        description: 'Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country; members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.',
         routing: { send: { type: 'body', property: 'region' } },
       },
       {

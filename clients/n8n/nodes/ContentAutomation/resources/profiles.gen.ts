@@ -143,7 +143,7 @@ export const profilesDescription: INodeProperties[] = [
         name: 'region',
         type: 'string',
         default: '',
-        description: 'Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory may have another one. Absent or null: none.',
+        description: 'Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of this country. A factory may have another one. Absent or null: none.',
         routing: { send: { type: 'body', property: 'region' } },
       },
       {
@@ -244,7 +244,7 @@ export const profilesDescription: INodeProperties[] = [
         name: 'region',
         type: 'string',
         default: '',
-        description: 'Country in which the content of its factories is published (ISO 3166-1), whose rules of law it must keep. A factory may have another one. Null: none.',
+        description: 'Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of this country. A factory may have another one. Null: none.',
         routing: { send: { type: 'body', property: 'region' } },
       },
       {
