@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -171,8 +172,9 @@ func newCourse(w *metered.World, s scenario) *course {
 	c.relay = worker.NewRelay(relayed, bus{c}, "bench")
 	c.keeper = analytics.New(w.State)
 	e := w.Workers
-	e.Models, e.Files = newMaker(&c.used, s.polls, s.fails, w.Now), &shelf{used: &c.used}
-	e.Composer = cutter{used: &c.used}
+	files := &shelf{used: &c.used}
+	e.Models, e.Files = newMaker(&c.used, s.polls, s.fails, w.Now), files
+	e.Composer = cutter{generatetest.Composer{Objects: files}, &c.used}
 	c.consumer = task.NewConsumer(w.Kernel(e), mailboxes, never)
 	c.dispatch = webhook.NewDispatcher(w.State, w.Now)
 	return c

@@ -48,10 +48,10 @@ func TestGenerationsAreCountedToTheirEnd(t *testing.T) {
 	// In addition to the steps, there are the authorizer and the area's function for each call, the relay for each
 	// transaction that creates a job or an event, dispatch, and the sums of analytics at the end of content.
 	wants := map[string]want{
-		// The steps are submit, three polls, store and finish.
-		"image": {steps: 6, runs: 11, calls: 1, records: 2, events: 1, submits: 1, polls: 3,
-			fetches: 1, puts: 1, spends: true},
-		"image, answered at once": {steps: 2, runs: 7, calls: 1, records: 2, events: 1, submits: 1, puts: 1,
+		// The steps are submit, three polls, store, sign and finish.
+		"image": {steps: 7, runs: 12, calls: 1, records: 2, events: 1, submits: 1, polls: 3,
+			fetches: 1, puts: 2, spends: true},
+		"image, answered at once": {steps: 3, runs: 8, calls: 1, records: 2, events: 1, submits: 1, puts: 2,
 			spends: true},
 		"post": {steps: 9, runs: 15, calls: 1, records: 3, events: 1, submits: 2, polls: 3,
 			fetches: 1, puts: 2, spends: true},

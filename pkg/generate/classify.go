@@ -72,7 +72,7 @@ func failureOf(cause error) Failure {
 // or by failing the work.
 func classify(r *run, n int, cause error) error {
 	final := func(f Failure) error { return task.Permanent(&failed{f, cause}) }
-	if p := r.Parts[n]; p.Kind == provider.KindCompose {
+	if p := r.Parts[n]; p.Kind.Finishes() {
 		return classifyComposition(p.Crashes, cause)
 	}
 	var e *provider.Error

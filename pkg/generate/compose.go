@@ -16,11 +16,11 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Composed is the Provider of the parts that the service itself composes of the parts before them. Such a part is the
-// last of its work.
+// Composed is the Provider of the parts that the service itself composes of the parts before them, or signs. Such a
+// part is the last of its work.
 const Composed = "compose"
 
-// Composing is work with parts of the kind compose.
+// Composing is work with a part of the kind compose or sign.
 type Composing interface {
 	Work
 	// Composition returns the composition of part n, of the results of the parts before it.
@@ -71,7 +71,7 @@ const reportTimeout = 900 * time.Millisecond
 func (w *Worker) compose(ctx context.Context, a *attempt) (o task.Outcome, err error) {
 	part := &a.Parts[a.n]
 	switch {
-	case !part.is(looked):
+	case part.Kind == provider.KindCompose && !part.is(looked):
 		return w.look(ctx, a)
 	case w.Composer == nil:
 		return o, nil // the next step is on the queue of the function that composes

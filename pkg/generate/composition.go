@@ -8,7 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// Composition is a Video, Carousel, Picture or MusicClip.
+// Composition is a Video, Carousel, Picture or MusicClip, or Whole files.
 type Composition interface {
 	// Files calls f for each stored file of the composition.
 	Files(f func(*media.File))
@@ -137,6 +137,16 @@ type MusicClip struct {
 	Language string // of the title (BCP 47)
 	Brand    *Brand
 	Notice   string // as of a video
+}
+
+// Whole is files of models that stay as they are. They are signed, and named as what they are.
+type Whole []media.File
+
+// Files implements Composition: each of them is one.
+func (w Whole) Files(f func(*media.File)) {
+	for i := range w {
+		f(&w[i])
+	}
 }
 
 // Files implements Composition.

@@ -55,7 +55,7 @@ func (w handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 		return w.finish(ctx, a)
 	}
 	switch p := a.Parts[a.n]; {
-	case p.Kind == provider.KindCompose:
+	case p.Kind.Finishes():
 		o, err = w.compose(ctx, &a)
 	case p.is(held):
 		o, err = w.moderate(ctx, &a)

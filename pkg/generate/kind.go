@@ -39,6 +39,7 @@ var kinds = map[provider.Kind]traits{
 	provider.KindVideo:   {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 90 * time.Second},
 	provider.KindAvatar:  {topology.GenerateVideo, 60 * time.Minute, 5 * time.Second, media.Video, 2 * time.Minute},
 	provider.KindCompose: {topology.Compose, time.Hour, 0, "", time.Minute},
+	provider.KindSign:    {topology.Compose, time.Hour, 0, "", time.Second},
 }
 
 // Patience returns the shortest time that a message of a queue may wait before work of the queue reaches its deadline,

@@ -162,7 +162,7 @@ func (r *run) percent() int {
 // stage returns the stage at which the run has failed with a code: some codes only come of composing, even if a test
 // key requests them.
 func (r *run) stage(code provider.FailureCode) Stage {
-	if n := r.current(); n < len(r.Parts) && r.Parts[n].Kind == provider.KindCompose || code.Composing() {
+	if n := r.current(); n < len(r.Parts) && r.Parts[n].Kind.Finishes() || code.Composing() {
 		return StageCompose
 	}
 	return StageGenerate
@@ -207,7 +207,7 @@ func (r *run) extra() (credits int64) {
 // submission may be on its way.
 func (r *run) paid(submitting bool) (credits int64) {
 	for n, p := range r.Parts {
-		if p.Kind == provider.KindCompose {
+		if p.Kind.Finishes() {
 			continue
 		}
 		credits += int64(p.Lost) * p.Credits

@@ -62,7 +62,7 @@ const signOn = "con_* directory#* domain#* setup#* peoplecount#* email#* invitat
 // files of its kind of work.
 func TestWhoDecodesFilesReachesLittle(t *testing.T) {
 	for name, c := range map[string]struct{ puts string }{
-		"compose":      {"/media/*/*/cnt_*"},
+		"compose":      {"/media/*/*/cnt_* /media/*/*/gen_*"},
 		"import-media": {"/media/*/*/med_* /media/*/*/pho_* /uploads/*"},
 	} {
 		permissions := permissionsOf(acme)[name]

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"strings"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
@@ -23,6 +24,14 @@ func (described) Remove(context.Context, media.Place) error { return nil }
 // Open finds nothing.
 func (described) Open(context.Context, string) (io.ReadCloser, error) {
 	return nil, errs.New(errs.NotFound, "The file does not exist.")
+}
+
+// blank has an empty file of each key.
+type blank struct{}
+
+// Open returns an empty file, whatever the key is.
+func (blank) Open(context.Context, string) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("")), nil
 }
 
 // Save describes a file.

@@ -196,7 +196,7 @@ func NewWith(ctx context.Context, s Settings) (_ *World, err error) {
 		Providers: configured, Loopback: true, DeliverRole: arn.ARN{Partition: "aws"},
 		Envelope: sealtest.Envelope(stackKey)}
 	w.Workers = worker.Env{Env: e, Files: described{}, Models: registry.New(registry.Config{Now: w.Now}), Repeats: true,
-		Composer: generatetest.Composer{}, Receivers: taker{}}
+		Composer: generatetest.Composer{Objects: blank{}}, Receivers: taker{}}
 	for _, f := range serve.All {
 		router := httpapi.NewRouter(state, w.recorder, w.Now)
 		router.SealWith(s.Secret)

@@ -58,7 +58,7 @@ func startAt(t testing.TB, ahead time.Duration, change ...func(*standalone.Optio
 	var err error
 	o := standalone.Options{
 		Keyless: 1 << 30, Now: s.clock.now, Resolver: s.dns, Assets: os.DirFS("../../../pkg/service/docs"),
-		Compose: func(*objects.Store) generate.Composer { return generatetest.Composer{} },
+		Compose: func(s *objects.Store) generate.Composer { return generatetest.Composer{Objects: s} },
 		Prepare: func(ctx context.Context, of *standalone.Service) (err error) {
 			if s.Demo, err = terminal.NewDemo(ctx, of.DB(), of.BaseURL, s.clock.now); err != nil {
 				return err

@@ -75,6 +75,18 @@ func (composer) Compose(ctx context.Context, what generate.Composition, _ genera
 	if c.err != nil {
 		return c.err
 	}
+	if whole, ok := what.(generate.Whole); ok {
+		for _, f := range whole {
+			kind := provider.Kind(f.Type)
+			if f.Type == media.Audio {
+				kind = provider.KindMusic
+			}
+			if err := save(media.File{}, strings.NewReader(string(kind))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	final := provider.KindImage
 	switch what.(type) {
 	case generate.Video, generate.MusicClip:

@@ -34,6 +34,12 @@ const (
 // no provider makes it.
 const KindCompose Kind = "compose"
 
+// KindSign is the kind of files of models that the service itself signs and leaves otherwise as they are.
+const KindSign Kind = "sign"
+
+// Finishes reports whether the service itself makes the results, of those of other kinds.
+func (k Kind) Finishes() bool { return k == KindCompose || k == KindSign }
+
 // Kinds lists the kinds that have models.
 func Kinds() []Kind { return []Kind{KindText, KindImage, KindVideo, KindMusic, KindVoice, KindAvatar} }
 

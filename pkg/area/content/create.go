@@ -91,7 +91,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	r, err := s.accepted(ctx, p, in.Body, refs, now)
+	r, err := s.accepted(ctx, p, in.Body, refs, p.Mode, now)
 	if err != nil {
 		return out, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	var records []*item.Record
 	var works []generate.Order
 	for i, b := range in.Body.Items {
-		r, err := s.accepted(ctx, p, b, refs, now)
+		r, err := s.accepted(ctx, p, b, refs, p.Mode, now)
 		if err != nil {
 			if err := bad.add(i, err); err != nil {
 				return out, err

@@ -62,7 +62,8 @@ func (s *Service) EstimateRegenerate(ctx context.Context, itemID string, body an
 	return []int64{r.Credits}, err
 }
 
-// prices returns the price of each body, of a batch or of one item.
+// prices returns the price of each body, of a batch or of one item, with a live key. A body that would be refused has
+// none.
 func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) ([]int64, error) {
 	p := auth.FromContext(ctx)
 	refs, err := s.open(ctx, p, bodies...)
@@ -72,13 +73,10 @@ func (s *Service) prices(ctx context.Context, batch bool, bodies ...createBody) 
 	var bad batchErrors
 	credits := make([]int64, len(bodies))
 	for i, b := range bodies {
-		err := b.check(p.Mode)
+		r, err := s.accepted(ctx, p, b, refs, tenant.Live, s.now())
 		if err == nil {
-			var r *item.Record
-			if r, err = s.newRecord(b, refs, tenant.Live, s.now()); err == nil {
-				credits[i] = r.Credits
-				continue
-			}
+			credits[i] = r.Credits
+			continue
 		}
 		if !batch {
 			return nil, err

@@ -69,7 +69,7 @@ func (s *Service) Check(ctx context.Context, body any) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.accepted(ctx, p, b, refs, s.now())
+	_, err = s.accepted(ctx, p, b, refs, p.Mode, s.now())
 	return errs.Below("/body", err)
 }
 

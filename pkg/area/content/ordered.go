@@ -12,18 +12,19 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
-// accepted returns the item of a body after all checks, except for its money.
-func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody, refs references,
+// accepted returns the item of a body after all checks, except for its money, with the price of a mode.
+func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody, refs references, priced tenant.Mode,
 	now time.Time) (*item.Record, error) {
 	if err := b.check(p.Mode); err != nil {
 		return nil, err
 	}
-	r, err := s.newRecord(b, refs, p.Mode, now)
+	r, err := s.newRecord(b, refs, priced, now)
 	if _, found := refs.factories[b.FactoryID]; err != nil && !found {
 		return nil, s.lost(ctx, b.FactoryID, err)
 	}

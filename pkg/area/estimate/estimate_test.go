@@ -2,24 +2,30 @@ package estimate_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/estimate"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
@@ -122,6 +128,48 @@ func TestAnEstimateIsWhatIsReserved(t *testing.T) {
 				t.Errorf("%s: %d with a test key", c.operation, same.Credits)
 			}
 		}
+	}
+}
+
+// What is refused has no estimate: by a rule of law, before anybody counts on a price, or by what a call asks for.
+func TestWhatIsRefusedHasNoEstimate(t *testing.T) {
+	w := newWorld(t)
+	now := apitest.NewClock().Now()
+	account := social.Record{Account: social.Account{Resource: resource.New(social.NewID(now), now, nil),
+		Platform: "instagram", Handle: "Acme", FactoryIDs: []string{w.factory}}}
+	it, err := account.Item(w.Principal.Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := &store.Tx{}
+	if err := account.Connect(tx, now, it, platform.Token{}); err != nil {
+		t.Fatal(err)
+	}
+	of, err := w.db.Get(t.Context(), factoryrecord.Key(w.factory))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := factoryrecord.Attach(&of, account.ID, now); err != nil {
+		t.Fatal(err)
+	}
+	tx.Replace(of)
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"region": "RU", "auto_publish": true,
+		"ad_marking": object{"advertiser": "ИП Иванов",
+			"tax_id": "500100732259", "erid": "Kra23f"}}).Into(t, http.StatusOK, new(object))
+	item := object{"factory_id": w.factory, "kind": "post", "prompt": "A shoe for trails"}
+	late := maps.Clone(item)
+	late["publish_at"] = now.Add(-time.Hour)
+	for _, c := range []struct {
+		body  object
+		code  errs.Code
+		param string
+	}{{item, errs.RuleViolated, "/social_account_ids"}, {late, errs.ValidationFailed, "/publish_at"}} {
+		w.Call(http.MethodPost, "/v1/content-items", c.body).Refused(t, http.StatusUnprocessableEntity, c.code, c.param)
+		w.Call(http.MethodPost, "/v1/balance/estimates", object{"operation": "createContentItem", "body": c.body}).
+			Refused(t, http.StatusUnprocessableEntity, c.code, "/body"+c.param)
 	}
 }
 

@@ -235,7 +235,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, b body,
 	a := generate.Order{
 		Owner: owner, Subject: r.ID, Attempt: Attempt, About: r.About(),
 		Makes: "generation." + string(kind),
-		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider}},
+		Parts: []generate.Part{{Kind: kind, Model: o.model.ID, Provider: o.model.Provider},
+			{Kind: provider.KindSign, Provider: generate.Composed}},
 	}
 	if c.Sandbox != nil {
 		if err := generate.RehearsedError(c.Sandbox.Outcome, o.credits, p); err != nil {

@@ -10,8 +10,8 @@ import (
 func TestAcceptedGenerationsSayWhereAndWhenToLook(t *testing.T) {
 	w := newWorld(t)
 	w.topUp(1000)
-	for path, seconds := range map[string]string{"videos": "90", "images": "10", "music": "40", "voices": "6",
-		"avatars": "120"} {
+	for path, seconds := range map[string]string{"videos": "91", "images": "11", "music": "41", "voices": "7",
+		"avatars": "121"} {
 		live := w.Live()
 		a := live.Call(http.MethodPost, "/v1/studio/"+path, bodies[path].body)
 		var made, shown studio.Generation

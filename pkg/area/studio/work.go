@@ -34,7 +34,7 @@ type work struct {
 	sign func(media.File) (string, error)
 }
 
-var _ generate.Work = (*work)(nil)
+var _ generate.Composing = (*work)(nil)
 
 // Waits implements generate.Work.
 func (w *work) Waits() int {
@@ -67,6 +67,14 @@ func (w *work) Request(int, []generate.Made) (provider.Request, error) {
 	return req, nil
 }
 
+// Composition implements generate.Composing: the files of the model stay as they are, and are signed.
+func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, error) {
+	return generate.Whole(made[0].Files), nil
+}
+
+// Gave implements generate.Composing: the caller's own files are not among those that are signed.
+func (w *work) Gave(*provider.Error) bool { return false }
+
 // Start implements generate.Work.
 func (w *work) Start(now time.Time) {
 	w.State = Generating
@@ -89,7 +97,7 @@ func (w *work) Progress(now time.Time, percent int) bool {
 // Succeed implements generate.Work.
 func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
 	w.State, w.Record.Progress, w.CostCredits = Generated, 100, cost
-	w.Files = made[0].Files
+	w.Files = made[len(made)-1].Files
 	w.Touch(now)
 	return w.notify(tx, event.StudioGenerated)
 }

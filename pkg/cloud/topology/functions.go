@@ -68,8 +68,8 @@ var Functions = []Function{
 	// of them are in /tmp.
 	{Name: "compose", Trigger: ByQueue, Alone: true, Memory: 5308, Timeout: 15 * time.Minute, Storage: 4096,
 		Consumes: []Queue{Compose}, Batch: 1, Holds: true, Concurrency: 20,
-		State: []Use{Get, GetAll, Put, Update}, Media: Write, Files: []string{"media/*/*/cnt_*"}, DecodesFiles: true,
-		Sends: []Queue{Compose}, Grants: []Grant{RunFFmpeg, SignMedia, ReadManifests}},
+		State: []Use{Get, GetAll, Put, Update}, Media: Write, Files: []string{"media/*/*/cnt_*", "media/*/*/gen_*"},
+		DecodesFiles: true, Sends: []Queue{Compose}, Grants: []Grant{RunFFmpeg, SignMedia, ReadManifests}},
 	// Decoding and turning a large photo takes about a gigabyte.
 	{Name: "import-media", Trigger: ByQueue, Memory: 2048, Timeout: 2 * time.Minute, Storage: 1024,
 		Consumes: []Queue{ImportMedia}, Batch: 1, Holds: true, Concurrency: 20,

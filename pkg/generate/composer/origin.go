@@ -1,6 +1,7 @@
 package composer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ type origin struct {
 	prompt      string
 	models      []provenance.Model
 	ingredients []ingredient
+	// manifest reports whether the file has one already, so that its bytes may not change before they are signed.
+	manifest bool
 }
 
 // ingredient is a file of a composition.
@@ -49,6 +52,7 @@ func originOf(what generate.Composition, o generate.Origin, at paths) (all origi
 		all.Statement = all.With(provenance.Statement{Systems: m.Name})
 	}
 	seen, generated, own := map[string]bool{}, false, false
+	_, whole := what.(generate.Whole)
 	what.Files(func(f *media.File) {
 		path := at.of(f)
 		if seen[path] || err != nil {
@@ -58,7 +62,7 @@ func originOf(what generate.Composition, o generate.Origin, at paths) (all origi
 		model, made := o.Made[f.Key]
 		in := ingredient{provenance.Ingredient{Title: title(f, model, made), MIMEType: f.MIMEType, Model: model,
 			Relation: provenance.Component}, path}
-		var said provenance.Statement
+		var said provenance.Found
 		if said, err = stated(path); err != nil {
 			return
 		}
@@ -67,7 +71,13 @@ func originOf(what generate.Composition, o generate.Origin, at paths) (all origi
 			all.Statement = all.With(provenance.Statement{Credit: said.Credit, Systems: said.Systems})
 		}
 		own = own || !made && !o.Generated && said.Source != provenance.Generated
-		all.ingredients = append(all.ingredients, in)
+		switch {
+		case !whole:
+			all.ingredients = append(all.ingredients, in)
+		case said.Manifest: // of the model's provider: the file stays a version of what that says
+			in.Relation = provenance.Parent
+			all.ingredients, all.manifest = append(all.ingredients, in), true
+		}
 	})
 	if generated {
 		all.Source = provenance.Generated
@@ -91,17 +101,17 @@ func title(f *media.File, model *provenance.Model, made bool) string {
 }
 
 // stated returns what a file says of its origin: nothing, if its format has no place for that.
-func stated(path string) (provenance.Statement, error) {
+func stated(path string) (provenance.Found, error) {
 	file, size, err := opened(path)
 	if err != nil {
-		return provenance.Statement{}, err
+		return provenance.Found{}, err
 	}
 	defer file.Close()
 	found, err := provenance.Read(file, size)
 	if errors.Is(err, provenance.ErrUnsupported) {
 		err = nil
 	}
-	return found.Statement, err
+	return found, err
 }
 
 func opened(path string) (*os.File, int64, error) {
@@ -132,7 +142,7 @@ func (c *Composer) keep(ctx context.Context, f compose.File, from origin, save g
 		return err
 	}
 	var marked io.ReadSeeker = file
-	if from.Source != "" {
+	if from.Source != "" && !from.manifest {
 		copied, err := provenance.Mark(file, size, from.Statement)
 		if err != nil {
 			return fmt.Errorf("stored: %w", err)
@@ -148,11 +158,12 @@ func (c *Composer) keep(ctx context.Context, f compose.File, from origin, save g
 	if err != nil {
 		return err
 	}
-	if as.Provenance.Signer, err = c.sign(ctx, from, string(f.Role), info.MIMEType, marked, signed); err != nil {
+	if as.Provenance.Signer, err = c.sign(ctx, from, cmp.Or(string(f.Role), string(info.Type)), info.MIMEType, marked,
+		signed); err != nil {
 		return err
 	}
-	as.Provenance.C2PA = as.Provenance.Signer != ""
-	if as.Provenance.C2PA {
+	as.Provenance.C2PA = as.Provenance.Signer != "" || from.manifest
+	if as.Provenance.Signer != "" {
 		marked = signed
 	}
 	if _, err := marked.Seek(0, io.SeekStart); err != nil {

@@ -149,6 +149,47 @@ func TestTheManifestOfAPartIsKept(t *testing.T) {
 	}
 }
 
+// A model's file of the studio keeps its bytes' content, says its origin, and the manifest that it came with becomes
+// what it is a version of.
+func TestAWholeFileIsSignedAndStaysAVersionOfWhatItWas(t *testing.T) {
+	c, s := newComposer(t)
+	signs := credentials(t)
+	c.Credentials = signs
+	of := func(content []byte) generate.Whole {
+		f := *s.put(t, "generated", content)
+		f.Type, f.MIMEType = media.Image, "image/jpeg"
+		return generate.Whole{f}
+	}
+	origin := generate.Origin{Models: []provenance.Model{*flux}, Made: map[string]*provenance.Model{"generated": flux}}
+	first, err := finished(t, c, of(sample.Picture(540, 675, 1)), origin)
+	if err != nil || len(first) != 1 {
+		t.Fatalf("%d files, %v", len(first), err)
+	}
+	said, report := read(t, signs, first[0], "image/jpeg")
+	created := provenance.Fact{Kind: "action", Name: "c2pa.created", By: flux.Name, Source: provenance.Generated}
+	if said.Systems != flux.Name || report.Signature != provenance.Valid || !slices.Contains(report.Facts, created) {
+		t.Errorf("it says %+v, and its manifest %+v", said, report)
+	}
+	second, err := finished(t, c, of(first[0].content), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, report = read(t, signs, second[0], "image/jpeg")
+	parent := provenance.Fact{Kind: "ingredient", Name: "image of " + flux.Name, As: "parentOf"}
+	if report.Signature != provenance.Valid || !slices.Contains(report.Facts, parent) {
+		t.Errorf("its manifest is %+v", report)
+	}
+	c.Credentials = broken{}
+	third, err := finished(t, c, of(first[0].content), origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, report = read(t, signs, third[0], "image/jpeg")
+	if report.Signature != provenance.Valid || !third[0].Provenance.C2PA || third[0].Provenance.Signer != "" {
+		t.Errorf("without a certificate the manifest of the provider is %+v, %+v", report, third[0].Provenance)
+	}
+}
+
 // broken is what signs when KMS does not answer, or when there is no certificate.
 type broken struct{ err error }
 

@@ -60,6 +60,9 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, o gen
 	if err != nil {
 		return err
 	}
+	if whole, ok := what.(generate.Whole); ok {
+		return c.keepWhole(ctx, whole, o, paths, save)
+	}
 	work, err := describe(what, o.Test, paths)
 	if err != nil {
 		return err
@@ -78,6 +81,21 @@ func (c *Composer) Compose(ctx context.Context, what generate.Composition, o gen
 	}
 	for _, f := range made.Files {
 		if err := c.keep(ctx, f, from, save); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepWhole saves files as they are, each with its own origin.
+func (c *Composer) keepWhole(ctx context.Context, all generate.Whole, o generate.Origin, at paths,
+	save generate.Save) error {
+	for _, f := range all {
+		from, err := originOf(generate.Whole{f}, o, at)
+		if err != nil {
+			return err
+		}
+		if err := c.keep(ctx, compose.File{Path: at.of(&f)}, from, save); err != nil {
 			return err
 		}
 	}

@@ -3,18 +3,22 @@ package generatetest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
 // Composer replaces the engine of compositions. It makes valid files with the roles, sizes and lengths of the engine's,
 // which do not show the parts.
-type Composer struct{}
+type Composer struct {
+	Objects composer.Objects // of the files that stay as they are
+}
 
 var _ generate.Composer = Composer{}
 
@@ -26,21 +30,24 @@ type made struct {
 }
 
 // Compose implements generate.Composer.
-func (Composer) Compose(_ context.Context, what generate.Composition, _ generate.Origin, progress func(int),
+func (c Composer) Compose(ctx context.Context, what generate.Composition, _ generate.Origin, progress func(int),
 	save generate.Save) error {
-	for _, m := range describe(what) {
-		if m.role == media.Subtitles {
-			captions := []byte("WEBVTT\n\n00:00.000 --> 00:01.000\nWords.\n")
-			if err := save(media.File{Role: m.role}, bytes.NewReader(captions)); err != nil {
-				return err
-			}
-			continue
+	whole, _ := what.(generate.Whole)
+	for _, f := range whole {
+		body, err := c.Objects.Open(ctx, f.Key)
+		if err == nil {
+			err = errors.Join(save(media.File{Provenance: f.Provenance}, body), body.Close())
 		}
-		content, err := m.content()
 		if err != nil {
 			return err
 		}
-		if err := save(media.File{Role: m.role}, bytes.NewReader(content)); err != nil {
+	}
+	for _, m := range describe(what) {
+		content, err := m.content()
+		if err == nil {
+			err = save(media.File{Role: m.role}, bytes.NewReader(content))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -52,6 +59,9 @@ func (Composer) Compose(_ context.Context, what generate.Composition, _ generate
 var contents sync.Map
 
 func (m made) content() (content []byte, err error) {
+	if m.role == media.Subtitles {
+		return []byte("WEBVTT\n\n00:00.000 --> 00:01.000\nWords.\n"), nil
+	}
 	m.role = ""
 	if known, ok := contents.Load(m); ok {
 		return known.([]byte), nil

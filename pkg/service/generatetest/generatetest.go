@@ -132,8 +132,9 @@ type message struct {
 func New(t testing.TB, db *store.DB, clock *apitest.Clock, providers generate.Providers,
 	loaders map[string]generate.Loader) *Engine {
 	e := &Engine{t: t, db: db, clock: clock, Objects: &Objects{}, relayed: map[string]bool{}}
-	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects, Composer: Composer{},
-		Now: clock.Now}
+	worker := &generate.Worker{DB: db, Loaders: loaders, Providers: providers, Objects: e.Objects,
+		Composer: Composer{Objects: e.Objects},
+		Now:      clock.Now}
 	e.kernel = task.NewKernel(task.Config{DB: db, Handlers: wiring.Generating(worker), Now: clock.Now, Name: rand.Text,
 		Chance: func() float64 { return 0.5 }})
 	return e
