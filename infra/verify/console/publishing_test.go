@@ -208,8 +208,8 @@ func TestProfilesAndTheirKeys(t *testing.T) {
 	made.shows(t, "The profile is created.", "Harbour", "500 credits are left")
 	id := regexp.MustCompile(`/profiles/(prf_\w+)`).FindStringSubmatch(made.at)[1]
 	path := "/settings/profiles/" + id
-	b.post(path, url.Values{"name": {"Harbour Coffee"}, "limit": {""}, "version": {"1"}}).
-		shows(t, "The profile is changed.", "Harbour Coffee", "There is no limit.")
+	b.post(path, url.Values{"name": {"Harbour Coffee"}, "limit": {""}, "region": {"at"}, "version": {"1"}}).
+		shows(t, "The profile is changed.", "Harbour Coffee", "There is no limit.", `value="AT"`)
 	if p := b.post(path, url.Values{"name": {"Late"}, "limit": {""}, "version": {"1"}}); p.status != 422 {
 		t.Errorf("an outdated change: %d", p.status)
 	}

@@ -36,6 +36,7 @@ type brand struct {
 	Version    int64     `json:"version"`
 	Name       string    `json:"name"`
 	Logo       *string   `json:"logo"`
+	Region     *string   `json:"region"`
 	SpendLimit *int64    `json:"spend_limit_credits"`
 	CreatedAt  time.Time `json:"created_at"`
 	Usage      *struct {
@@ -59,7 +60,8 @@ func listProfiles(r *request) error {
 
 // profileFields returns the body of the form of a profile, or the message of what to mend. An empty field has no value.
 func (r *request) profileFields() (body map[string]any, message string) {
-	body = map[string]any{"name": strings.TrimSpace(r.PostFormValue("name")), "spend_limit_credits": nil, "logo": nil}
+	body = map[string]any{"name": strings.TrimSpace(r.PostFormValue("name")), "spend_limit_credits": nil, "logo": nil,
+		"region": nil}
 	if text := strings.TrimSpace(r.PostFormValue("limit")); text != "" {
 		limit, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -70,16 +72,25 @@ func (r *request) profileFields() (body map[string]any, message string) {
 	if logo := strings.TrimSpace(r.PostFormValue("logo")); logo != "" {
 		body["logo"] = logo
 	}
+	if region := strings.ToUpper(strings.TrimSpace(r.PostFormValue("region"))); region != "" {
+		body["region"] = region
+	}
 	return body, ""
 }
 
 // profileDraft is what the form of a profile has.
-type profileDraft struct{ Name, Limit, Logo string }
+type profileDraft struct{ Name, Limit, Logo, Region string }
+
+// profileDraft returns what the caller has entered.
+func (r *request) profileDraft() profileDraft {
+	return profileDraft{r.PostFormValue("name"), r.PostFormValue("limit"), r.PostFormValue("logo"),
+		r.PostFormValue("region")}
+}
 
 func (r *request) showNewProfile(status int, message string) error {
 	v := r.view("Create a profile", profilesPath)
 	v.Error = message
-	v.Data = profileDraft{r.PostFormValue("name"), r.PostFormValue("limit"), r.PostFormValue("logo")}
+	v.Data = r.profileDraft()
 	return r.show(status, "profile-new", v)
 }
 
@@ -173,10 +184,13 @@ func (r *request) showOneProfile(status int, message string) error {
 	v.Error = message
 	v.Notice = map[string]string{"created": "The profile is created.",
 		"changed": "The profile is changed."}[r.URL.Query().Get("done")]
-	d := profileDraft{r.PostFormValue("name"), r.PostFormValue("limit"), r.PostFormValue("logo")}
+	d := r.profileDraft()
 	if r.Method == http.MethodGet || d.Name == "" {
 		if d = (profileDraft{Name: p.Name}); p.Logo != nil {
 			d.Logo = *p.Logo
+		}
+		if p.Region != nil {
+			d.Region = *p.Region
 		}
 		if p.SpendLimit != nil {
 			d.Limit = strconv.FormatInt(*p.SpendLimit, 10)
