@@ -1090,6 +1090,11 @@ var groups = []group{
 			},
 		},
 		{
+			id: "getReviewLink", name: "get", method: "GET", path: "/v1/review-links/{review_link_id}",
+			summary: "Get a review link", doc: "Without its address: only the response that creates the link has that.\n\nNeeds the scope `content:read`.",
+			args: []string{"review_link_id"},
+		},
+		{
 			id: "deleteReviewLink", name: "delete", method: "DELETE", path: "/v1/review-links/{review_link_id}",
 			summary: "Delete a review link", doc: "The page ends at once.\n\nNeeds the scope `content:publish`.",
 			args:  []string{"review_link_id"},
@@ -1342,6 +1347,11 @@ var groups = []group{
 				{"event_id", "string", "Only the delivery of this event"},
 			},
 			paged: true,
+		},
+		{
+			id: "getDelivery", name: "get-delivery", method: "GET", path: "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}",
+			summary: "Get a delivery", doc: "Includes the last request as it was sent: the address, the headers with the signature, and the body. The scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read too.\n\nNeeds the scope `webhooks:manage`.",
+			args: []string{"webhook_id", "delivery_id"},
 		},
 		{
 			id: "redeliver", name: "redeliver", method: "POST", path: "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",

@@ -2450,6 +2450,23 @@ func (s *ReviewLinksService) Create(ctx context.Context, body ReviewLinkCreate, 
 	return result, nil
 }
 
+// Get: Get a review link.
+//
+// Without its address: only the response that creates the link has that.
+//
+// Needs the scope `content:read`.
+func (s *ReviewLinksService) Get(ctx context.Context, reviewLinkID string, options ...RequestOption) (*ReviewLink, error) {
+	pReviewLinkID, err := segment("review_link_id", reviewLinkID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ReviewLink)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/review-links/"+pReviewLinkID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
 // Delete: Delete a review link.
 //
 // The page ends at once.
@@ -3016,6 +3033,28 @@ func (s *WebhooksService) ListDeliveriesPage(ctx context.Context, webhookID stri
 		return nil, err
 	}
 	return page[Delivery](ctx, s.t, "/v1/webhooks/"+pWebhookID+"/deliveries", queryOf(params), options)
+}
+
+// GetDelivery: Get a delivery.
+//
+// Includes the last request as it was sent: the address, the headers with the signature, and the body. The scope of the
+// event is needed for the body. Entries of `state=undelivered` without a delivery can be read too.
+//
+// Needs the scope `webhooks:manage`.
+func (s *WebhooksService) GetDelivery(ctx context.Context, webhookID string, deliveryID string, options ...RequestOption) (*DeliveryDetails, error) {
+	pWebhookID, err := segment("webhook_id", webhookID)
+	if err != nil {
+		return nil, err
+	}
+	pDeliveryID, err := segment("delivery_id", deliveryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(DeliveryDetails)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/webhooks/"+pWebhookID+"/deliveries/"+pDeliveryID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // Redeliver: Deliver an event again.

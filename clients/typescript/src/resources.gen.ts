@@ -1972,6 +1972,17 @@ export class ReviewLinksResource {
   }
 
   /**
+   * Get a review link.
+   *
+   * Without its address: only the response that creates the link has that.
+   *
+   * Needs the scope `content:read`.
+   */
+  get(reviewLinkId: string, options?: RequestOptions): Call<T.ReviewLink> {
+    return this.#core.call('GET', '/v1/review-links/{review_link_id}', [reviewLinkId], {}, options);
+  }
+
+  /**
    * Delete a review link.
    *
    * The page ends at once.
@@ -2449,6 +2460,18 @@ export class WebhooksResource {
    */
   listDeliveries(webhookId: string, params?: ListDeliveriesParams, options?: RequestOptions): Pages<T.Delivery> {
     return this.#core.pages('/v1/webhooks/{webhook_id}/deliveries', [webhookId], params, options);
+  }
+
+  /**
+   * Get a delivery.
+   *
+   * Includes the last request as it was sent: the address, the headers with the signature, and the body. The scope of
+   * the event is needed for the body. Entries of `state=undelivered` without a delivery can be read too.
+   *
+   * Needs the scope `webhooks:manage`.
+   */
+  getDelivery(webhookId: string, deliveryId: string, options?: RequestOptions): Call<T.DeliveryDetails> {
+    return this.#core.call('GET', '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}', [webhookId, deliveryId], {}, options);
   }
 
   /**

@@ -1732,6 +1732,20 @@ class ReviewLinksResource:
         )
         return cast("types.ReviewLink", data)
 
+    def get(
+        self, review_link_id: str, **options: Unpack[RequestOptions]
+    ) -> types.ReviewLink:
+        """Get a review link.
+
+        Without its address: only the response that creates the link has that.
+
+        Needs the scope `content:read`.
+        """
+        data = self._client.call(
+            "GET", "/v1/review-links/{review_link_id}", (review_link_id, ), None, None, options
+        )
+        return cast("types.ReviewLink", data)
+
     def delete(
         self, review_link_id: str, **options: Unpack[RequestOptions]
     ) -> types.ReviewLink:
@@ -2176,6 +2190,21 @@ class WebhooksResource:
         Needs the scope `webhooks:manage`.
         """
         return self._client.pages("/v1/webhooks/{webhook_id}/deliveries", (webhook_id, ), params, options)
+
+    def get_delivery(
+        self, webhook_id: str, delivery_id: str, **options: Unpack[RequestOptions]
+    ) -> types.DeliveryDetails:
+        """Get a delivery.
+
+        Includes the last request as it was sent: the address, the headers with the signature, and the body. The
+        scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read too.
+
+        Needs the scope `webhooks:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}", (webhook_id, delivery_id, ), None, None, options
+        )
+        return cast("types.DeliveryDetails", data)
 
     def redeliver(
         self, webhook_id: str, delivery_id: str, **options: Unpack[RequestOptions]
