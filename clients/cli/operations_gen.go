@@ -202,6 +202,7 @@ var groups = []group{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
 				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"id", "string", "Only the draft with this id"},
 				{"chat_id", "string", "Only drafts of this chat"},
 				{"kind", "list", "Only drafts of these kinds, separated by commas"},
 				{"state", "list", "Only drafts in these states, separated by commas"},
@@ -614,8 +615,11 @@ var groups = []group{
 		},
 		{
 			id: "getContentPlan", name: "get-content-plan", method: "GET", path: "/v1/factories/{factory_id}/content-plan",
-			summary: "Get the latest content plan", doc: "Returns the plan of the factory that was created last, with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.\n\nNeeds the scope `factories:read`.",
+			summary: "Get a content plan", doc: "Returns the plan of the factory that was created last, or the one in `content_plan_id`, with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.\n\nNeeds the scope `factories:read`.",
 			args: []string{"factory_id"},
+			query: []parameter{
+				{"content_plan_id", "string", "Id of the plan. Absent: the latest plan of the factory"},
+			},
 			ends: &ends{"wait-for-content-plan", "state", []string{"completed"}, []string{"failed", "canceled"}},
 		},
 		{
@@ -654,6 +658,7 @@ var groups = []group{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
 				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"id", "string", "Only the proposal with this id"},
 				{"state", "list", "Only proposals in these states, separated by commas"},
 			},
 			paged: true,
@@ -953,6 +958,7 @@ var groups = []group{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
 				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"id", "string", "Only the promotion with this id"},
 				{"factory_id", "string", "Only promotions of this factory"},
 				{"state", "list", "Only promotions that are in these states now, separated by commas"},
 			},

@@ -914,25 +914,26 @@ class AsyncFactoriesResource:
         return cast("types.Analytics", data)
 
     async def get_content_plan(
-        self, factory_id: str, **options: Unpack[RequestOptions]
+        self, factory_id: str, params: types.GetContentPlanParams | None = None, **options: Unpack[RequestOptions]
     ) -> types.ContentPlan:
-        """Get the latest content plan.
+        """Get a content plan.
 
-        Returns the plan of the factory that was created last, with its progress and the calendar of its items:
-        pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.
+        Returns the plan of the factory that was created last, or the one in `content_plan_id`, with its progress and
+        the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by
+        `content_plan_id`.
 
         Needs the scope `factories:read`.
         """
         data = await self._client.call(
-            "GET", "/v1/factories/{factory_id}/content-plan", (factory_id, ), None, None, options
+            "GET", "/v1/factories/{factory_id}/content-plan", (factory_id, ), params, None, options
         )
         return cast("types.ContentPlan", data)
 
     async def wait_for_content_plan(
-        self, factory_id: str, **options: Unpack[WaitOptions]
+        self, factory_id: str, params: types.GetContentPlanParams | None = None, **options: Unpack[WaitOptions]
     ) -> types.ContentPlan:
         """Calls get_content_plan until the work has ended. Failed work raises FailedError."""
-        rule = Rule("state", ("completed",), ("failed", "canceled"))
+        rule = Rule("state", ("completed",), ("failed", "canceled"), params)
         return cast("types.ContentPlan", await self._client.wait("/v1/factories/{factory_id}/content-plan", (factory_id, ), rule, options))
 
     async def create_content_plan(

@@ -8599,6 +8599,8 @@ class ListDraftsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    id: str
+    """Only the draft with this id."""
     chat_id: str
     """Only drafts of this chat."""
     kind: List["DraftKindInput"]
@@ -8770,6 +8772,14 @@ GetFactoryAnalyticsParams = TypedDict(
 )
 
 
+class GetContentPlanParams(TypedDict, total=False):
+    """The parameters of getContentPlan."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
 class ListProposalsParams(TypedDict, total=False):
     """The parameters of listProposals."""
 
@@ -8779,6 +8789,8 @@ class ListProposalsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    id: str
+    """Only the proposal with this id."""
     state: List["ProposalStateInput"]
     """Only proposals in these states, separated by commas."""
 
@@ -8872,6 +8884,8 @@ class ListPromotionsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    id: str
+    """Only the promotion with this id."""
     factory_id: str
     """Only promotions of this factory."""
     state: List["PromotionStateInput"]
