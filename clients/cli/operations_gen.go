@@ -202,6 +202,7 @@ var groups = []group{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
 				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"id", "string", "Only the draft with this id"},
 				{"chat_id", "string", "Only drafts of this chat"},
 				{"kind", "list", "Only drafts of these kinds, separated by commas"},
 				{"state", "list", "Only drafts in these states, separated by commas"},
@@ -614,8 +615,11 @@ var groups = []group{
 		},
 		{
 			id: "getContentPlan", name: "get-content-plan", method: "GET", path: "/v1/factories/{factory_id}/content-plan",
-			summary: "Get the latest content plan", doc: "Returns the plan of the factory that was created last, with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.\n\nNeeds the scope `factories:read`.",
+			summary: "Get a content plan", doc: "Returns the plan of the factory that was created last, or the one in `content_plan_id`, with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.\n\nNeeds the scope `factories:read`.",
 			args: []string{"factory_id"},
+			query: []parameter{
+				{"content_plan_id", "string", "Id of the plan. Absent: the latest plan of the factory"},
+			},
 			ends: &ends{"wait-for-content-plan", "state", []string{"completed"}, []string{"failed", "canceled"}},
 		},
 		{
@@ -654,6 +658,7 @@ var groups = []group{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
 				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"id", "string", "Only the proposal with this id"},
 				{"state", "list", "Only proposals in these states, separated by commas"},
 			},
 			paged: true,
@@ -953,6 +958,7 @@ var groups = []group{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
 				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"id", "string", "Only the promotion with this id"},
 				{"factory_id", "string", "Only promotions of this factory"},
 				{"state", "list", "Only promotions that are in these states now, separated by commas"},
 			},
@@ -1088,6 +1094,11 @@ var groups = []group{
 				{"may", "string", "What people may do: view, or also decide. Default: view"},
 				{"name", "string", "Name for your own use"},
 			},
+		},
+		{
+			id: "getReviewLink", name: "get", method: "GET", path: "/v1/review-links/{review_link_id}",
+			summary: "Get a review link", doc: "Without its address: only the response that creates the link has that.\n\nNeeds the scope `content:read`.",
+			args: []string{"review_link_id"},
 		},
 		{
 			id: "deleteReviewLink", name: "delete", method: "DELETE", path: "/v1/review-links/{review_link_id}",
@@ -1342,6 +1353,11 @@ var groups = []group{
 				{"event_id", "string", "Only the delivery of this event"},
 			},
 			paged: true,
+		},
+		{
+			id: "getDelivery", name: "get-delivery", method: "GET", path: "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}",
+			summary: "Get a delivery", doc: "Includes the last request as it was sent: the address, the headers with the signature, and the body. The scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read too.\n\nNeeds the scope `webhooks:manage`.",
+			args: []string{"webhook_id", "delivery_id"},
 		},
 		{
 			id: "redeliver", name: "redeliver", method: "POST", path: "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",

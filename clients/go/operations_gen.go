@@ -532,6 +532,8 @@ type ListDraftsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only the draft with this id.
+	ID *string `query:"id"`
 	// Only drafts of this chat.
 	ChatID *string `query:"chat_id"`
 	// Only drafts of these kinds, separated by commas.
@@ -1007,7 +1009,7 @@ func (s *ContentService) WaitFor(ctx context.Context, contentItemID string, opti
 	if err != nil {
 		return nil, err
 	}
-	return wait[ContentItem](ctx, s.t, "/v1/content-items/"+pContentItemID, waiting{"state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}}, options)
+	return wait[ContentItem](ctx, s.t, "/v1/content-items/"+pContentItemID, waiting{"state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}, url.Values(nil)}, options)
 }
 
 // Update: Change a content item.
@@ -1380,31 +1382,37 @@ func (s *FactoriesService) GetAnalytics(ctx context.Context, factoryID string, p
 	return result, nil
 }
 
-// GetContentPlan: Get the latest content plan.
+// GetContentPlanParams are the parameters of FactoriesService.GetContentPlan.
+type GetContentPlanParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// GetContentPlan: Get a content plan.
 //
-// Returns the plan of the factory that was created last, with its progress and the calendar of its items: pillar, angle
-// and hook. `GET /v1/content-items` lists its items by `content_plan_id`.
+// Returns the plan of the factory that was created last, or the one in `content_plan_id`, with its progress and the
+// calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.
 //
 // Needs the scope `factories:read`.
-func (s *FactoriesService) GetContentPlan(ctx context.Context, factoryID string, options ...RequestOption) (*ContentPlan, error) {
+func (s *FactoriesService) GetContentPlan(ctx context.Context, factoryID string, params *GetContentPlanParams, options ...RequestOption) (*ContentPlan, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
 		return nil, err
 	}
 	result := new(ContentPlan)
-	if _, err := s.t.do(ctx, newCall("GET", "/v1/factories/"+pFactoryID+"/content-plan", url.Values(nil), nil, options), result); err != nil {
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/factories/"+pFactoryID+"/content-plan", queryOf(params), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
 }
 
 // WaitForContentPlan calls GetContentPlan until the work has ended. Failed work is a *FailedError.
-func (s *FactoriesService) WaitForContentPlan(ctx context.Context, factoryID string, options ...RequestOption) (*ContentPlan, error) {
+func (s *FactoriesService) WaitForContentPlan(ctx context.Context, factoryID string, params *GetContentPlanParams, options ...RequestOption) (*ContentPlan, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
 		return nil, err
 	}
-	return wait[ContentPlan](ctx, s.t, "/v1/factories/"+pFactoryID+"/content-plan", waiting{"state", []string{"completed"}, []string{"failed", "canceled"}}, options)
+	return wait[ContentPlan](ctx, s.t, "/v1/factories/"+pFactoryID+"/content-plan", waiting{"state", []string{"completed"}, []string{"failed", "canceled"}, queryOf(params)}, options)
 }
 
 // CreateContentPlan: Create a content plan.
@@ -1479,7 +1487,7 @@ func (s *FactoriesService) WaitForDiagnosis(ctx context.Context, factoryID strin
 	if err != nil {
 		return nil, err
 	}
-	return wait[Diagnosis](ctx, s.t, "/v1/factories/"+pFactoryID+"/diagnosis", waiting{"state", []string{"completed"}, []string{"failed"}}, options)
+	return wait[Diagnosis](ctx, s.t, "/v1/factories/"+pFactoryID+"/diagnosis", waiting{"state", []string{"completed"}, []string{"failed"}, url.Values(nil)}, options)
 }
 
 // ListProposalsParams are the parameters of FactoriesService.ListProposals.
@@ -1490,6 +1498,8 @@ type ListProposalsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only the proposal with this id.
+	ID *string `query:"id"`
 	// Only proposals in these states, separated by commas.
 	State []ProposalStateInput `query:"state"`
 }
@@ -1563,7 +1573,7 @@ func (s *FactoriesService) WaitForTraining(ctx context.Context, factoryID string
 	if err != nil {
 		return nil, err
 	}
-	return wait[Training](ctx, s.t, "/v1/factories/"+pFactoryID+"/training", waiting{"state", []string{"completed"}, []string{"failed", "canceled"}}, options)
+	return wait[Training](ctx, s.t, "/v1/factories/"+pFactoryID+"/training", waiting{"state", []string{"completed"}, []string{"failed", "canceled"}, url.Values(nil)}, options)
 }
 
 // StartTraining: Train a model.
@@ -1790,7 +1800,7 @@ func (s *MediaService) WaitFor(ctx context.Context, mediaID string, options ...R
 	if err != nil {
 		return nil, err
 	}
-	return wait[OwnMedia](ctx, s.t, "/v1/media/"+pMediaID, waiting{"state", []string{"ready"}, []string{"rejected"}}, options)
+	return wait[OwnMedia](ctx, s.t, "/v1/media/"+pMediaID, waiting{"state", []string{"ready"}, []string{"rejected"}, url.Values(nil)}, options)
 }
 
 // Delete: Delete a media.
@@ -2163,6 +2173,8 @@ type ListPromotionsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only the promotion with this id.
+	ID *string `query:"id"`
 	// Only promotions of this factory.
 	FactoryID *string `query:"factory_id"`
 	// Only promotions that are in these states now, separated by commas.
@@ -2445,6 +2457,23 @@ func (s *ReviewLinksService) ListPage(ctx context.Context, params *ListReviewLin
 func (s *ReviewLinksService) Create(ctx context.Context, body ReviewLinkCreate, options ...RequestOption) (*ReviewLink, error) {
 	result := new(ReviewLink)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/review-links", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get: Get a review link.
+//
+// Without its address: only the response that creates the link has that.
+//
+// Needs the scope `content:read`.
+func (s *ReviewLinksService) Get(ctx context.Context, reviewLinkID string, options ...RequestOption) (*ReviewLink, error) {
+	pReviewLinkID, err := segment("review_link_id", reviewLinkID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ReviewLink)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/review-links/"+pReviewLinkID, url.Values(nil), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -2758,7 +2787,7 @@ func (s *StudioService) WaitForGeneration(ctx context.Context, generationID stri
 	if err != nil {
 		return nil, err
 	}
-	return wait[Generation](ctx, s.t, "/v1/studio/generations/"+pGenerationID, waiting{"state", []string{"generated"}, []string{"failed", "canceled"}}, options)
+	return wait[Generation](ctx, s.t, "/v1/studio/generations/"+pGenerationID, waiting{"state", []string{"generated"}, []string{"failed", "canceled"}, url.Values(nil)}, options)
 }
 
 // DeleteGeneration: Cancel or delete a generation.
@@ -3016,6 +3045,28 @@ func (s *WebhooksService) ListDeliveriesPage(ctx context.Context, webhookID stri
 		return nil, err
 	}
 	return page[Delivery](ctx, s.t, "/v1/webhooks/"+pWebhookID+"/deliveries", queryOf(params), options)
+}
+
+// GetDelivery: Get a delivery.
+//
+// Includes the last request as it was sent: the address, the headers with the signature, and the body. The scope of the
+// event is needed for the body. Entries of `state=undelivered` without a delivery can be read too.
+//
+// Needs the scope `webhooks:manage`.
+func (s *WebhooksService) GetDelivery(ctx context.Context, webhookID string, deliveryID string, options ...RequestOption) (*DeliveryDetails, error) {
+	pWebhookID, err := segment("webhook_id", webhookID)
+	if err != nil {
+		return nil, err
+	}
+	pDeliveryID, err := segment("delivery_id", deliveryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(DeliveryDetails)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/webhooks/"+pWebhookID+"/deliveries/"+pDeliveryID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // Redeliver: Deliver an event again.

@@ -67,13 +67,14 @@ func all[T any](ctx context.Context, t *transport, path string, query url.Values
 type waiting struct {
 	member       string
 	done, failed []string
+	query        url.Values
 }
 
 // wait reads a resource until its work has ended.
 func wait[T any](ctx context.Context, t *transport, path string, w waiting, options []RequestOption) (*T, error) {
 	start, pause := t.now(), time.Second
 	for {
-		c := newCall(http.MethodGet, path, nil, nil, options)
+		c := newCall(http.MethodGet, path, w.query, nil, options)
 		var response Response
 		if c.response == nil {
 			c.response = &response
@@ -116,7 +117,7 @@ func wait[T any](ctx context.Context, t *transport, path string, w waiting, opti
 // a *FailedError. It is for operations that this package does not know yet.
 func (c *Client) Wait(ctx context.Context, path, member string, done, failed []string, options ...RequestOption,
 ) (json.RawMessage, error) {
-	raw, err := wait[json.RawMessage](ctx, &c.transport, path, waiting{member, done, failed}, options)
+	raw, err := wait[json.RawMessage](ctx, &c.transport, path, waiting{member, done, failed, nil}, options)
 	if err != nil {
 		return nil, err
 	}

@@ -3157,6 +3157,42 @@ type DeliveryAttempt struct {
 	Status *int64 `json:"status"`
 }
 
+// DeliveryDetails is a type of the API.
+type DeliveryDetails struct {
+	// Attempts, oldest first.
+	Attempts []DeliveryAttempt `json:"attempts"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. Receivers get it in the header webhook-id.
+	EventID string `json:"event_id"`
+	// Type of the event.
+	EventType string `json:"event_type"`
+	// Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator
+	// of the webhook may no longer read the event. Null if it has not failed.
+	FailedReason *DeliveryFailedReason `json:"failed_reason"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Time of the next attempt. Null: none follows.
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+	// Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
+	Request *DeliveryRequest `json:"request"`
+	// State of the delivery. pending: more attempts follow. failed: none follow.
+	State DeliveryState `json:"state"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
+	// retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
+	// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
+	// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+	WaitingFor *DeliveryWaitingFor `json:"waiting_for"`
+	// Id of the webhook.
+	WebhookID string `json:"webhook_id"`
+}
+
 // DeliveryFailedReason: values of an enumeration.
 // A newer service may have more values.
 type DeliveryFailedReason string
@@ -3181,6 +3217,17 @@ const (
 	DeliveryFilterFailed      DeliveryFilter = "failed"
 	DeliveryFilterUndelivered DeliveryFilter = "undelivered"
 )
+
+// DeliveryRequest is a type of the API.
+type DeliveryRequest struct {
+	// Address that it was sent to: a URL, or the ARN of an event bus or queue.
+	Address string `json:"address"`
+	// Body, byte for byte, over which the signature was made. URLs of media in it were valid for an hour. Null if the
+	// calling key has not the scope of the event.
+	Body *string `json:"body"`
+	// Headers, with the signature of the body. For AWS: the attributes of the message.
+	Headers map[string]string `json:"headers"`
+}
 
 // DeliveryServiceLevels is a type of the API.
 type DeliveryServiceLevels struct {

@@ -102,6 +102,19 @@ func Owned(ctx context.Context, kind, prefix string, made Period,
 	return q, err
 }
 
+// Only bounds the query of a list by ids to the one of the parameter id, if it is sent. Ids have the prefix, and noun
+// names what they are of, such as "a promotion".
+func Only(q *store.Query, prefix, noun, one string) error {
+	if one == "" {
+		return nil
+	}
+	if !id.Valid(prefix, one) {
+		return errs.Invalid("id", "is not the id of %s", noun)
+	}
+	q.From, q.To = max(one, q.From), one
+	return nil
+}
+
 // Slice returns a page of a list in memory, or the whole list if the caller accepts comma-separated values. The key
 // must be unique.
 func Slice[T any](ctx context.Context, all []T, filters map[string]string, in SliceInput,

@@ -90,6 +90,7 @@ var Paths = []string{
 	"/v1/webhooks",
 	"/v1/webhooks/{webhook_id}",
 	"/v1/webhooks/{webhook_id}/deliveries",
+	"/v1/webhooks/{webhook_id}/deliveries/{delivery_id}",
 	"/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
 	"/v1/webhooks/{webhook_id}/replay",
 	"/v1/webhooks/{webhook_id}/rotate-secret",

@@ -13,7 +13,7 @@ async def main() -> None:
             factory["id"],
             {"days": 7, "posts_per_day": 1, "content_types": ["post"], "brief": "The weeks before Christmas"},
         )
-        await client.factories.wait_for_content_plan(factory["id"])
+        await client.factories.wait_for_content_plan(factory["id"], {"content_plan_id": plan["id"]})
         async for item in client.content.list({"content_plan_id": plan["id"]}):
             print(item["publish_at"], item["title"])
 

@@ -75,8 +75,8 @@ export interface Sent {
   body?: unknown;
 }
 
-/** When work has ended. */
-export type Rule = readonly [member: string, done: readonly string[], failed: readonly string[]];
+/** When work has ended, and the parameters of the call that reads it. */
+export type Rule = readonly [member: string, done: readonly string[], failed: readonly string[], query?: object | undefined];
 
 const MAX_RETRY_AFTER = 60;
 const UPLOAD_TIMEOUT = 600000;
@@ -161,7 +161,7 @@ export class Core {
   async wait<T>(path: string, args: string[], rule: Rule, options: WaitOptions = {}): Promise<T> {
     const start = this.#clock.now();
     for (let pause = 1000; ; pause *= 1.5) {
-      const r = await this.send<T>('GET', path, args, {}, options);
+      const r = await this.send<T>('GET', path, args, { query: rule[3] }, options);
       const state = String((r.data as Record<string, unknown>)[rule[0]]);
       if ((options.until ?? rule[1]).includes(state)) return r.data;
       if (rule[2].includes(state)) throw new FailedError(state, r.data);

@@ -344,6 +344,8 @@ export interface ListDraftsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only the draft with this id. */
+  id?: string | undefined;
   /** Only drafts of this chat. */
   chat_id?: string | undefined;
   /** Only drafts of these kinds, separated by commas. */
@@ -1018,6 +1020,12 @@ export interface GetFactoryAnalyticsParams {
   metric?: T.AnalyticsMetric | undefined;
 }
 
+/** The parameters of getContentPlan. */
+export interface GetContentPlanParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
 /** The parameters of listProposals. */
 export interface ListProposalsParams {
   /** Maximum number of results. */
@@ -1026,6 +1034,8 @@ export interface ListProposalsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only the proposal with this id. */
+  id?: string | undefined;
   /** Only proposals in these states, separated by commas. */
   state?: T.ProposalStateInput[] | undefined;
 }
@@ -1111,20 +1121,20 @@ export class FactoriesResource {
   }
 
   /**
-   * Get the latest content plan.
+   * Get a content plan.
    *
-   * Returns the plan of the factory that was created last, with its progress and the calendar of its items: pillar,
-   * angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.
+   * Returns the plan of the factory that was created last, or the one in `content_plan_id`, with its progress and the
+   * calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.
    *
    * Needs the scope `factories:read`.
    */
-  getContentPlan(factoryId: string, options?: RequestOptions): Call<T.ContentPlan> {
-    return this.#core.call('GET', '/v1/factories/{factory_id}/content-plan', [factoryId], {}, options);
+  getContentPlan(factoryId: string, params?: GetContentPlanParams, options?: RequestOptions): Call<T.ContentPlan> {
+    return this.#core.call('GET', '/v1/factories/{factory_id}/content-plan', [factoryId], { query: params }, options);
   }
 
   /** Calls getContentPlan until the work has ended. Failed work is a FailedError. */
-  waitForContentPlan(factoryId: string, options?: WaitOptions): Promise<T.ContentPlan> {
-    return this.#core.wait('/v1/factories/{factory_id}/content-plan', [factoryId], ['state', ['completed'], ['failed', 'canceled']], options);
+  waitForContentPlan(factoryId: string, params?: GetContentPlanParams, options?: WaitOptions): Promise<T.ContentPlan> {
+    return this.#core.wait('/v1/factories/{factory_id}/content-plan', [factoryId], ['state', ['completed'], ['failed', 'canceled'], params], options);
   }
 
   /**
@@ -1706,6 +1716,8 @@ export interface ListPromotionsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
+  /** Only the promotion with this id. */
+  id?: string | undefined;
   /** Only promotions of this factory. */
   factory_id?: string | undefined;
   /** Only promotions that are in these states now, separated by commas. */
@@ -1969,6 +1981,17 @@ export class ReviewLinksResource {
    */
   create(body: T.ReviewLinkCreate, options?: RequestOptions): Call<T.ReviewLink> {
     return this.#core.call('POST', '/v1/review-links', [], { body }, options);
+  }
+
+  /**
+   * Get a review link.
+   *
+   * Without its address: only the response that creates the link has that.
+   *
+   * Needs the scope `content:read`.
+   */
+  get(reviewLinkId: string, options?: RequestOptions): Call<T.ReviewLink> {
+    return this.#core.call('GET', '/v1/review-links/{review_link_id}', [reviewLinkId], {}, options);
   }
 
   /**
@@ -2449,6 +2472,18 @@ export class WebhooksResource {
    */
   listDeliveries(webhookId: string, params?: ListDeliveriesParams, options?: RequestOptions): Pages<T.Delivery> {
     return this.#core.pages('/v1/webhooks/{webhook_id}/deliveries', [webhookId], params, options);
+  }
+
+  /**
+   * Get a delivery.
+   *
+   * Includes the last request as it was sent: the address, the headers with the signature, and the body. The scope of
+   * the event is needed for the body. Entries of `state=undelivered` without a delivery can be read too.
+   *
+   * Needs the scope `webhooks:manage`.
+   */
+  getDelivery(webhookId: string, deliveryId: string, options?: RequestOptions): Call<T.DeliveryDetails> {
+    return this.#core.call('GET', '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}', [webhookId, deliveryId], {}, options);
   }
 
   /**

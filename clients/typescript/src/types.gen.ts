@@ -3062,11 +3062,66 @@ export interface DeliveryAttempt {
   status: number | null;
 }
 
+/** A type of the API. */
+export interface DeliveryDetails {
+  /** Attempts, oldest first. */
+  attempts: DeliveryAttempt[];
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Id of the event. Receivers get it in the header webhook-id. */
+  event_id: string;
+  /** Type of the event. */
+  event_type: string;
+  /**
+   * Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator
+   * of the webhook may no longer read the event. Null if it has not failed.
+   */
+  failed_reason: DeliveryFailedReason | null;
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Time of the next attempt. Null: none follows. */
+  next_attempt_at: string | null;
+  /**
+   * Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
+   */
+  request: DeliveryRequest | null;
+  /** State of the delivery. pending: more attempts follow. failed: none follow. */
+  state: DeliveryState;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /**
+   * What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
+   * retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
+   * circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
+   * next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+   */
+  waiting_for: DeliveryWaitingFor | null;
+  /** Id of the webhook. */
+  webhook_id: string;
+}
+
 /** Values of an enumeration. */
 export type DeliveryFailedReason = 'exhausted' | 'gone' | 'webhook_disabled' | 'webhook_deleted' | 'event_expired' | 'not_permitted' | (string & {});
 
 /** Values of an enumeration. */
 export type DeliveryFilter = 'pending' | 'delivered' | 'failed' | 'undelivered';
+
+/** A type of the API. */
+export interface DeliveryRequest {
+  /** Address that it was sent to: a URL, or the ARN of an event bus or queue. */
+  address: string;
+  /**
+   * Body, byte for byte, over which the signature was made. URLs of media in it were valid for an hour. Null if the
+   * calling key has not the scope of the event.
+   */
+  body: string | null;
+  /** Headers, with the signature of the body. For AWS: the attributes of the message. */
+  headers: Record<string, string>;
+}
 
 /** A type of the API. */
 export interface DeliveryServiceLevels {

@@ -217,6 +217,7 @@ func (w *World) Examples() map[string]Example {
 		"listReviewLinks":       {},
 		"createReviewLink": {Undo: "deleteReviewLink",
 			Body: Object{"name": "Spring campaign", "content_item_ids": []*string{&w.item}, "may": "decide"}},
+		"getReviewLink":    {ID: of(&w.link)},
 		"deleteReviewLink": {ID: fresh("createReviewLink")},
 
 		"listMedia": {},
@@ -307,6 +308,7 @@ func (w *World) Examples() map[string]Example {
 		"deleteGeneration": {ID: fresh("createImage")},
 
 		"listDeliveries": {ID: of(&w.webhook)},
+		"getDelivery":    {ID: of(&w.webhook), Part: &w.delivery},
 		"redeliver":      {ID: rare, Part: &w.delivery},
 	}
 }

@@ -109,9 +109,10 @@ type World struct {
 	// planned is a factory with a content plan, and seller is one with products.
 	planned, seller                                string
 	product, promotion, photo, profile, automation string
-	products                                       int // created so far
-	invited                                        int // people so far
-	checks                                         int // of the origin of files
+	link                                           string // of reviews
+	products                                       int    // created so far
+	invited                                        int    // people so far
+	checks                                         int    // of the origin of files
 	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
 	Profile string
 	chat    string // with the architect
@@ -310,6 +311,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			}
 		}
 		if w.automation, err = w.make(ctx, "createAutomation"); err != nil {
+			return err
+		}
+		if w.link, err = w.make(ctx, "createReviewLink"); err != nil {
 			return err
 		}
 		if w.media, err = w.make(ctx, "createMedia"); err != nil {

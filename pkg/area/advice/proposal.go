@@ -19,6 +19,8 @@ import (
 type listInput struct {
 	httpapi.PageInput
 	FactoryPath
+	// Only the proposal with this id.
+	ID string `query:"id" example:"prp_01h455vb4pex5vsknk084sn02q"`
 	// Only proposals in these states, separated by commas.
 	State []ProposalState `query:"state" enum:"open,applied,dismissed,expired" nullable:"false"`
 }
@@ -54,6 +56,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Proposa
 		Filters: map[string]string{StateFilter: httpapi.AnyOf(stored)}, Bounds: bounds,
 	}
 	var page httpapi.Page[Proposal]
+	if err := httpapi.Only(&q, id.Proposal, "a proposal", in.ID); err != nil {
+		return page, err
+	}
 	var failed error
 	var listing sync.WaitGroup
 	listing.Go(func() {

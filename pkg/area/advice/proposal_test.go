@@ -170,6 +170,10 @@ func TestProposalsExpire(t *testing.T) {
 	late := w.Call(http.MethodPost, applyPath(all[1]), nil)
 	late.Refused(t, 409, errs.InvalidState, "")
 	late.Context(t, `{"state":"expired","allowed":[]}`)
+	check("by id", map[string][]advice.ProposalState{"?id=" + all[0].ID: {advice.Applied},
+		"?id=" + all[1].ID: {advice.Expired}, "?id=" + all[1].ID + "&state=applied": nil,
+		"?id=prp_01h455vb4pex5vsknk084sn02q": nil})
+	w.Call(http.MethodGet, "/v1/factories/"+f.ID+"/proposals?id="+f.ID, nil).Refused(t, 422, errs.ValidationFailed, "id")
 	w.Call(http.MethodGet, "/v1/factories/"+f.ID+"/proposals?state=closed", nil).Refused(t, 422,
 		errs.ValidationFailed, "state")
 }

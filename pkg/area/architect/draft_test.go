@@ -54,6 +54,8 @@ func TestDraftsAreListed(t *testing.T) {
 			w.of[architect.ContentItem].ID, elsewhere.ID},
 		"&chat_id=" + chatID: {w.of[architect.Factory].ID, w.of[architect.ContentPlan].ID,
 			w.of[architect.ContentItem].ID},
+		"&id=" + elsewhere.ID:                        {elsewhere.ID},
+		"&id=" + elsewhere.ID + "&chat_id=" + chatID: nil,
 		"&kind=factory":                              {w.of[architect.Factory].ID, elsewhere.ID},
 		"&kind=content_plan,content_item":            {w.of[architect.ContentPlan].ID, w.of[architect.ContentItem].ID},
 		"&state=discarded":                           {w.of[architect.ContentItem].ID},
@@ -74,6 +76,7 @@ func TestDraftsAreListed(t *testing.T) {
 		}
 		c.Call(http.MethodGet, w.path, nil).Refused(t, 404, errs.NotFound, "")
 	}
+	w.Call(http.MethodGet, "/v1/architect/drafts?id=acme", nil).Refused(t, 422, errs.ValidationFailed, "id")
 	w.Call(http.MethodGet, "/v1/architect/drafts?chat_id=acme", nil).Refused(t, 422, errs.ValidationFailed, "chat_id")
 	newest := w.Call(http.MethodGet, "/v1/architect/drafts?limit=1", nil)
 	if !strings.Contains(newest.Raw, elsewhere.ID) {

@@ -42,6 +42,8 @@ type createInput struct{ Body *createBody }
 
 type listInput struct {
 	httpapi.PageInput
+	// Only the draft with this id.
+	ID string `query:"id" example:"drf_01h455vb4pex5vsknk084sn02q"`
 	// Only drafts of this chat.
 	ChatID string `query:"chat_id"`
 	// Only drafts of these kinds, separated by commas.
@@ -142,6 +144,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[Dr
 	}
 	if in.ChatID != "" {
 		q.Index, q.Partition = store.ByParent, Partition(auth.FromContext(ctx).Owner, in.ChatID)
+	}
+	if err := httpapi.Only(&q, id.Draft, "a draft", in.ID); err != nil {
+		return page, err
 	}
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
 		func(it store.Item) (Draft, error) { return DraftOf(&it) })

@@ -58,21 +58,41 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{
 		ID: "getContentPlan", Method: http.MethodGet, Path: path, Scope: auth.FactoriesRead, Function: "factory",
 		Tag:     "Factories",
-		Summary: "Get the latest content plan", Description: "Returns the plan of the factory that was created last, " +
-			"with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.",
+		Summary: "Get a content plan", Description: "Returns the plan of the factory that was created last, or the " +
+			"one in `content_plan_id`, with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.",
 	}, s.get)
 }
 
-func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (Plan, error) {
+type getInput struct {
+	factory.FactoryPath
+	// Id of the plan. Absent: the latest plan of the factory.
+	PlanID string `query:"content_plan_id" example:"pln_01h455vb4pex5vsknk084sn02q"`
+}
+
+func (s *Service) get(ctx context.Context, in *getInput) (p Plan, err error) {
 	if !id.Valid(id.Factory, in.ID) {
-		return Plan{}, errs.Missing(factory.Kind, in.ID)
+		return p, errs.Missing(factory.Kind, in.ID)
 	}
-	page, err := s.db.List(ctx, Latest(in.ID))
+	if in.PlanID != "" && !id.Valid(id.ContentPlan, in.PlanID) {
+		return p, errs.Invalid("content_plan_id", "is not the id of a content plan")
+	}
+	var items []store.Item
+	if in.PlanID != "" {
+		items, err = The(ctx, s.db, in.ID, in.PlanID)
+	} else {
+		var page store.Page
+		page, err = s.db.List(ctx, Latest(in.ID))
+		items = page.Items
+	}
 	if err != nil {
-		return Plan{}, err
+		return p, err
 	}
-	p, ok, err := Found(page.Items, auth.FromContext(ctx).Owner)
-	if err == nil && !ok {
+	p, ok, err := Found(items, auth.FromContext(ctx).Owner)
+	switch {
+	case err == nil && !ok && in.PlanID != "":
+		err = errs.New(errs.NotFound, "The factory %s has no content plan %s, or there is no such factory for this "+
+			"key's account and mode.", in.ID, in.PlanID)
+	case err == nil && !ok:
 		err = errs.New(errs.NotFound, "The factory %s has no content plan, or there is no such factory for this "+
 			"key's account and mode.", in.ID)
 	}

@@ -107,7 +107,9 @@ type Plan struct {
 }
 
 // Pending returns the path that shows a new plan, and the time to look at it.
-func (p Plan) Pending() (path string, after time.Duration) { return Path(p.FactoryID), p.Usual }
+func (p Plan) Pending() (path string, after time.Duration) {
+	return Path(p.FactoryID) + "?content_plan_id=" + p.ID, p.Usual
+}
 
 // Path returns the path of the latest plan of a factory.
 func Path(factoryID string) string { return "/v1/factories/" + factoryID + "/content-plan" }
@@ -137,8 +139,14 @@ func Latest(factoryID string) store.Query {
 	return store.Query{Index: store.Table, Partition: factoryrecord.PlansPartition(factoryID), Limit: 3}
 }
 
-// Found returns the latest plan in the result of Latest for an owner, and false if there is
-// none.
+// The is the result of Latest for one plan, whether or not it is the latest.
+func The(ctx context.Context, db *store.DB, factoryID, planID string) ([]store.Item, error) {
+	return db.GetAll(ctx, factoryrecord.BookKey(factoryID), factoryrecord.CountsKey(factoryID, planID),
+		Key(factoryID, planID))
+}
+
+// Found returns the latest plan in the result of Latest, or the plan in that of The, for an owner, and false if there
+// is none.
 func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 	var book factoryrecord.Book
 	var p Plan

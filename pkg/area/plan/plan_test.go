@@ -28,7 +28,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	if ops := w.faults.Operations(); ops != "BatchGetItem TransactWriteItems" {
 		t.Errorf("it took %s", ops)
 	}
-	if a.Header.Get("Location") != w.path() || a.Header.Get("Retry-After") == "" {
+	if a.Header.Get("Location") != w.path()+"?content_plan_id="+made.ID || a.Header.Get("Retry-After") == "" {
 		t.Errorf("answered %v", a.Header)
 	}
 	want := plan.Plan{
@@ -278,6 +278,18 @@ func TestOverlappingPlansNeedReplace(t *testing.T) {
 	if got := w.get(); got.ID != second.ID || got.State != plan.Completed || got.Items.Generated != 6 {
 		t.Errorf("the second plan: %+v", got)
 	}
+	// The first plan can still be read by its id, as the answer that made it says.
+	var replaced plan.Plan
+	w.Call(http.MethodGet, w.path()+"?content_plan_id="+first.ID, nil).Into(t, http.StatusOK, &replaced)
+	if replaced.ID != first.ID || replaced.State != plan.Canceled || replaced.Items.Generated != kept {
+		t.Errorf("the first plan: %+v", replaced)
+	}
+	w.Call(http.MethodGet, w.path()+"?content_plan_id=pln_01h455vb4pex5vsknk084sn02q", nil).
+		Refused(t, http.StatusNotFound, errs.NotFound, "")
+	w.Call(http.MethodGet, w.path()+"?content_plan_id="+w.factory, nil).
+		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "content_plan_id")
+	w.Stranger().Call(http.MethodGet, w.path()+"?content_plan_id="+first.ID, nil).
+		Refused(t, http.StatusNotFound, errs.NotFound, "")
 	if w.balance() >= before || before-w.balance() > second.CostEstimate*(kept+4+6+40)/6 {
 		t.Errorf("it all cost %d", before-w.balance())
 	}

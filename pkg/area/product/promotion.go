@@ -238,6 +238,9 @@ func (s *Promotions) list(ctx context.Context, in *promotionListInput) (page htt
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, PromotionPartition(o, in.FactoryID)
 	}
+	if err := httpapi.Only(&q, id.Promotion, "a promotion", in.ID); err != nil {
+		return page, err
+	}
 	q.Either = Either(in.State, now)
 	return httpapi.ListItems(ctx, s.db, q, in.PageInput,
 		func(it store.Item) (Promotion, error) { return DecodePromotion(&it, now) })

@@ -102,6 +102,8 @@ type promotionPatchInput struct {
 
 type promotionListInput struct {
 	httpapi.PageInput
+	// Only the promotion with this id.
+	ID string `query:"id" example:"prm_01h455vb4pex5vsknk084sn02q"`
 	// Only promotions of this factory.
 	FactoryID string `query:"factory_id"`
 	// Only promotions that are in these states now, separated by commas.

@@ -32,6 +32,26 @@ func (w *world) promote(changes object, products ...string) (p product.Promotion
 
 func (w *world) at(d time.Duration) string { return w.clock.Now().Add(d).Format(time.RFC3339) }
 
+// A promotion has no path to read it by: its list selects it.
+func TestThePromotionsAreSelectedByID(t *testing.T) {
+	w := newWorld(t)
+	p := w.product("A", nil)
+	first := w.promote(object{"starts_at": w.at(time.Hour), "ends_at": w.at(2 * time.Hour)}, p.ID)
+	w.promote(object{"starts_at": w.at(3 * time.Hour), "ends_at": w.at(4 * time.Hour)}, p.ID)
+	for query, want := range map[string]int{"id=" + first.ID: 1, "id=" + first.ID + "&state=scheduled": 1,
+		"id=" + first.ID + "&state=ended": 0, "id=" + first.ID + "&order=asc&factory_id=" + w.seller: 1,
+		"id=prm_01h455vb4pex5vsknk084sn02q": 0} {
+		found := apitest.All[product.Promotion](w.Caller, "/v1/promotions?"+query, 1)
+		if len(found) != want || want > 0 && found[0].ID != first.ID {
+			t.Errorf("%s: %+v", query, found)
+		}
+	}
+	w.Call(http.MethodGet, "/v1/promotions?id="+p.ID, nil).Refused(t, 422, errs.ValidationFailed, "id")
+	if found := apitest.All[product.Promotion](w.Stranger(), "/v1/promotions?id="+first.ID, 1); len(found) != 0 {
+		t.Errorf("a stranger reads %+v", found)
+	}
+}
+
 // The states follow the clock, and the lists with them.
 func TestAPromotionFollowsTheClock(t *testing.T) {
 	w := newWorld(t)

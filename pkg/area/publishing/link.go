@@ -139,10 +139,15 @@ type linksInput struct {
 	httpapi.PageInput
 }
 
-type endLinkInput struct {
-	httpapi.IfMatch
+// LinkPath is the path of one review link.
+type LinkPath struct {
 	// Id of the review link.
 	ID string `path:"review_link_id" example:"rvl_01h455vb4pex5vsknk084sn02q"`
+}
+
+type endLinkInput struct {
+	LinkPath
+	httpapi.IfMatch
 }
 
 // registerLinks adds the operations of review links.
@@ -160,6 +165,9 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 			"calling key, or the person, loses one of both or all access.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createLink)
+
+	httpapi.Read(r, op("getReviewLink", http.MethodGet, "/v1/review-links/{review_link_id}", auth.ContentRead,
+		"Get a review link", "Without its address: only the response that creates the link has that."), s.link)
 
 	remove := op("deleteReviewLink", http.MethodDelete, "/v1/review-links/{review_link_id}", auth.ContentPublish,
 		"Delete a review link", "The page ends at once.")
@@ -279,13 +287,29 @@ func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, err 
 	return o, nil
 }
 
-func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput) (out ReviewLink, err error) {
-	it, err := resource.Find(ctx, s.db, id.ReviewLink, "review link", in.ID)
+// findLink reads a link of the caller.
+func (s *Service) findLink(ctx context.Context, linkID string) (it store.Item, l linkRecord, err error) {
+	if it, err = resource.Find(ctx, s.db, id.ReviewLink, "review link", linkID); err == nil {
+		err = it.Decode(&l)
+	}
+	return it, l, err
+}
+
+func (s *Service) link(ctx context.Context, in *LinkPath) (out ReviewLink, err error) {
+	it, l, err := s.findLink(ctx, in.ID)
 	if err != nil {
 		return out, err
 	}
-	var l linkRecord
-	if err := it.Decode(&l); err != nil {
+	holder, err := s.db.GetAll(ctx, l.Authority.Key(it.Owner.Account))
+	if err != nil {
+		return out, err
+	}
+	return l.at(s.now(), it.Owner, holder[0])
+}
+
+func (s *Service) removeLink(ctx context.Context, tx *store.Tx, in *endLinkInput) (out ReviewLink, err error) {
+	it, l, err := s.findLink(ctx, in.ID)
+	if err != nil {
 		return out, err
 	}
 	if err := in.Check(l.Version); err != nil {

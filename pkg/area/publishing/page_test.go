@@ -105,6 +105,14 @@ func TestTheSecretOfALink(t *testing.T) {
 		!strings.Contains(raw, second.ID) {
 		t.Errorf("%s", raw)
 	}
+	one := w.Only(auth.ContentRead).Call(http.MethodGet, "/v1/review-links/"+first.ID, nil)
+	var read publishing.ReviewLink
+	if one.Into(t, http.StatusOK, &read); read.ID != first.ID || read.State != "active" || read.URL != nil ||
+		strings.Contains(one.Raw, secret) || strings.Contains(one.Raw, "hash") {
+		t.Errorf("%s", one.Raw)
+	}
+	w.Stranger().Call(http.MethodGet, "/v1/review-links/"+first.ID, nil).
+		Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.Only(auth.ContentRead).Call(http.MethodGet, "/v1/review-links", nil).
 		Refused(t, http.StatusForbidden, errs.InsufficientScope, "")
 	w.Stranger().Call(http.MethodDelete, "/v1/review-links/"+first.ID, nil).

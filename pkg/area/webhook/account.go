@@ -59,15 +59,15 @@ func (a deliverAccount) send(ctx context.Context, e outgoing) (Outcome, error) {
 	defer cancel()
 	at, body := a.now(), withoutNoncharacters(e.body)
 	happened, _ := id.Time(e.id) // event.New has made the id
+	headers := e.headers(at, body)
 	answer := a.sender.Send(ctx, a.target, SignedEvent{
-		Type: string(e.eventType), At: happened, Body: body,
-		Headers: e.headers(at, body),
+		Type: string(e.eventType), At: happened, Body: body, Headers: headers,
 	})
 	o := Outcome{Attempt: Attempt{
 		At: resource.Instant(at), Status: answer.Status,
 		ResponseBody: text([]byte(answer.Body[:min(keptBody, len(answer.Body))])),
 		LatencyMS:    a.now().Sub(at).Milliseconds(),
-	}}
+	}, Request: DeliveryRequest{Address: a.target.ARN, Headers: headers, Body: new(string(body))}}
 	if answer.Error != "" {
 		o.Error = &answer.Error
 	}

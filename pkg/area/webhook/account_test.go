@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -90,6 +91,12 @@ func TestAnAccountGetsWhatAnAddressGets(t *testing.T) {
 	}
 	if got := w.Webhook(wh.ID); got.LastSuccessAt == nil || got.LatencyMS == nil || got.LatencyMS.Count != 1 {
 		t.Errorf("webhook %+v", got)
+	}
+	var read webhook.DeliveryDetails
+	w.API.Call(http.MethodGet, "/v1/webhooks/"+wh.ID+"/deliveries/"+d.ID, nil).Into(t, http.StatusOK, &read)
+	if q := read.Request; q == nil || q.Address != webhooktest.QueueARN || !maps.Equal(q.Headers, e.Headers) ||
+		q.Body == nil || *q.Body != string(e.Body) {
+		t.Errorf("request %+v", q)
 	}
 	// Both secrets sign while one rotates.
 	w.API.Call(http.MethodPost, "/v1/webhooks/"+wh.ID+"/rotate-secret", nil).Into(t, http.StatusOK,

@@ -50,7 +50,7 @@ func (a address) send(ctx context.Context, e outgoing) (Outcome, error) {
 		req.Header.Set(name, value)
 	}
 
-	o := Outcome{Attempt: Attempt{At: resource.Instant(at)}}
+	o := Outcome{Attempt: Attempt{At: resource.Instant(at)}, Request: requestOf(a.url, req.Header, e.body)}
 	resp, err := a.client.Do(req)
 	if err == nil {
 		var kept []byte
@@ -64,6 +64,17 @@ func (a address) send(ctx context.Context, e outgoing) (Outcome, error) {
 		o.Error = &reason
 	}
 	return o, nil
+}
+
+// requestOf returns a request as it is kept. Names of headers are in lower case.
+func requestOf(address string, headers http.Header, body []byte) DeliveryRequest {
+	all := map[string]string{}
+	for name := range headers {
+		if value := headers.Get(name); value != "" {
+			all[strings.ToLower(name)] = value
+		}
+	}
+	return DeliveryRequest{Address: address, Headers: all, Body: new(string(body))}
 }
 
 // describe returns why an attempt failed. If there is a status, an error in reading the

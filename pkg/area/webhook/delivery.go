@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
@@ -77,13 +78,30 @@ type Delivery struct {
 	NextAttemptAt *resource.Time `json:"next_attempt_at"`
 }
 
+// DeliveryDetails is a delivery with its last request.
+type DeliveryDetails struct {
+	Delivery
+	// Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
+	Request *DeliveryRequest `json:"request"`
+}
+
+// DeliveryRequest is the request of an attempt, as it was sent.
+type DeliveryRequest struct {
+	// Address that it was sent to: a URL, or the ARN of an event bus or queue.
+	Address string `json:"address" example:"https://crm.example.com/hooks/content"`
+	// Headers, with the signature of the body. For AWS: the attributes of the message.
+	Headers map[string]string `json:"headers" example:"{\"webhook-signature\":\"v1,MEo6CJpa=\"}"`
+	// Body, byte for byte, over which the signature was made. URLs of media in it were valid for an hour. Null if the
+	// calling key has not the scope of the event.
+	Body *string `json:"body" example:"{\"type\":\"content.generated\"}"`
+}
+
 // usualDelivery is the usual duration of an attempt that was just requested.
 const usualDelivery = 2 * time.Second
 
-// Pending returns the list that shows the delivery, and when to look.
+// Pending returns the path of the delivery, and when to look.
 func (d Delivery) Pending() (path string, after time.Duration) {
-	at, _ := id.Time(d.ID)
-	return "/v1/webhooks/" + d.WebhookID + "/deliveries?" + resource.MadeAt(at), usualDelivery
+	return "/v1/webhooks/" + d.WebhookID + "/deliveries/" + d.ID, usualDelivery
 }
 
 // Attempt is one attempt at a delivery.
@@ -103,6 +121,8 @@ type Attempt struct {
 // Outcome is the result of an attempt.
 type Outcome struct {
 	Attempt
+	// Request is what was sent, whatever the answer was.
+	Request DeliveryRequest
 	// RetryAfter is the wait that the receiver asks for before the next attempt.
 	RetryAfter time.Duration
 }
@@ -131,6 +151,8 @@ type DeliveryRecord struct {
 	Failures int `json:"failures,omitempty"`
 	// Schedules counts the schedules that were begun before this one. Each has a task of its own.
 	Schedules int `json:"schedules,omitempty"`
+	// Sent is the request of the last attempt, with its body.
+	Sent *DeliveryRequest `json:"sent,omitempty"`
 	// Urgent requests the next attempt at once, even if the receiver counts as down or busy: a caller waits for it.
 	Urgent bool `json:"urgent,omitempty"`
 	// Lease is that of the task, if ReadLeases has read it.
@@ -198,6 +220,19 @@ func (d *DeliveryRecord) View(now time.Time) Delivery {
 	return view
 }
 
+// Details returns the delivery with its last request as callers with the scopes see it.
+func (d *DeliveryRecord) Details(now time.Time, scopes []auth.Scope) DeliveryDetails {
+	out := DeliveryDetails{Delivery: d.View(now)}
+	if d.Sent != nil {
+		sent := *d.Sent
+		if !d.EventType.Readable(scopes) {
+			sent.Body = nil
+		}
+		out.Request = &sent
+	}
+	return out
+}
+
 // Scheduled reports whether the delivery has a task, which makes its next attempt. One that was pending before there
 // were such tasks has none until it is restarted.
 func (d *DeliveryRecord) Scheduled() bool {
@@ -236,6 +271,7 @@ func (d *DeliveryRecord) RecordProbe(o Outcome, now, again time.Time) {
 // add keeps an attempt. The oldest are dropped.
 func (d *DeliveryRecord) add(o Outcome) {
 	d.Next++
+	d.Sent = &o.Request
 	d.Attempts = append(d.Attempts, o.Attempt)
 	d.Attempts = d.Attempts[max(0, len(d.Attempts)-MaxAttempts):]
 	d.Urgent = false

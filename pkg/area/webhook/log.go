@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -22,7 +23,8 @@ type deliveriesInput struct {
 	EventID string `query:"event_id" example:"evt_01h455vb4pex5vsknk084sn02q"`
 }
 
-type redeliverInput struct {
+// DeliveryPath has the parameters of the path of a delivery.
+type DeliveryPath struct {
 	Path
 	// Id of the delivery.
 	DeliveryID string `path:"delivery_id" example:"dlv_01h455vb4pex5vsknk084sn02q"`
@@ -42,6 +44,11 @@ func (s *Service) registerDeliveries(r *httpapi.Router,
 			"redelivery or replay. The log of a deleted webhook is kept for 30 days too.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.listDeliveries)
+
+	httpapi.Read(r, op("getDelivery", http.MethodGet, collection+"/{delivery_id}", "Get a delivery",
+		"Includes the last request as it was sent: the address, the headers with the signature, and the body. The "+
+			"scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read too."),
+		s.getDelivery)
 
 	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again",
 		"Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. "+
@@ -131,10 +138,24 @@ func (s *Service) requireLog(ctx context.Context, webhookID string) error {
 	return err
 }
 
-func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInput) (out Delivery, err error) {
+func (s *Service) getDelivery(ctx context.Context, in *DeliveryPath) (out DeliveryDetails, err error) {
+	_, it, d, err := s.findDelivery(ctx, in)
+	if err != nil {
+		return out, err
+	}
+	if it.Version == 0 {
+		d.NextAttemptAt, d.WaitingFor = nil, new(WaitsDispatch) // no attempt was requested yet
+	}
+	return d.Details(s.now(), auth.FromContext(ctx).Scopes), nil
+}
+
+func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *DeliveryPath) (out Delivery, err error) {
 	w, it, d, err := s.findDelivery(ctx, in)
 	if err != nil {
 		return out, err
+	}
+	if w.ID == "" {
+		return out, errs.Missing(Kind, in.ID)
 	}
 	if err := requireEnabled(&w); err != nil {
 		return out, err
@@ -152,9 +173,9 @@ func (s *Service) redeliver(ctx context.Context, tx *store.Tx, in *redeliverInpu
 	return d.View(s.now()), nil
 }
 
-// findDelivery reads a delivery of the caller with its webhook. It makes one that does not exist but is listed as
-// undelivered; any other is not_found.
-func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webhook, it store.Item,
+// findDelivery reads a delivery of the caller with its webhook, which has no id if it was deleted: the log is kept. It
+// makes a delivery that does not exist but is listed as undelivered; any other is not_found.
+func (s *Service) findDelivery(ctx context.Context, in *DeliveryPath) (w Webhook, it store.Item,
 	d DeliveryRecord, err error) {
 	if !id.Valid(id.Webhook, in.ID) {
 		return w, it, d, errs.Missing(Kind, in.ID)
@@ -167,17 +188,20 @@ func (s *Service) findDelivery(ctx context.Context, in *redeliverInput) (w Webho
 	if err != nil {
 		return w, it, d, err
 	}
-	if items[0].Kind == "" {
+	kept := items[1].Kind != "" && items[1].ExpireAt.After(s.now())
+	switch {
+	case items[0].Kind != "":
+		if err := items[0].Decode(&w); err != nil {
+			return w, it, d, err
+		}
+	case !kept:
 		return w, it, d, errs.Missing(Kind, in.ID)
 	}
-	if err := items[0].Decode(&w); err != nil {
+	if !kept {
+		d, err = s.makeLost(ctx, &w, in.DeliveryID)
 		return w, it, d, err
 	}
 	it = items[1]
-	if it.Kind == "" || !it.ExpireAt.After(s.now()) {
-		d, err = s.makeLost(ctx, &w, in.DeliveryID)
-		return w, store.Item{}, d, err
-	}
 	if d, err = ReadDelivery(&it); err == nil {
 		err = ReadLeases(ctx, s.db, s.now(), &d)
 	}

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,28 +71,35 @@ func TestAskedDeliveriesSayWhereAndWhenToLook(t *testing.T) {
 	w := newWorld(t)
 	r := w.Receive(answers(200), "*")
 	hookPath := "/v1/webhooks/" + r.Hook.ID
-	follow := func(path string, body any, seconds, want string) {
+	follow := func(path string, body any, seconds string, shown any) (at string) {
 		t.Helper()
 		a := w.API.Call(http.MethodPost, path, body)
 		if a.Status != http.StatusAccepted || a.Header.Get("Retry-After") != seconds {
 			t.Errorf("%s: answered %d with %v", path, a.Status, a.Header)
 		}
-		var listed []webhook.Delivery
-		w.API.Call(http.MethodGet, a.Header.Get("Location"), nil).Into(t, http.StatusOK, &listed)
-		if len(listed) != 1 || listed[0].ID != want && want != "" {
-			t.Errorf("%s lists %+v", a.Header.Get("Location"), listed)
-		}
+		w.API.Call(http.MethodGet, a.Header.Get("Location"), nil).Into(t, http.StatusOK, shown)
+		return a.Header.Get("Location")
 	}
-	follow(hookPath+"/test", map[string]any{"event_type": "balance.low"}, "2", "")
+	var one webhook.DeliveryDetails
+	if at := follow(hookPath+"/test", map[string]any{"event_type": "balance.low"}, "2", &one); one.EventType !=
+		"balance.low" || !strings.HasSuffix(at, one.ID) {
+		t.Errorf("%s shows %+v", at, one)
+	}
 	w.Clock.Add(time.Second)
 	var d webhook.Delivery
 	w.API.Call(http.MethodPost, hookPath+"/test", map[string]any{"event_type": "content.failed"}).Into(t,
 		http.StatusAccepted, &d)
 	w.Clock.Add(time.Second)
-	follow(hookPath+"/deliveries/"+d.ID+"/redeliver", nil, "2", d.ID)
+	if at := follow(hookPath+"/deliveries/"+d.ID+"/redeliver", nil, "2", &one); one.ID != d.ID {
+		t.Errorf("%s shows %+v", at, one)
+	}
 	w.Relay()
 	w.Run()
-	follow(hookPath+"/replay", map[string]any{"since": d.CreatedAt}, "5", d.ID)
+	var listed []webhook.Delivery
+	if at := follow(hookPath+"/replay", map[string]any{"since": d.CreatedAt}, "5", &listed); len(listed) != 1 ||
+		listed[0].ID != d.ID {
+		t.Errorf("%s lists %+v", at, listed)
+	}
 }
 
 func TestThereIsASampleOfEveryType(t *testing.T) {

@@ -53,6 +53,7 @@ var methods = map[string]struct{ resource, method string }{
 	"replyToComment":        {"comments", "reply"},
 	"listReviewLinks":       {"reviewLinks", "list"},
 	"createReviewLink":      {"reviewLinks", "create"},
+	"getReviewLink":         {"reviewLinks", "get"},
 	"deleteReviewLink":      {"reviewLinks", "delete"},
 }
 

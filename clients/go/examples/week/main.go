@@ -32,7 +32,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := client.Factories.WaitForContentPlan(ctx, factory.ID); err != nil {
+	if _, err := client.Factories.WaitForContentPlan(ctx, factory.ID,
+		&contentautomation.GetContentPlanParams{ContentPlanID: &plan.ID}); err != nil {
 		return err
 	}
 	params := &contentautomation.ListContentItemsParams{ContentPlanID: &plan.ID}

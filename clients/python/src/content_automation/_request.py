@@ -71,6 +71,7 @@ class Rule(NamedTuple):
     member: str
     done: Sequence[str]
     failed: Sequence[str]
+    params: Mapping[str, Any] | None = None
 
 
 class Answer(NamedTuple):

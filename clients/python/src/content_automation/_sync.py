@@ -131,7 +131,7 @@ class ContentAutomation(Resources):
         """Reads a resource until its work has ended."""
         start, wait = self._now(), 1.0
         while True:
-            answer = self.send("GET", path, args, None, None, options)
+            answer = self.send("GET", path, args, rule.params, None, options)
             state = str(answer.data[rule.member])
             if state in options.get("until", rule.done):
                 return answer.data

@@ -914,25 +914,26 @@ class FactoriesResource:
         return cast("types.Analytics", data)
 
     def get_content_plan(
-        self, factory_id: str, **options: Unpack[RequestOptions]
+        self, factory_id: str, params: types.GetContentPlanParams | None = None, **options: Unpack[RequestOptions]
     ) -> types.ContentPlan:
-        """Get the latest content plan.
+        """Get a content plan.
 
-        Returns the plan of the factory that was created last, with its progress and the calendar of its items:
-        pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.
+        Returns the plan of the factory that was created last, or the one in `content_plan_id`, with its progress and
+        the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by
+        `content_plan_id`.
 
         Needs the scope `factories:read`.
         """
         data = self._client.call(
-            "GET", "/v1/factories/{factory_id}/content-plan", (factory_id, ), None, None, options
+            "GET", "/v1/factories/{factory_id}/content-plan", (factory_id, ), params, None, options
         )
         return cast("types.ContentPlan", data)
 
     def wait_for_content_plan(
-        self, factory_id: str, **options: Unpack[WaitOptions]
+        self, factory_id: str, params: types.GetContentPlanParams | None = None, **options: Unpack[WaitOptions]
     ) -> types.ContentPlan:
         """Calls get_content_plan until the work has ended. Failed work raises FailedError."""
-        rule = Rule("state", ("completed",), ("failed", "canceled"))
+        rule = Rule("state", ("completed",), ("failed", "canceled"), params)
         return cast("types.ContentPlan", self._client.wait("/v1/factories/{factory_id}/content-plan", (factory_id, ), rule, options))
 
     def create_content_plan(
@@ -1732,6 +1733,20 @@ class ReviewLinksResource:
         )
         return cast("types.ReviewLink", data)
 
+    def get(
+        self, review_link_id: str, **options: Unpack[RequestOptions]
+    ) -> types.ReviewLink:
+        """Get a review link.
+
+        Without its address: only the response that creates the link has that.
+
+        Needs the scope `content:read`.
+        """
+        data = self._client.call(
+            "GET", "/v1/review-links/{review_link_id}", (review_link_id, ), None, None, options
+        )
+        return cast("types.ReviewLink", data)
+
     def delete(
         self, review_link_id: str, **options: Unpack[RequestOptions]
     ) -> types.ReviewLink:
@@ -2176,6 +2191,21 @@ class WebhooksResource:
         Needs the scope `webhooks:manage`.
         """
         return self._client.pages("/v1/webhooks/{webhook_id}/deliveries", (webhook_id, ), params, options)
+
+    def get_delivery(
+        self, webhook_id: str, delivery_id: str, **options: Unpack[RequestOptions]
+    ) -> types.DeliveryDetails:
+        """Get a delivery.
+
+        Includes the last request as it was sent: the address, the headers with the signature, and the body. The
+        scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read too.
+
+        Needs the scope `webhooks:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}", (webhook_id, delivery_id, ), None, None, options
+        )
+        return cast("types.DeliveryDetails", data)
 
     def redeliver(
         self, webhook_id: str, delivery_id: str, **options: Unpack[RequestOptions]

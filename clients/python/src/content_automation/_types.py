@@ -3117,9 +3117,64 @@ class DeliveryAttempt(TypedDict):
     """HTTP status returned by the receiver or AWS. Null without a response."""
 
 
+
+class DeliveryDetails(TypedDict):
+    """A type of the API."""
+
+    attempts: List["DeliveryAttempt"]
+    """Attempts, oldest first."""
+    created_at: str
+    """Time of creation, UTC."""
+    event_id: str
+    """Id of the event. Receivers get it in the header webhook-id."""
+    event_type: str
+    """Type of the event."""
+    failed_reason: Optional["DeliveryFailedReason"]
+    """Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the
+    creator of the webhook may no longer read the event. Null if it has not failed.
+    """
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    next_attempt_at: Optional[str]
+    """Time of the next attempt. Null: none follows."""
+    request: Optional["DeliveryRequest"]
+    """Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
+    """
+    state: "DeliveryState"
+    """State of the delivery. pending: more attempts follow. failed: none follow."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    waiting_for: Optional["DeliveryWaitingFor"]
+    """What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
+    retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
+    circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
+    next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
+    """
+    webhook_id: str
+    """Id of the webhook."""
+
+
 DeliveryFailedReason = Union[Literal["exhausted", "gone", "webhook_disabled", "webhook_deleted", "event_expired", "not_permitted"], str]
 
 DeliveryFilter = Literal["pending", "delivered", "failed", "undelivered"]
+
+
+class DeliveryRequest(TypedDict):
+    """A type of the API."""
+
+    address: str
+    """Address that it was sent to: a URL, or the ARN of an event bus or queue."""
+    body: Optional[str]
+    """Body, byte for byte, over which the signature was made. URLs of media in it were valid for an hour. Null if the
+    calling key has not the scope of the event.
+    """
+    headers: Dict[str, str]
+    """Headers, with the signature of the body. For AWS: the attributes of the message."""
+
 
 
 class DeliveryServiceLevels(TypedDict):
@@ -8544,6 +8599,8 @@ class ListDraftsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    id: str
+    """Only the draft with this id."""
     chat_id: str
     """Only drafts of this chat."""
     kind: List["DraftKindInput"]
@@ -8715,6 +8772,14 @@ GetFactoryAnalyticsParams = TypedDict(
 )
 
 
+class GetContentPlanParams(TypedDict, total=False):
+    """The parameters of getContentPlan."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
 class ListProposalsParams(TypedDict, total=False):
     """The parameters of listProposals."""
 
@@ -8724,6 +8789,8 @@ class ListProposalsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    id: str
+    """Only the proposal with this id."""
     state: List["ProposalStateInput"]
     """Only proposals in these states, separated by commas."""
 
@@ -8817,6 +8884,8 @@ class ListPromotionsParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    id: str
+    """Only the promotion with this id."""
     factory_id: str
     """Only promotions of this factory."""
     state: List["PromotionStateInput"]

@@ -215,6 +215,14 @@ export const architectDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'chat_id' } },
       },
       {
+        displayName: 'ID',
+        name: 'id',
+        type: 'string',
+        default: '',
+        description: 'Only the draft with this ID',
+        routing: { send: { type: 'query', property: 'id' } },
+      },
+      {
         displayName: 'Kind',
         name: 'kind',
         type: 'multiOptions',

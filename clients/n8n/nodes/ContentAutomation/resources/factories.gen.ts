@@ -64,8 +64,8 @@ export const factoriesDescription: INodeProperties[] = [
       {
         name: 'Get Content Plan',
         value: 'getContentPlan',
-        action: 'Get the latest content plan',
-        description: 'Returns the plan of the factory that was created last, with its progress and the calendar of its items: pillar, angle and hook',
+        action: 'Get a content plan',
+        description: 'Returns the plan of the factory that was created last, or the one in content_plan_id, with its progress and the calendar of its items: pillar, angle and hook',
         routing: { request: { method: 'GET', url: '/v1/factories/{factory_id}/content-plan' } },
       },
       {
@@ -1132,6 +1132,24 @@ export const factoriesDescription: INodeProperties[] = [
     description: 'ID of the factory',
   },
   {
+    displayName: 'Filters',
+    name: 'filters',
+    type: 'collection',
+    displayOptions: { show: { resource: ['factories'], operation: ['getContentPlan'] } },
+    placeholder: 'Add Field',
+    default: {},
+    options: [
+      {
+        displayName: 'Content Plan ID',
+        name: 'content_plan_id',
+        type: 'string',
+        default: '',
+        description: 'ID of the plan. Absent: the latest plan of the factory.',
+        routing: { send: { type: 'query', property: 'content_plan_id' } },
+      },
+    ],
+  },
+  {
     displayName: 'Factory',
     name: 'factory_id',
     type: 'resourceLocator',
@@ -1397,6 +1415,14 @@ export const factoriesDescription: INodeProperties[] = [
     placeholder: 'Add Field',
     default: {},
     options: [
+      {
+        displayName: 'ID',
+        name: 'id',
+        type: 'string',
+        default: '',
+        description: 'Only the proposal with this ID',
+        routing: { send: { type: 'query', property: 'id' } },
+      },
       {
         displayName: 'Order',
         name: 'order',

@@ -82,6 +82,14 @@ export const promotionsDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'factory_id' } },
       },
       {
+        displayName: 'ID',
+        name: 'id',
+        type: 'string',
+        default: '',
+        description: 'Only the promotion with this ID',
+        routing: { send: { type: 'query', property: 'id' } },
+      },
+      {
         displayName: 'Order',
         name: 'order',
         type: 'options',

@@ -25,6 +25,13 @@ export const reviewLinksDescription: INodeProperties[] = [
         routing: { request: { method: 'DELETE', url: '/v1/review-links/{review_link_id}' } },
       },
       {
+        name: 'Get',
+        value: 'get',
+        action: 'Get a review link',
+        description: 'Without its address: only the response that creates the link has that',
+        routing: { request: { method: 'GET', url: '/v1/review-links/{review_link_id}' } },
+      },
+      {
         name: 'Get Many',
         value: 'getAll',
         action: 'Get many review links',
@@ -158,6 +165,24 @@ export const reviewLinksDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'name' } },
       },
     ],
+  },
+  {
+    displayName: 'Review Link',
+    name: 'review_link_id',
+    type: 'resourceLocator',
+    displayOptions: { show: { resource: ['reviewLinks'], operation: ['get'] } },
+    required: true,
+    default: { mode: 'list', value: '' },
+    modes: [
+      {
+        displayName: 'From List',
+        name: 'list',
+        type: 'list',
+        typeOptions: { searchListMethod: 'searchReviewLink', searchable: true },
+      },
+      { displayName: 'By ID', name: 'id', type: 'string' },
+    ],
+    description: 'ID of the review link',
   },
   {
     displayName: 'Review Link',

@@ -32,6 +32,13 @@ export const webhooksDescription: INodeProperties[] = [
         routing: { request: { method: 'GET', url: '/v1/webhooks/{webhook_id}' } },
       },
       {
+        name: 'Get Delivery',
+        value: 'getDelivery',
+        action: 'Get a delivery',
+        description: 'Includes the last request as it was sent: the address, the headers with the signature, and the body',
+        routing: { request: { method: 'GET', url: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}' } },
+      },
+      {
         name: 'Get Many',
         value: 'getAll',
         action: 'Get many webhooks',
@@ -587,6 +594,42 @@ export const webhooksDescription: INodeProperties[] = [
         },
       },
     ],
+  },
+  {
+    displayName: 'Webhook',
+    name: 'webhook_id',
+    type: 'resourceLocator',
+    displayOptions: { show: { resource: ['webhooks'], operation: ['getDelivery'] } },
+    required: true,
+    default: { mode: 'list', value: '' },
+    modes: [
+      {
+        displayName: 'From List',
+        name: 'list',
+        type: 'list',
+        typeOptions: { searchListMethod: 'searchWebhook', searchable: true },
+      },
+      { displayName: 'By ID', name: 'id', type: 'string' },
+    ],
+    description: 'ID of the webhook',
+  },
+  {
+    displayName: 'Delivery',
+    name: 'delivery_id',
+    type: 'resourceLocator',
+    displayOptions: { show: { resource: ['webhooks'], operation: ['getDelivery'] } },
+    required: true,
+    default: { mode: 'list', value: '' },
+    modes: [
+      {
+        displayName: 'From List',
+        name: 'list',
+        type: 'list',
+        typeOptions: { searchListMethod: 'searchDelivery', searchable: true },
+      },
+      { displayName: 'By ID', name: 'id', type: 'string' },
+    ],
+    description: 'ID of the delivery',
   },
   {
     displayName: 'Webhook',
