@@ -28,6 +28,8 @@ const metricPrice = 0.30
 var custom = map[string]struct{ idle, busy int }{
 	worker.Failed: {1, 1},
 	worker.Took:   {1, 1},
+	// A day with live probes has a value in one hour.
+	worker.ProviderProbesFailed: {0, 1},
 	// The kinds are images, posts, videos, deliveries, and the tasks that start and end work.
 	task.TaskMilliseconds:            {0, 6},
 	generate.ProviderFailed:          {0, 3}, // the providers

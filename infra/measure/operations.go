@@ -88,6 +88,7 @@ var more = map[string]int{
 	"updatePublication": 1, "deletePublication": 1,
 	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "invitePerson": 1,
 	"replyToComment": 1, "updateComment": 1, "deleteComment": 1, "listDeliveries": 1,
+	"listReviewLinks": 1, "getReviewLink": 1, // the links, and whether those who made them still may
 	"verifyProvenance": 1,
 }
 

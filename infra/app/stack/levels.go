@@ -98,6 +98,10 @@ func (a alarms) probes(s customer.Settings) {
 	if !s.Probed() {
 		return
 	}
+	a.add("LiveProbeAlarm", alarm{
+		says:    "The live probe of a provider has failed today. The log of canary names it by \"live probe failed\".",
+		runbook: "a-live-probe-fails", metric: a.counted(worker.ProviderProbesFailed), above: 0,
+	})
 	count := metric("SampleCount")
 	a.add("ProbesSilentAlarm", alarm{
 		says:    "The canary has not probed for 15 minutes: it has no address and key, or it does not run.",

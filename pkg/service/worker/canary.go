@@ -41,6 +41,8 @@ type ProbeResult struct {
 	Idle  bool   `json:"idle,omitempty"`
 	MS    int64  `json:"ms"`
 	Error string `json:"error,omitempty"`
+	// Providers are those whose live probe of the day has failed.
+	Providers []string `json:"providers,omitempty"`
 }
 
 const (
@@ -70,7 +72,7 @@ func (c *Canary) Run(ctx context.Context) (ProbeResult, error) {
 	began := c.Now()
 	work, cancel := context.WithTimeout(ctx, mostTime)
 	defer cancel()
-	failure := probe{c, t, api}.job(work)
+	failure := probe{Canary: c, target: t, api: api, key: t.Key}.job(work)
 	took := c.Now().Sub(began)
 	r := ProbeResult{MS: took.Milliseconds()}
 	failed := int64(0)
@@ -80,6 +82,9 @@ func (c *Canary) Run(ctx context.Context) (ProbeResult, error) {
 	}
 	metric.Add(Failed, failed)
 	metric.Add(Took, r.MS)
+	if t.LiveKey != "" {
+		r.Providers = probe{Canary: c, target: t, api: api, key: t.LiveKey}.live(ctx)
+	}
 	return r, account.Probed(ctx, c.DB, began, took, failure == nil)
 }
 
@@ -88,6 +93,9 @@ type probe struct {
 	*Canary
 	target Target
 	api    *http.Client
+	key    string
+	// once is the idempotency key of calls that change something. It may be empty.
+	once string
 }
 
 // job creates an item, waits for its media, fetches the first of them, and deletes the item.
@@ -127,7 +135,7 @@ type canaryItem struct {
 	} `json:"media"`
 }
 
-// factory returns a factory of the sandbox, and creates one if there is none.
+// factory returns a factory of the key, and creates one if there is none.
 func (p probe) factory(ctx context.Context) (string, error) {
 	var there []struct{ ID string }
 	if err := p.call(ctx, http.MethodGet, "/v1/factories?limit=1", nil, &there); err != nil {
@@ -156,7 +164,10 @@ func (p probe) call(ctx context.Context, method, path string, body, into any) er
 	if err != nil {
 		return errors.New("the base URL of the target is no URL")
 	}
-	req.Header.Set("Authorization", "Bearer "+p.target.Key)
+	req.Header.Set("Authorization", "Bearer "+p.key)
+	if p.once != "" && method == http.MethodPost {
+		req.Header.Set("Idempotency-Key", p.once)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -205,7 +216,17 @@ func send(client *http.Client, req *http.Request) ([]byte, error) {
 		return nil, err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, fmt.Errorf("status %d, request %s", resp.StatusCode, resp.Header.Get("X-Request-Id"))
+		return nil, &statusError{resp.StatusCode, resp.Header.Get("X-Request-Id")}
 	}
 	return body, nil
+}
+
+// statusError is an answer that is no success.
+type statusError struct {
+	status  int
+	request string
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("status %d, request %s", e.status, e.request)
 }

@@ -15,6 +15,11 @@ type Target struct {
 	// Key is a test key with the scopes content:read, content:write, factories:read and
 	// factories:write.
 	Key string `json:"key"`
+	// LiveKey is a live key with the same scopes, account:read and studio:use. With it each provider is probed once a
+	// day, which costs credits of its account. It may be empty.
+	LiveKey string `json:"live_key,omitempty"`
+	// LiveProviders are the providers that are probed. If it is empty, all are.
+	LiveProviders []string `json:"live_providers,omitempty"`
 	// Certificate and PrivateKey are in PEM. They are for an API whose callers need a client certificate.
 	Certificate string `json:"certificate,omitempty"`
 	PrivateKey  string `json:"private_key,omitempty"`
@@ -30,6 +35,9 @@ func ParseTarget(value string) (t Target, err error) {
 	}
 	if (t.BaseURL == "") != (t.Key == "") || t.Key != "" && !strings.HasPrefix(t.Key, "svc_test_") {
 		return t, errors.New("the target needs base_url and key, which must be a test key")
+	}
+	if t.LiveKey != "" && (t.Key == "" || !strings.HasPrefix(t.LiveKey, "svc_live_")) {
+		return t, errors.New("live_key of the target must be a live key, beside base_url and key")
 	}
 	if t.Certificate == "" && t.PrivateKey == "" {
 		return t, nil
