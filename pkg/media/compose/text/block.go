@@ -218,12 +218,11 @@ func lineOf(units []unit) line {
 		at += size
 		l.width += u.width
 		if i < len(units)-1 && u.space > 0 {
-			last := &clusters[len(clusters)-1]
-			*last = cluster{text: last.text + " ", face: last.face}
+			clusters = append(clusters, cluster{text: " ", face: u.gap})
 			l.width += u.space
 			at++
 		}
 	}
-	l.runs = runs(slices.Clone(clusters))
+	l.runs = runs(clusters)
 	return l
 }

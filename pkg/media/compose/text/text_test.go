@@ -136,6 +136,65 @@ func TestLinesBreakWhereTheyMay(t *testing.T) {
 	}
 }
 
+// A no-break space is drawn as a space, at which no line ends: between a number and its currency, and after a
+// preposition.
+func TestSpacesAreDrawn(t *testing.T) {
+	f := fonts(t)
+	for _, space := range []string{"\u00a0", "\u202f", "\u2007", "\u2009", "\u3000", " "} {
+		for lang, c := range map[string][2]string{"ru": {"Кофе в", "ноябре"}, "de": {"31,20", "€"}, "ar": {"قهوة", "مرحبا"},
+			"ja": {"価格", "100円"}, "hi": {"मूल्य", "रुपये"}, "ko": {"가격", "원"}, "th": {"ราคา", "บาท"}} {
+			b, err := f.Fit(c[0]+space+c[1], lang, heading)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(b.Lines(), "|"); got != c[0]+" "+c[1] {
+				t.Errorf("%s with %U is drawn as %q", lang, []rune(space)[0], got)
+			}
+			for _, w := range b.Words() {
+				if w.Begin > len(c[0]+space+c[1]) {
+					t.Errorf("%s with %U: a word begins at %d", lang, []rune(space)[0], w.Begin)
+				}
+			}
+		}
+	}
+	for text, divides := range map[string]bool{"nur 129\u00a0€ heute": false, "nur 129 € heute": true} {
+		divided := false
+		for width := 60.0; width < 400; width += 10 {
+			b, err := f.Fit(text, "de", Box{Width: width, Height: 560, MaxEm: 60, MinEm: 16, MaxLines: 9})
+			if err != nil {
+				t.Fatal(err)
+			}
+			divided = divided || strings.Contains(strings.Join(b.Lines(), "|"), "|€")
+		}
+		if divided != divides {
+			t.Errorf("whether %q is broken before the sign: %t", text, divided)
+		}
+	}
+}
+
+// The font of pictures has a space as wide as they are, which would leave a hole after each.
+func TestASpaceAfterAnEmojiIsThatOfAText(t *testing.T) {
+	f := fonts(t)
+	one, err := f.Fit("a b", "en", heading)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"😀 b", "a\u00a0b"} {
+		b, err := f.Fit(text, "en", heading)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range b.lines[0].runs {
+			if strings.Contains(r.text, " ") && r.face.name != "Noto Sans" {
+				t.Errorf("%q: run %d, %q, is set in %s", text, i, r.text, r.face.name)
+			}
+		}
+		if b.lines[0].words[0].Begin != one.lines[0].words[0].Begin {
+			t.Errorf("%q: %+v", text, b.lines[0].words)
+		}
+	}
+}
+
 func TestPagesFollowSentences(t *testing.T) {
 	f := fonts(t)
 	box := Box{Width: 860, MaxEm: 60, MaxLines: 2}

@@ -23,6 +23,8 @@ type cluster struct {
 	text  string
 	face  *face
 	width float64 // in ems, alone
+	// size is the length of the character in the text, in bytes. A space of another width or kind is drawn as U+0020.
+	size int
 }
 
 // unit is the smallest part of a text between two possible line breaks.
@@ -32,6 +34,8 @@ type unit struct {
 	begin, end int
 	// width is the width of the unit, and space that of the space after it, in ems.
 	width, space float64
+	// gap is the font of the space after it.
+	gap *face
 }
 
 // text returns the text of the unit.
@@ -80,7 +84,7 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 	fonts, at, letters, missing := order(first, text, lang), 0, 0, 0
 	for graphemes := seg.GraphemeIterator(); graphemes.Next(); {
 		g := graphemes.Grapheme()
-		c := cluster{text: string(g.Text)}
+		c := cluster{text: string(g.Text), size: len(string(g.Text))}
 		begin := at
 		at += len(c.text)
 		if thaiBreak(chars, g.Offset) {
@@ -88,12 +92,18 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 		}
 		if unicode.IsSpace(g.Text[0]) {
 			if n := len(u.clusters); n > 0 && u.space == 0 {
-				// The space has the font of the character before it.
-				u.space = f.width(u.clusters[n-1].face, []rune{' '})
+				// The space has the font of the character before it, but none of pictures: theirs is as wide as they are.
+				if u.gap = u.clusters[n-1].face; u.gap == f.faces[emoji] {
+					var err error
+					if u.gap, err = f.face(first); err != nil {
+						return nil, err
+					}
+				}
+				u.space = f.width(u.gap, []rune{' '})
 			}
-			if withinNumber(chars, g.Offset+1) {
-				u.clusters, u.space = append(u.clusters, cluster{text: " ", face: u.clusters[len(u.clusters)-1].face,
-					width: u.space}), 0
+			if len(u.clusters) > 0 && (withinNumber(chars, g.Offset+1) || unbroken(g.Text[0])) {
+				u.clusters, u.space, u.end = append(u.clusters, cluster{text: " ", face: u.gap, width: u.space,
+					size: c.size}), 0, at
 			}
 		} else {
 			var err error
@@ -146,6 +156,10 @@ func thaiBreak(chars []rune, at int) bool {
 	return at > 0 && leading(chars[at]) && unicode.Is(unicode.Thai, chars[at-1]) && !leading(chars[at-1])
 }
 
+// unbroken reports whether a space keeps the words beside it on one line (UAX 14, class GL): the no-break space, that of
+// figures and the narrow one, which stands between a number and its currency.
+func unbroken(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
+
 // withinNumber reports whether a space before an offset divides the digits of a number.
 func withinNumber(chars []rune, at int) bool {
 	return at > 1 && at < len(chars) && chars[at-1] == ' ' && unicode.IsDigit(chars[at-2]) && unicode.IsDigit(chars[at])
@@ -187,7 +201,7 @@ func divided(units []unit, width float64) []unit {
 		}
 		at := u.begin
 		for i, c := range u.clusters {
-			part := unit{clusters: []cluster{c}, width: c.width, begin: at, end: at + len(c.text)}
+			part := unit{clusters: []cluster{c}, width: c.width, begin: at, end: at + c.size}
 			if at = part.end; i == len(u.clusters)-1 {
 				part.space, part.end = u.space, u.end
 			}
