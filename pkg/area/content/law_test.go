@@ -244,7 +244,7 @@ func TestContentShowsTheLawfulPriorPrice(t *testing.T) {
 			asked = r
 		}
 	}
-	if !strings.Contains(asked.User, "129.00 EUR") || strings.Contains(asked.User, "149.00") {
+	if !strings.Contains(asked.User, "€129") || strings.Contains(asked.User, "149") {
 		t.Errorf("the writer is told %s", asked.User)
 	}
 	w.provider.write = func(_ provider.Request, text *provider.Text) { text.Caption = "Jetzt 15 % billiger." }

@@ -96,8 +96,8 @@ func TestAnItemPresentsAProduct(t *testing.T) {
 			w.provider.requests[0].Kind != provider.KindText {
 			t.Errorf("it is %s after %+v", got.State, w.provider.requests)
 		}
-		if price := map[string]string{large: "103.20 EUR",
-			small: "116.10 EUR"}[want]; !strings.Contains(w.provider.requests[0].User, price) {
+		if price := map[string]string{large: "€103.20",
+			small: "€116.10"}[want]; !strings.Contains(w.provider.requests[0].User, price) {
 			t.Errorf("%s is not in %s", price, w.provider.requests[0].User)
 		}
 	}
@@ -126,7 +126,7 @@ func TestAnotherAttemptPresentsTheProductAsItIs(t *testing.T) {
 	promotion := s.promote(s.shoe, 50)
 	s.Call(http.MethodPatch, "/v1/products/"+s.shoe, object{"name": "Mountain shoe"}).Into(t, http.StatusOK, new(any))
 	if got := again(2); len(got) != 1 || !strings.Contains(got[0].User, "Mountain shoe") ||
-		!strings.Contains(got[0].User, "64.50 EUR") || *it.PromotionID != promotion {
+		!strings.Contains(got[0].User, "€64.50") || *it.PromotionID != promotion {
 		t.Errorf("asked for is %+v", got)
 	}
 	s.Call(http.MethodDelete, "/v1/products/"+s.shoe+"/photos/"+photo.ID, nil).Into(t, http.StatusOK, new(any))

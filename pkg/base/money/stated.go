@@ -66,7 +66,9 @@ var alsoWords = map[string]bool{"TOP": true, "ALL": true, "CUP": true, "TRY": tr
 const gap = "[\\s\u00a0\u202f.:–—-]{0,3}"
 
 var (
-	number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(?:[.,'’٬٫   ]\d+)*`) })
+	number = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\d+(?:[.,'’٬٫ \x{a0}\x{2009}\x{202f}]\d+)*`)
+	})
 	// wordBefore and wordAfter match a currency next to a number: a sign with its letters, or a word.
 	wordBefore = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)([\p{L}\p{M}]{0,2}\p{Sc}|ש["״]ח|s/|[\p{L}\p{M}]+)\.?` + gap + `$`)

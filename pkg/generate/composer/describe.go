@@ -3,6 +3,7 @@ package composer
 import (
 	"fmt"
 
+	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
@@ -84,6 +85,12 @@ func describeOffer(o *generate.Offer, language string) *compose.Offer {
 	if o == nil {
 		return nil
 	}
-	return &compose.Offer{Price: shown(o.Price, language), Was: shown(o.Was, language), Promotion: o.Promotion,
-		Shop: o.Shop, Action: o.Action}
+	shown := func(p *money.Price) string {
+		if p == nil {
+			return ""
+		}
+		return p.In(language)
+	}
+	return &compose.Offer{Price: shown(o.Price), Was: shown(o.Was), Promotion: o.Promotion, Shop: o.Shop,
+		Action: o.Action}
 }

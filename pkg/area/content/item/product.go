@@ -107,8 +107,9 @@ func (p *Product) reduction() *law.Reduction {
 	return n
 }
 
-// facts describes the product to a text model, with its prices or without, as a JSON object.
-func (p *Product) facts(prices bool) json.RawMessage {
+// facts describes the product to a text model, as a JSON object, with its prices as a language (BCP 47) writes them, or
+// without.
+func (p *Product) facts(prices bool, lang string) json.RawMessage {
 	about := map[string]any{"name": provider.Clip(p.Name, maxPitch)}
 	if len(p.Attributes) > 0 {
 		about["attributes"] = p.Attributes
@@ -120,15 +121,15 @@ func (p *Product) facts(prices bool) json.RawMessage {
 		promotion := map[string]string{"name": i.Name, "from": i.StartsAt.Format(time.DateOnly),
 			"until": i.EndsAt.Format(time.DateOnly), "message": i.Message}
 		if prices {
-			promotion["reduced_price"] = p.reduced().String()
+			promotion["reduced_price"] = p.reduced().In(lang)
 		}
 		about["promotion"] = promotion
 	}
 	if prices {
-		about["price"] = p.Price.String()
+		about["price"] = p.Price.In(lang)
 		if p.Promotion != nil {
 			was, _ := p.before()
-			about["price"] = was.String()
+			about["price"] = was.In(lang)
 		}
 	}
 	data, _ := json.Marshal(about) // it has texts only

@@ -125,7 +125,7 @@ func TestTheTextModelReadsTheProduct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"name":"Trail shoe"`, `"price":"129.00 EUR"`, `"reduced_price":"103.20 EUR"`,
+	for _, want := range []string{`"name":"Trail shoe"`, `"price":"€129"`, `"reduced_price":"€103.20"`,
 		`"color":"red"`, "State no prices", "seen in the slides or scenes 1"} {
 		if !strings.Contains(req.System+req.User, want) {
 			t.Errorf("the instructions lack %s:\n%s", want, req.User)

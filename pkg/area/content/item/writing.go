@@ -63,7 +63,7 @@ func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 		Scenes: req.Scenes, Seconds: req.ScriptSeconds, Long: r.Shape == "long video", Headline: req.Headline,
 	}
 	if product := r.Brief.Product; product != nil {
-		w.Product = product.facts(r.Brief.Prices != PricesNone)
+		w.Product = product.facts(r.Brief.Prices != PricesNone, r.Language)
 	}
 	if r.Given.Has(Script) {
 		w.Script = r.Script
@@ -168,9 +168,11 @@ func (r prompter) about() provider.About {
 	if r.Brief.Prices == PricesNone {
 		return a
 	}
-	a.Price = p.Price.String()
+	a.Price = p.Price.In(r.Language)
 	if p.Promotion != nil {
-		a.Price, a.Was, a.Until = p.reduced().String(), a.Price, p.Promotion.EndsAt.Format(time.DateOnly)
+		was, _ := p.before()
+		a.Price, a.Was, a.Until = p.reduced().In(r.Language), was.In(r.Language),
+			p.Promotion.EndsAt.Format(time.DateOnly)
 	}
 	return a
 }

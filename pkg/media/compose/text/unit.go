@@ -92,7 +92,8 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 		}
 		if unicode.IsSpace(g.Text[0]) {
 			if n := len(u.clusters); n > 0 && u.space == 0 {
-				// The space has the font of the character before it, but none of pictures: theirs is as wide as they are.
+				// The space has the font of the character before it, except that of emoji, whose space is as wide
+				// as they are.
 				if u.gap = u.clusters[n-1].face; u.gap == f.faces[emoji] {
 					var err error
 					if u.gap, err = f.face(first); err != nil {
@@ -156,8 +157,8 @@ func thaiBreak(chars []rune, at int) bool {
 	return at > 0 && leading(chars[at]) && unicode.Is(unicode.Thai, chars[at-1]) && !leading(chars[at-1])
 }
 
-// unbroken reports whether a space keeps the words beside it on one line (UAX 14, class GL): the no-break space, that of
-// figures and the narrow one, which stands between a number and its currency.
+// unbroken reports whether a space keeps the words beside it on one line (UAX 14, class GL): the no-break space, that
+// of figures and the narrow one, which stands between a number and its currency.
 func unbroken(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
 
 // withinNumber reports whether a space before an offset divides the digits of a number.

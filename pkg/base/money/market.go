@@ -1,12 +1,10 @@
-package composer
+package money
 
 import (
 	"golang.org/x/text/currency"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
-	"golang.org/x/text/number"
-
-	"github.com/content-automation/api/pkg/base/money"
+	cldr "golang.org/x/text/number"
 )
 
 // first are the languages, and language and region, that write the sign of a currency before the number, with the
@@ -22,12 +20,10 @@ var first = map[string]string{
 var signs = map[string]string{"RUB": "₽", "CHF": "CHF", "PLN": "zł", "CZK": "Kč", "HUF": "Ft", "SEK": "kr", "NOK": "kr",
 	"DKK": "kr", "TRY": "₺", "KZT": "₸", "BYN": "Br", "UAH": "₴", "THB": "฿"}
 
-// shown returns a price as a market writes it: in the digits and separators of its language, with the sign of the
-// currency. It leaves out the fraction of a whole price.
-func shown(p *money.Price, tag string) string {
-	if p == nil {
-		return ""
-	}
+// In returns the price as a market writes it (CLDR): in the digits and separators of its language (BCP 47), with the
+// sign of the currency, such as 129,90 € and ₹1,29,900. It leaves out the fraction of a whole price. The space before a
+// sign is a no-break space.
+func (p Price) In(tag string) string {
 	lang, err := language.Parse(tag)
 	if err != nil {
 		lang = language.English
@@ -37,7 +33,7 @@ func shown(p *money.Price, tag string) string {
 	if value == float64(int64(value)) {
 		scale = 0
 	}
-	digits := print.Sprint(number.Decimal(value, number.Scale(scale)))
+	digits := print.Sprint(cldr.Decimal(value, cldr.Scale(scale)))
 	sign := signs[p.Currency]
 	if unit, err := currency.ParseISO(p.Currency); err == nil && sign == "" {
 		sign = print.Sprint(currency.NarrowSymbol(unit))

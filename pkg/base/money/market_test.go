@@ -1,10 +1,9 @@
-package composer
+package money
 
 import (
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/content-automation/api/pkg/base/money"
 )
 
 func TestPricesAreWrittenAsInTheirMarket(t *testing.T) {
@@ -19,13 +18,27 @@ func TestPricesAreWrittenAsInTheirMarket(t *testing.T) {
 		{129050, "BRL", "pt-BR", "R$ 1.290,50"}, {12990, "PLN", "pl", "129,90 zł"}, {1250, "KWD", "en", "KWD 1.250"},
 		{12990, "CHF", "en", "CHF 129.90"}, {12990, "EUR", "not a tag", "€129.90"},
 	} {
-		got := strings.NewReplacer("\u00a0", " ", "\u202f", " ", "¥", "￥").Replace(shown(&money.Price{Amount: c.amount,
-			Currency: c.currency}, c.tag))
+		got := strings.NewReplacer("\u00a0", " ", "\u202f", " ", "¥", "￥").Replace(Price{c.amount, c.currency}.In(c.tag))
 		if got != c.shown {
 			t.Errorf("%d %s in %s is %s, not %s", c.amount, c.currency, c.tag, got, c.shown)
 		}
 	}
-	if got := shown(nil, "en"); got != "" {
-		t.Errorf("no price is %s", got)
+}
+
+// The guards of texts must read what the writer was told.
+func TestPricesOfMarketsAreRead(t *testing.T) {
+	for _, tag := range []string{"en", "de", "de-AT", "fr", "it", "es", "pl", "pt-BR", "ru", "nl", "tr", "cs", "sv", "ja",
+		"ko", "zh"} {
+		for _, p := range []Price{{12990, "EUR"}, {12900, "EUR"}, {129050, "USD"}, {129000, "RUB"}, {1234567, "PLN"},
+			{12990, "JPY"}, {12990, "CHF"}} {
+			text := "Now " + p.In(tag) + " only"
+			found := false
+			for _, s := range In(text) {
+				found = found || slices.Contains(s.Means(), p)
+			}
+			if !found {
+				t.Errorf("%s: %q is not read as %s", tag, text, p)
+			}
+		}
 	}
 }
