@@ -66,6 +66,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Get a content item", "The URLs of its media are signed anew."), s.get)
 	s.registerChanges(r)
 	s.registerPublishing(r)
+	bulker{s}.register(r)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.Item], error) {

@@ -1203,7 +1203,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'options',
         type: 'json',
         default: '{}',
-        description: 'Options of the post, by platform. Absent: those of the earlier schedule. Members: bluesky, facebook, instagram, linkedin, pinterest, rutube, telegram, threads, tiktok, vk, x, youtube.',
+        description: 'Options of the post, by platform. Absent: those of the earlier schedule or attempt. Members: bluesky, facebook, instagram, linkedin, pinterest, rutube, telegram, threads, tiktok, vk, x, youtube.',
         routing: { send: { type: 'body', property: 'options', preSend: [json('options')] } },
       },
       {
