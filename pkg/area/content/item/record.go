@@ -140,7 +140,8 @@ func ParentPartition(o tenant.Owner, factoryID string) string {
 
 // Filters returns the values by which lists filter the item.
 func (r *Record) Filters() map[string]string {
-	f := map[string]string{"kind": string(r.Kind), "state": string(r.State), ApprovalFilter: r.Approval.State}
+	f := map[string]string{"kind": string(r.Kind), "state": string(r.State), ApprovalFilter: r.Approval.State,
+		FactoryFilter: r.FactoryID}
 	if r.ContentPlanID != nil {
 		f["plan"] = *r.ContentPlanID
 	}
@@ -157,9 +158,10 @@ func (r *Record) Filters() map[string]string {
 	return f
 }
 
-// The filters of the approval, of the time of publication and of the metadata.
+// The filters of the approval, of the factory, of the time of publication and of the metadata.
 const (
 	ApprovalFilter  = "approval"
+	FactoryFilter   = "factory"
 	PublishAtFilter = "publish_at"
 	MetadataFilter  = "metadata"
 )
