@@ -151,7 +151,7 @@ var groups = []group{
 	{name: "approvals", doc: "Approve a content item", operations: []operation{
 		{
 			id: "approveContentItem", name: "approve", method: "POST", path: "/v1/approvals/{content_item_id}/approve",
-			summary: "Approve a content item", doc: "Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are refused and say by whom it was.\n\nNeeds the scope `content:publish`.",
+			summary: "Approve a content item", doc: "Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item that was scheduled, or created with a `publish_at`, is scheduled for it. An item of a content plan whose time is ahead is scheduled for it, on the accounts of its factory. Another one is published if its factory has `auto_publish`. `waits_for` says what is left: `time` if it is published by itself, `slot` if you have to schedule it, and `account` if no account can take it. If the item is changed or regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are refused and say by whom it was.\n\nNeeds the scope `content:publish`.",
 			args:      []string{"content_item_id"},
 			takesBody: true, bodyOptional: true,
 			body: []parameter{
@@ -363,7 +363,7 @@ var groups = []group{
 	{name: "content", doc: "Posts, videos, carousels, stories and music clips", operations: []operation{
 		{
 			id: "listContentItems", name: "list", method: "GET", path: "/v1/content-items",
-			summary: "List the content items", doc: "Newest first.\n\nNeeds the scope `content:read`.",
+			summary: "List the content items", doc: "Newest first. With `order_by=publish_at` it is a calendar: the latest time first, or with `order=asc` the earliest. `fields` leaves out all other members.\n\nNeeds the scope `content:read`.",
 			query: []parameter{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
@@ -371,6 +371,8 @@ var groups = []group{
 				{"from", "string", "Only results created at this time or later (RFC 3339)"},
 				{"to", "string", "Only results created before this time (RFC 3339)"},
 				{"profile_id", "string", "Only those of this profile"},
+				{"fields", "list", "Only these members of each result, separated by commas, such as state,publish_at. The id is always returned; all other members are left out. Absent: all"},
+				{"order_by", "string", "What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only items that are planned for a time, or were published; publish_from and publish_to select, not from and to"},
 				{"factory_id", "string", "Only items of this factory"},
 				{"kind", "list", "Only items of these kinds, separated by commas"},
 				{"state", "list", "Only items in these states, separated by commas"},
@@ -502,7 +504,7 @@ var groups = []group{
 			takesBody: true, bodyOptional: true,
 			body: []parameter{
 				{"publish_at", "string", "Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no longer scheduled"},
-				{"social_account_ids", "list", "Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory, without those that cannot publish it"},
+				{"social_account_ids", "list", "Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else those of its factory, without those that cannot publish it"},
 			},
 			match: true,
 		},
@@ -1040,6 +1042,20 @@ var groups = []group{
 		},
 	}},
 	{name: "publishing", doc: "Checks, approvals, review links, slots and published posts", operations: []operation{
+		{
+			id: "bulkPublishing", name: "bulk", method: "POST", path: "/v1/publishing/bulk",
+			summary: "Publish many items", doc: "Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result has the item or its error, with status 200. `mode: all` checks all items first: if one is refused, none is changed, `code` is that of the first and `details` lists all. What only turns out afterwards, such as a concurrent change, is an error in its result. With `content_plan_id` it takes the items of a content plan that wait, up to 100 at a time: `has_more` tells if there are others. If the time of the call does not suffice, results have the error `timeout`: send these items again. After a call that has ended with `timeout`, read the items, as some may have been changed.\n\nNeeds the scope `content:publish`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{"action", "string", "What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null"},
+				{"content_item_ids", "list", "Ids of the content items. Send them, items or content_plan_id"},
+				{"content_plan_id", "string", "Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish"},
+				{"mode", "string", "each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked first, and if one cannot be changed, the call is refused and none is. Default: each"},
+				{"note", "string", "Note of the approval. For approve only"},
+				{"publish_at", "string", "Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent: that of the call for all items, or else the time that each has, such as that of its content plan"},
+				{"social_account_ids", "list", "Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else those of its factory, without those that cannot publish it"},
+			},
+		},
 		{
 			id: "getCreatorInfo", name: "get-creator-info", method: "GET", path: "/v1/publishing/creator-info",
 			summary: "Get what a creator may choose", doc: "Returns what TikTok allows the account to choose for its next post. Read it when you show the form for a post, as TikTok requires, and send the choices of the person in `options.tiktok`.\n\nNeeds the scope `social:manage`.",

@@ -423,10 +423,12 @@ type ApprovalsService struct{ t *transport }
 
 // Approve: Approve a content item.
 //
-// Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a
-// `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or
-// regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are refused
-// and say by whom it was.
+// Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item that was
+// scheduled, or created with a `publish_at`, is scheduled for it. An item of a content plan whose time is ahead is
+// scheduled for it, on the accounts of its factory. Another one is published if its factory has `auto_publish`.
+// `waits_for` says what is left: `time` if it is published by itself, `slot` if you have to schedule it, and `account`
+// if no account can take it. If the item is changed or regenerated later, it waits for an approval again. Of several
+// decisions at once, one is made; the others are refused and say by whom it was.
 //
 // Needs the scope `content:publish`.
 func (s *ApprovalsService) Approve(ctx context.Context, contentItemID string, body *ContentApprove, options ...RequestOption) (*ContentItem, error) {
@@ -921,6 +923,12 @@ type ListContentItemsParams struct {
 	To *time.Time `query:"to"`
 	// Only those of this profile.
 	ProfileID *string `query:"profile_id"`
+	// Only these members of each result, separated by commas, such as state,publish_at. The id is always returned; all
+	// other members are left out. Absent: all.
+	Fields []string `query:"fields"`
+	// What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only
+	// items that are planned for a time, or were published; publish_from and publish_to select, not from and to.
+	OrderBy *ListContentItemsOrderBy `query:"order_by"`
 	// Only items of this factory.
 	FactoryID *string `query:"factory_id"`
 	// Only items of these kinds, separated by commas.
@@ -941,7 +949,8 @@ type ListContentItemsParams struct {
 
 // List reads all pages, as the caller goes on: List the content items.
 //
-// Newest first.
+// Newest first. With `order_by=publish_at` it is a calendar: the latest time first, or with `order=asc` the earliest.
+// `fields` leaves out all other members.
 //
 // Needs the scope `content:read`.
 func (s *ContentService) List(ctx context.Context, params *ListContentItemsParams, options ...RequestOption) iter.Seq2[ContentItem, error] {
@@ -1111,7 +1120,7 @@ func (s *ContentService) ListPublicationsPage(ctx context.Context, contentItemID
 // posted twice.
 //
 // Needs the scope `content:publish`.
-func (s *ContentService) Publish(ctx context.Context, contentItemID string, body *ContentItemPublish, options ...RequestOption) (*ContentItem, error) {
+func (s *ContentService) Publish(ctx context.Context, contentItemID string, body *ContentItemOutlets, options ...RequestOption) (*ContentItem, error) {
 	pContentItemID, err := segment("content_item_id", contentItemID)
 	if err != nil {
 		return nil, err
@@ -2349,6 +2358,25 @@ func (s *PublicationsService) Dossier(ctx context.Context, publicationID string,
 
 // PublishingService: Checks, approvals, review links, slots and published posts.
 type PublishingService struct{ t *transport }
+
+// Bulk: Publish many items.
+//
+// Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the
+// operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result has the
+// item or its error, with status 200. `mode: all` checks all items first: if one is refused, none is changed, `code` is
+// that of the first and `details` lists all. What only turns out afterwards, such as a concurrent change, is an error
+// in its result. With `content_plan_id` it takes the items of a content plan that wait, up to 100 at a time: `has_more`
+// tells if there are others. If the time of the call does not suffice, results have the error `timeout`: send these
+// items again. After a call that has ended with `timeout`, read the items, as some may have been changed.
+//
+// Needs the scope `content:publish`.
+func (s *PublishingService) Bulk(ctx context.Context, body ContentItemBulkCreate, options ...RequestOption) (*BulkAnswer, error) {
+	result := new(BulkAnswer)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/publishing/bulk", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
 
 // GetCreatorInfoParams are the parameters of PublishingService.GetCreatorInfo.
 type GetCreatorInfoParams struct {

@@ -1561,6 +1561,48 @@ type BrandSettingsUpdateLogoPlaces struct {
 	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
 }
 
+// BulkAnswer is a type of the API.
+type BulkAnswer struct {
+	// Number of items that were not changed. Their results have an error.
+	Failed int64 `json:"failed"`
+	// Whether more items of the content plan wait: send the call again, with a new Idempotency-Key.
+	HasMore bool `json:"has_more"`
+	// Results of the items, in the order of the request, or of their creation for a content plan.
+	Results []BulkResult `json:"results"`
+	// Number of items that were changed.
+	Succeeded int64 `json:"succeeded"`
+}
+
+// BulkItem is a type of the API.
+type BulkItem struct {
+	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
+	// that name their accounts are refused instead.
+	OmittedAccounts []OmittedAccount `json:"omitted_accounts"`
+	// Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time.
+	PublishAt *time.Time `json:"publish_at"`
+	// Ids of the social accounts to publish to.
+	SocialAccountIDs []string `json:"social_account_ids"`
+	// State of the item.
+	State ContentState `json:"state"`
+	// Version of the item.
+	Version int64 `json:"version"`
+	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
+	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
+	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
+	// omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+	WaitsFor ContentWaitsFor `json:"waits_for"`
+}
+
+// BulkResult is a type of the API.
+type BulkResult struct {
+	// Id of the content item.
+	ContentItemID string `json:"content_item_id"`
+	// Why it was not changed: the error of the operation for one item. Null if it was changed.
+	Error *ErrorBody `json:"error"`
+	// The item after its change. Null if it was not changed.
+	Item *BulkItem `json:"item"`
+}
+
 // CalendarState: values of an enumeration.
 // A newer service may have more values.
 type CalendarState string
@@ -1902,7 +1944,7 @@ type ContentApproval struct {
 	By *string `json:"by"`
 	// Note of the decision. Null: none.
 	Note *string `json:"note"`
-	// State. none: its factory required no approval when it was created.
+	// State. none: its factory has not required an approval of it.
 	State ContentApprovalState `json:"state"`
 }
 
@@ -2249,7 +2291,7 @@ type ContentItem struct {
 	PromptVersion string `json:"prompt_version"`
 	// Its posts: one for each social account that it is, or was, to be published to.
 	Publications []Publication `json:"publications"`
-	// Time at which it is published. Null: not scheduled.
+	// Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time.
 	PublishAt *time.Time `json:"publish_at"`
 	// Time at which it was first published. Null until then.
 	PublishedAt *time.Time `json:"published_at"`
@@ -2287,12 +2329,82 @@ type ContentItem struct {
 	Visuals *VideoVisuals `json:"visuals"`
 	// Id of the voice of its narration. Null without one, or where the model decides.
 	Voice *string `json:"voice"`
+	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
+	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
+	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
+	// omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+	WaitsFor ContentWaitsFor `json:"waits_for"`
 }
 
 // ContentItemBatchCreate is a type of the API.
 type ContentItemBatchCreate struct {
 	// Items to create: all or none.
 	Items []ContentItemCreate `json:"items"`
+}
+
+// ContentItemBulkCreate is a type of the API.
+type ContentItemBulkCreate struct {
+	// What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+	// scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+	Action ContentItemBulkCreateAction `json:"action"`
+	// Ids of the content items. Send them, items or content_plan_id.
+	ContentItemIDs []string `json:"content_item_ids,omitzero"`
+	// Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
+	// generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
+	ContentPlanID *string `json:"content_plan_id,omitzero"`
+	// Content items with what differs for each. Send them, content_item_ids or content_plan_id.
+	Items []ContentItemBulkItem `json:"items,omitzero"`
+	// each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+	// first, and if one cannot be changed, the call is refused and none is. Default: each.
+	Mode *ContentItemBulkCreateMode `json:"mode,omitzero"`
+	// Note of the approval. For approve only.
+	Note *string `json:"note,omitzero"`
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+	// that of the call for all items, or else the time that each has, such as that of its content plan.
+	PublishAt *string `json:"publish_at,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
+	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+	// those of its factory, without those that cannot publish it.
+	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+}
+
+// ContentItemBulkCreateAction: values of an enumeration.
+type ContentItemBulkCreateAction string
+
+// The values of ContentItemBulkCreateAction.
+const (
+	ContentItemBulkCreateActionApprove    ContentItemBulkCreateAction = "approve"
+	ContentItemBulkCreateActionSchedule   ContentItemBulkCreateAction = "schedule"
+	ContentItemBulkCreateActionPublish    ContentItemBulkCreateAction = "publish"
+	ContentItemBulkCreateActionUnschedule ContentItemBulkCreateAction = "unschedule"
+)
+
+// ContentItemBulkCreateMode: values of an enumeration.
+type ContentItemBulkCreateMode string
+
+// The values of ContentItemBulkCreateMode.
+const (
+	ContentItemBulkCreateModeAll  ContentItemBulkCreateMode = "all"
+	ContentItemBulkCreateModeEach ContentItemBulkCreateMode = "each"
+)
+
+// ContentItemBulkItem is a type of the API.
+type ContentItemBulkItem struct {
+	// Id of the content item.
+	ContentItemID string `json:"content_item_id"`
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+	// that of the call for all items, or else the time that each has, such as that of its content plan.
+	PublishAt *string `json:"publish_at,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
+	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+	// those of its factory, without those that cannot publish it.
+	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
 }
 
 // ContentItemChecked is a type of the API.
@@ -2442,6 +2554,17 @@ const (
 // ContentItemFitInput has the values of ContentItemFit.
 type ContentItemFitInput = ContentItemFit
 
+// ContentItemOutlets is a type of the API.
+type ContentItemOutlets struct {
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
+	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+	// those of its factory, without those that cannot publish it.
+	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+}
+
 // ContentItemProblem is a type of the API.
 type ContentItemProblem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
@@ -2475,17 +2598,6 @@ const (
 	ContentItemProblemCodeRule      ContentItemProblemCode = "rule"
 	ContentItemProblemCodeBody      ContentItemProblemCode = "body"
 )
-
-// ContentItemPublish is a type of the API.
-type ContentItemPublish struct {
-	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
-	Options *PlatformOptions `json:"options,omitzero"`
-	// Simulated result. For test keys only.
-	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
-	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-	// those of its factory, without those that cannot publish it.
-	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
-}
 
 // ContentItemRegenerate is a type of the API.
 type ContentItemRegenerate struct {
@@ -2538,7 +2650,7 @@ type ContentItemSceneCreate struct {
 
 // ContentItemSchedule is a type of the API.
 type ContentItemSchedule struct {
-	// Options of the post, by platform. Absent: those of the earlier schedule.
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
 	Options *PlatformOptions `json:"options,omitzero"`
 	// Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
 	// factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no
@@ -2546,8 +2658,8 @@ type ContentItemSchedule struct {
 	PublishAt Nullable[string] `json:"publish_at,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
-	// Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory,
-	// without those that cannot publish it.
+	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+	// those of its factory, without those that cannot publish it.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
 }
 
@@ -2960,6 +3072,19 @@ type ContentVariant struct {
 	// Title there. Null: the item's.
 	Title *string `json:"title"`
 }
+
+// ContentWaitsFor: values of an enumeration.
+// A newer service may have more values.
+type ContentWaitsFor string
+
+// The values of ContentWaitsFor.
+const (
+	ContentWaitsForNone     ContentWaitsFor = "none"
+	ContentWaitsForApproval ContentWaitsFor = "approval"
+	ContentWaitsForTime     ContentWaitsFor = "time"
+	ContentWaitsForSlot     ContentWaitsFor = "slot"
+	ContentWaitsForAccount  ContentWaitsFor = "account"
+)
 
 // CreateAvatarEstimate: Estimate of createAvatar.
 type CreateAvatarEstimate struct {
@@ -9492,4 +9617,13 @@ const (
 	ListAllPublicationsOrderByShares           ListAllPublicationsOrderBy = "shares"
 	ListAllPublicationsOrderBySaves            ListAllPublicationsOrderBy = "saves"
 	ListAllPublicationsOrderByClicks           ListAllPublicationsOrderBy = "clicks"
+)
+
+// ListContentItemsOrderBy: values of an enumeration.
+type ListContentItemsOrderBy string
+
+// The values of ListContentItemsOrderBy.
+const (
+	ListContentItemsOrderByCreatedAt ListContentItemsOrderBy = "created_at"
+	ListContentItemsOrderByPublishAt ListContentItemsOrderBy = "publish_at"
 )

@@ -48,6 +48,18 @@ func (c *call) fail(err error) *ErrorResponse {
 	return r
 }
 
+// Told renders an error as a part of an answer that succeeds, such as the result of one item of several. What is no
+// fault of the caller is logged.
+func Told(ctx context.Context, err error) ErrorBody {
+	c, e := callFrom(ctx), errs.As(err)
+	r := response(e, c.Gateway)
+	if r.status >= http.StatusInternalServerError {
+		slog.Error("part of a request failed", "request_id", c.RequestID, "operation_id", c.operation, "code", e.Code,
+			"error", err)
+	}
+	return r.Err
+}
+
 // reason returns the attributes of the log that say why a call was refused. They are in the words of the service: what
 // the caller has sent stands in quotation marks in messages, and is left out. A param that cannot be the name of a
 // member of ours is left out too.

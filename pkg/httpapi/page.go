@@ -33,6 +33,8 @@ type PageInput struct {
 type Page[T any] struct {
 	Items []T
 	Next  string // empty at the end
+	// Members are those that the results are returned with; see Fields. Nil stands for all.
+	Members []string
 }
 
 // ListItems reads a page of a query and renders its items. Other parameters that identify the list (usually none) must
@@ -48,8 +50,7 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 		}
 		q.After = after
 	}
-	q = anyOf(q)
-	found, err := db.List(ctx, q)
+	found, err := find(ctx, db, anyOf(q))
 	if err != nil {
 		return Page[T]{}, err
 	}
@@ -65,6 +66,57 @@ func ListItems[T any](ctx context.Context, db *store.DB, q store.Query, in PageI
 		page.Next, err = formatCursor(ctx, *found.Next, list)
 	}
 	return page, err
+}
+
+// mostReads bounds the pages that are read for one page of an index that cannot judge filters.
+const mostReads = 5
+
+// find reads a page of a query. The filters of an index that holds keys only are judged here.
+func find(ctx context.Context, db *store.DB, q store.Query) (found store.Page, err error) {
+	if !q.Index.KeysOnly() {
+		return db.List(ctx, q)
+	}
+	bare := q
+	bare.Filters, bare.OneOf, bare.Contains = nil, nil, nil
+	for range mostReads {
+		bare.Limit = q.Limit - len(found.Items)
+		page, err := db.List(ctx, bare)
+		if err != nil {
+			return found, err
+		}
+		for _, it := range page.Items {
+			if passes(q, it) {
+				found.Items = append(found.Items, it)
+			}
+		}
+		bare.After, found.Next = page.Next, page.Next
+		if page.Next == nil || len(found.Items) == q.Limit {
+			break
+		}
+	}
+	return found, nil
+}
+
+// passes reports whether an item has the values of the filters of a query.
+func passes(q store.Query, it store.Item) bool {
+	for name, value := range q.Filters {
+		if value != "" && it.Filters[name] != value {
+			return false
+		}
+	}
+	for name, values := range q.OneOf {
+		if len(values) > 0 && !slices.Contains(values, it.Filters[name]) {
+			return false
+		}
+	}
+	for name, texts := range q.Contains {
+		for _, part := range texts {
+			if !strings.Contains(it.Filters[name], part) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // AnyOf returns the filter that passes any of the values. No value may contain a comma.

@@ -143,15 +143,27 @@ func List[I, T any](r *Router, op Op, handle func(context.Context, *I) (Page[T],
 		if c.sheet {
 			return renderSheet(op, page.Items)
 		}
-		body := ListEnvelope[T]{Data: page.Items, RequestID: c.RequestID}
-		if body.Data == nil {
-			body.Data = []T{}
+		if page.Members == nil {
+			return renderList(c, page.Items, page.Next)
 		}
-		if page.Next != "" {
-			body.NextCursor = &page.Next
+		some, err := sparse(page.Items, page.Members)
+		if err != nil {
+			return nil, err
 		}
-		return encode(http.StatusOK, "", body)
+		return renderList(c, some, page.Next)
 	})
+}
+
+// renderList returns a page of a list.
+func renderList[T any](c *call, all []T, next string) (*answer, error) {
+	body := ListEnvelope[T]{Data: all, RequestID: c.RequestID}
+	if body.Data == nil {
+		body.Data = []T{}
+	}
+	if next != "" {
+		body.NextCursor = &next
+	}
+	return encode(http.StatusOK, "", body)
 }
 
 // Write registers an operation that writes only by the transaction: so the record that answers a repeat commits with

@@ -312,10 +312,12 @@ export class ApprovalsResource {
   /**
    * Approve a content item.
    *
-   * Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a
-   * `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or
-   * regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are
-   * refused and say by whom it was.
+   * Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item that was
+   * scheduled, or created with a `publish_at`, is scheduled for it. An item of a content plan whose time is ahead is
+   * scheduled for it, on the accounts of its factory. Another one is published if its factory has `auto_publish`.
+   * `waits_for` says what is left: `time` if it is published by itself, `slot` if you have to schedule it, and
+   * `account` if no account can take it. If the item is changed or regenerated later, it waits for an approval again.
+   * Of several decisions at once, one is made; the others are refused and say by whom it was.
    *
    * Needs the scope `content:publish`.
    */
@@ -726,6 +728,16 @@ export interface ListContentItemsParams {
   to?: string | Date | undefined;
   /** Only those of this profile. */
   profile_id?: string | undefined;
+  /**
+   * Only these members of each result, separated by commas, such as state,publish_at. The id is always returned; all
+   * other members are left out. Absent: all.
+   */
+  fields?: string[] | undefined;
+  /**
+   * What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only
+   * items that are planned for a time, or were published; publish_from and publish_to select, not from and to.
+   */
+  order_by?: T.ListContentItemsOrderBy | undefined;
   /** Only items of this factory. */
   factory_id?: string | undefined;
   /** Only items of these kinds, separated by commas. */
@@ -763,7 +775,8 @@ export class ContentResource {
   /**
    * List the content items.
    *
-   * Newest first.
+   * Newest first. With `order_by=publish_at` it is a calendar: the latest time first, or with `order=asc` the earliest.
+   * `fields` leaves out all other members.
    *
    * Needs the scope `content:read`.
    */
@@ -880,7 +893,7 @@ export class ContentResource {
    *
    * Needs the scope `content:publish`.
    */
-  publish(contentItemId: string, body?: T.ContentItemPublish | undefined, options?: RequestOptions): Call<T.ContentItem> {
+  publish(contentItemId: string, body?: T.ContentItemOutlets | undefined, options?: RequestOptions): Call<T.ContentItem> {
     return this.#core.call('POST', '/v1/content-items/{content_item_id}/publish', [contentItemId], { body }, options);
   }
 
@@ -1897,6 +1910,23 @@ export class PublishingResource {
 
   constructor(core: Core) {
     this.#core = core;
+  }
+
+  /**
+   * Publish many items.
+   *
+   * Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of the
+   * operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result has the
+   * item or its error, with status 200. `mode: all` checks all items first: if one is refused, none is changed, `code`
+   * is that of the first and `details` lists all. What only turns out afterwards, such as a concurrent change, is an
+   * error in its result. With `content_plan_id` it takes the items of a content plan that wait, up to 100 at a time:
+   * `has_more` tells if there are others. If the time of the call does not suffice, results have the error `timeout`:
+   * send these items again. After a call that has ended with `timeout`, read the items, as some may have been changed.
+   *
+   * Needs the scope `content:publish`.
+   */
+  bulk(body: T.ContentItemBulkCreate, options?: RequestOptions): Call<T.BulkAnswer> {
+    return this.#core.call('POST', '/v1/publishing/bulk', [], { body }, options);
   }
 
   /**

@@ -1600,6 +1600,52 @@ export interface BrandSettingsUpdateLogoPlaces {
   youtube?: LogoPlaceInput | null;
 }
 
+/** A type of the API. */
+export interface BulkAnswer {
+  /** Number of items that were not changed. Their results have an error. */
+  failed: number;
+  /** Whether more items of the content plan wait: send the call again, with a new Idempotency-Key. */
+  has_more: boolean;
+  /** Results of the items, in the order of the request, or of their creation for a content plan. */
+  results: BulkResult[];
+  /** Number of items that were changed. */
+  succeeded: number;
+}
+
+/** A type of the API. */
+export interface BulkItem {
+  /**
+   * Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it.
+   * Calls that name their accounts are refused instead.
+   */
+  omitted_accounts: OmittedAccount[];
+  /** Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time. */
+  publish_at: string | null;
+  /** Ids of the social accounts to publish to. */
+  social_account_ids: string[];
+  /** State of the item. */
+  state: ContentState;
+  /** Version of the item. */
+  version: number;
+  /**
+   * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
+   * if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
+   * publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
+   * omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+   */
+  waits_for: ContentWaitsFor;
+}
+
+/** A type of the API. */
+export interface BulkResult {
+  /** Id of the content item. */
+  content_item_id: string;
+  /** Why it was not changed: the error of the operation for one item. Null if it was changed. */
+  error: ErrorBody | null;
+  /** The item after its change. Null if it was not changed. */
+  item: BulkItem | null;
+}
+
 /** Values of an enumeration. */
 export type CalendarState = 'planned' | 'pending' | 'publishing' | 'published' | 'failed' | 'deleted' | (string & {});
 
@@ -1899,7 +1945,7 @@ export interface ContentApproval {
   by: string | null;
   /** Note of the decision. Null: none. */
   note: string | null;
-  /** State. none: its factory required no approval when it was created. */
+  /** State. none: its factory has not required an approval of it. */
   state: ContentApprovalState;
 }
 
@@ -2178,7 +2224,7 @@ export interface ContentItem {
   prompt_version: string;
   /** Its posts: one for each social account that it is, or was, to be published to. */
   publications: Publication[];
-  /** Time at which it is published. Null: not scheduled. */
+  /** Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time. */
   publish_at: string | null;
   /** Time at which it was first published. Null until then. */
   published_at: string | null;
@@ -2220,12 +2266,84 @@ export interface ContentItem {
   visuals: VideoVisuals | null;
   /** Id of the voice of its narration. Null without one, or where the model decides. */
   voice: string | null;
+  /**
+   * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
+   * if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
+   * publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
+   * omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+   */
+  waits_for: ContentWaitsFor;
 }
 
 /** A type of the API. */
 export interface ContentItemBatchCreate {
   /** Items to create: all or none. */
   items: ContentItemCreate[];
+}
+
+/** A type of the API. */
+export interface ContentItemBulkCreate {
+  /**
+   * What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+   * scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+   */
+  action: ContentItemBulkCreateAction;
+  /** Ids of the content items. Send them, items or content_plan_id. */
+  content_item_ids?: string[];
+  /**
+   * Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
+   * generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
+   */
+  content_plan_id?: string;
+  /** Content items with what differs for each. Send them, content_item_ids or content_plan_id. */
+  items?: ContentItemBulkItem[];
+  /**
+   * each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+   * first, and if one cannot be changed, the call is refused and none is. Default: each.
+   */
+  mode?: ContentItemBulkCreateMode;
+  /** Note of the approval. For approve only. */
+  note?: string;
+  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
+  options?: PlatformOptions;
+  /**
+   * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+   * that of the call for all items, or else the time that each has, such as that of its content plan.
+   */
+  publish_at?: string;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxPublishRehearsal;
+  /**
+   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+   * those of its factory, without those that cannot publish it.
+   */
+  social_account_ids?: string[];
+}
+
+/** Values of an enumeration. */
+export type ContentItemBulkCreateAction = 'approve' | 'schedule' | 'publish' | 'unschedule';
+
+/** Values of an enumeration. */
+export type ContentItemBulkCreateMode = 'all' | 'each';
+
+/** A type of the API. */
+export interface ContentItemBulkItem {
+  /** Id of the content item. */
+  content_item_id: string;
+  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
+  options?: PlatformOptions;
+  /**
+   * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+   * that of the call for all items, or else the time that each has, such as that of its content plan.
+   */
+  publish_at?: string;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxPublishRehearsal;
+  /**
+   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+   * those of its factory, without those that cannot publish it.
+   */
+  social_account_ids?: string[];
 }
 
 /** A type of the API. */
@@ -2414,6 +2532,19 @@ export type ContentItemFit = 'none' | 'pad' | 'crop' | (string & {});
 export type ContentItemFitInput = 'none' | 'pad' | 'crop';
 
 /** A type of the API. */
+export interface ContentItemOutlets {
+  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
+  options?: PlatformOptions;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxPublishRehearsal;
+  /**
+   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+   * those of its factory, without those that cannot publish it.
+   */
+  social_account_ids?: string[];
+}
+
+/** A type of the API. */
 export interface ContentItemProblem {
   /**
    * Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
@@ -2432,19 +2563,6 @@ export interface ContentItemProblem {
 
 /** Values of an enumeration. */
 export type ContentItemProblemCode = 'post' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'rule' | 'body' | (string & {});
-
-/** A type of the API. */
-export interface ContentItemPublish {
-  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
-  options?: PlatformOptions;
-  /** Simulated result. For test keys only. */
-  sandbox?: SandboxPublishRehearsal;
-  /**
-   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-   * those of its factory, without those that cannot publish it.
-   */
-  social_account_ids?: string[];
-}
 
 /** A type of the API. */
 export interface ContentItemRegenerate {
@@ -2505,7 +2623,7 @@ export interface ContentItemSceneCreate {
 
 /** A type of the API. */
 export interface ContentItemSchedule {
-  /** Options of the post, by platform. Absent: those of the earlier schedule. */
+  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
   options?: PlatformOptions;
   /**
    * Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
@@ -2516,8 +2634,8 @@ export interface ContentItemSchedule {
   /** Simulated result. For test keys only. */
   sandbox?: SandboxPublishRehearsal;
   /**
-   * Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory,
-   * without those that cannot publish it.
+   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+   * those of its factory, without those that cannot publish it.
    */
   social_account_ids?: string[];
 }
@@ -2900,6 +3018,9 @@ export interface ContentVariant {
   /** Title there. Null: the item's. */
   title: string | null;
 }
+
+/** Values of an enumeration. */
+export type ContentWaitsFor = 'none' | 'approval' | 'time' | 'slot' | 'account' | (string & {});
 
 /** Estimate of createAvatar. */
 export interface CreateAvatarEstimate {
@@ -8430,4 +8551,7 @@ export type YoutubeOptionsPrivacy = 'public' | 'unlisted' | 'private';
 
 /** Values of an enumeration. */
 export type ListAllPublicationsOrderBy = 'time' | 'impressions' | 'reach' | 'views' | 'watch_time_seconds' | 'likes' | 'comments' | 'shares' | 'saves' | 'clicks';
+
+/** Values of an enumeration. */
+export type ListContentItemsOrderBy = 'created_at' | 'publish_at';
 

@@ -78,6 +78,10 @@ func (w *World) Examples() map[string]Example {
 		}
 		return id, err
 	}
+	approved := func(ctx context.Context) (Object, error) {
+		id, err := generated(ctx)
+		return Object{"action": "approve", "mode": "all", "content_item_ids": []string{id}}, err
+	}
 	scheduled := func(ctx context.Context) (string, error) {
 		id, err := generated(ctx)
 		if err == nil {
@@ -213,6 +217,7 @@ func (w *World) Examples() map[string]Example {
 		"updateComment":         {ID: w.commented, Body: Object{"state": "hidden"}},
 		"deleteComment":         {ID: w.commented},
 		"approveContentItem":    {Undo: "deleteContentItem", ID: generated, Body: Object{"note": "Well done"}},
+		"bulkPublishing":        {Make: approved},
 		"requestChanges":        {Undo: "deleteContentItem", ID: generated, Body: Object{"note": "Name the price first."}},
 		"listReviewLinks":       {},
 		"createReviewLink": {Undo: "deleteReviewLink",

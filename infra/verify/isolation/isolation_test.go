@@ -62,7 +62,7 @@ var outcomes = map[string]outcome{
 
 	"createContentItem": missing, "createContentItems": missing, "createProduct": missing, "createPromotion": missing,
 	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "listSlots": missing,
-	"verifyProvenance":   missing,
+	"verifyProvenance": missing, "bulkPublishing": missing,
 	"validatePublishing": problem, "getCreatorInfo": missing, "getBestTimes": missing, "listAccountMetrics": missing,
 	// The list has the other profile alone.
 	"listProfiles": "its own profile",

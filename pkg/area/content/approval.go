@@ -45,21 +45,42 @@ func (s *Service) required(ctx context.Context, r *item.Record) (bool, error) {
 	return r.Blocked(factories[r.FactoryID].Approval), err
 }
 
+// orderPlanned notes that an item of a content plan is published at its planned time on the accounts of its factory, or
+// that the factory has none.
+func (s publisher) orderPlanned(ctx context.Context, r *item.Record) error {
+	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	if err != nil {
+		return err
+	}
+	if len(factories[r.FactoryID].SocialAccountIDs) == 0 {
+		r.Stays = item.WaitsForAccount
+		return nil
+	}
+	r.Ordered = &item.Ordered{}
+	return nil
+}
+
 // Decide notes that an item was approved, or that changes were requested, and returns the item. What waited for the
-// approval goes on, on behalf of by. Scheduled items whose changes were requested wait for the approval, if their
-// factory requires it.
+// approval goes on, on behalf of by; an item of a content plan whose time is ahead is scheduled for it. Scheduled items
+// whose changes were requested wait for the approval, if their factory requires it.
 func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note string,
 	by authority.Authority, match ...httpapi.IfMatch) (out item.Item, err error) {
 	r, it, err := s.find(ctx, itemID, match...)
 	if err != nil {
 		return out, err
 	}
-	now := s.now()
+	now, waited := s.now(), r.Undecided()
+	r.Stays = ""
 	if err := r.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
 		return out, err
 	}
 	if state == item.Approved {
-		err = r.PublishApproved(tx, now, it.Owner, by)
+		if waited && r.Planned(now) {
+			err = publisher{s}.orderPlanned(ctx, r)
+		}
+		if err == nil && r.Stays != item.WaitsForAccount {
+			err = r.PublishApproved(tx, now, it.Owner, by)
+		}
 	} else if r.State == item.Scheduled {
 		var required bool
 		if required, err = s.required(ctx, r); err == nil && required {

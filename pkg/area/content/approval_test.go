@@ -36,8 +36,9 @@ func TestSchedulingWaitsForTheApproval(t *testing.T) {
 		t.Fatalf("%+v", it.Approval)
 	}
 	w.work()
-	if got := w.get(it.ID); got.State != item.Generated || !got.PublishAt.Equal(at) {
-		t.Fatalf("without an approval it is %s for %v", got.State, got.PublishAt)
+	if got := w.get(it.ID); got.State != item.Generated || !got.PublishAt.Equal(at) ||
+		got.WaitsFor != item.WaitsForApproval {
+		t.Fatalf("without an approval it is %s for %v, and waits for %s", got.State, got.PublishAt, got.WaitsFor)
 	}
 	w.Call(http.MethodPost, path(it.ID, "publish"), nil).Refused(t, http.StatusConflict, errs.InvalidState, "")
 	var got item.Item
@@ -91,6 +92,77 @@ func TestAutomaticPublishingWaitsForTheApproval(t *testing.T) {
 	if got := w.get(it.ID); got.State != item.Published {
 		t.Errorf("it is %s", got.State)
 	}
+}
+
+// What an item waits for follows it from its creation to its publication, in answers, lists and events.
+func TestItemsSayWhatTheyWaitFor(t *testing.T) {
+	w := newWorld(t)
+	waits := func(when, itemID, want string) {
+		t.Helper()
+		var all []item.Item
+		w.Call(http.MethodGet, "/v1/content-items?limit=100", nil).Into(t, 200, &all)
+		listed := all[slices.IndexFunc(all, func(it item.Item) bool { return it.ID == itemID })].WaitsFor
+		if got := w.get(itemID); got.WaitsFor != want || listed != want {
+			t.Errorf("%s: it is %s and waits for %s, in the list %s, want %s", when, got.State, got.WaitsFor, listed, want)
+		}
+	}
+	at := w.clock.Now().Add(time.Hour)
+	it := w.create("caption", "Words")
+	waits("while it is made", it.ID, item.WaitsForSlot)
+	if w.do(it.ID); w.told(it.ID, event.ContentGenerated).WaitsFor != item.WaitsForSlot {
+		t.Error("the event says something else")
+	}
+	w.attach(w.connect("telegram"))
+	ordered := w.create("publish_at", at)
+	waits("ordered", ordered.ID, item.WaitsForTime)
+	if w.do(ordered.ID); w.told(ordered.ID, event.ContentGenerated).WaitsFor != item.WaitsForTime {
+		t.Error("the event says something else")
+	}
+	w.requireApproval()
+	var got item.Item
+	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": at}).Into(t, 200, &got)
+	if got.WaitsFor != item.WaitsForApproval || got.Approval.State != item.ApprovalPending {
+		t.Errorf("scheduled in a factory that requires approvals since: %s, %+v", got.WaitsFor, got.Approval)
+	}
+	w.Call(http.MethodPost, approve(it.ID), nil).Into(t, 200, &got)
+	waits("approved", it.ID, item.WaitsForTime)
+	w.work()
+	waits("scheduled", it.ID, item.WaitsForTime)
+	w.Call(http.MethodPost, path(it.ID, "schedule"), object{"publish_at": nil}).Into(t, 200, &got)
+	waits("unscheduled", it.ID, item.WaitsForSlot)
+	w.Call(http.MethodPost, path(it.ID, "publish"), nil).Into(t, 202, &got)
+	waits("under way", it.ID, item.WaitsForNothing)
+	w.work()
+	waits("published", it.ID, item.WaitsForNothing)
+}
+
+// An item that should go out, and whose factory has no account that takes it, says so.
+func TestAnItemWithoutAnAccountSaysSo(t *testing.T) {
+	w := newWorld(t)
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"auto_publish": true}).Into(t, 200, new(object))
+	it := w.generated("caption", "Words")
+	w.work()
+	if got := w.get(it.ID); got.WaitsFor != item.WaitsForAccount {
+		t.Errorf("it waits for %s", got.WaitsFor)
+	}
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"auto_publish": false}).Into(t, 200, new(object))
+	w.attach(w.connect("telegram"))
+	it = w.generated("caption", "Words")
+	w.work()
+	if got := w.get(it.ID); got.WaitsFor != item.WaitsForSlot {
+		t.Errorf("without automatic publishing it waits for %s", got.WaitsFor)
+	}
+}
+
+// told returns the item as the event of a type shows it.
+func (w *world) told(itemID string, of event.Type) (it item.Item) {
+	w.t.Helper()
+	var all []struct{ Data struct{ Object item.Item } }
+	w.Call(http.MethodGet, "/v1/events?type="+string(of)+"&object_id="+itemID, nil).Into(w.t, 200, &all)
+	if len(all) != 1 {
+		w.t.Fatalf("%d events", len(all))
+	}
+	return all[0].Data.Object
 }
 
 func TestOfTwoApprovalsOneIsMade(t *testing.T) {

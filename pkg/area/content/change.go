@@ -338,5 +338,5 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	for i := range r.Slides {
 		r.Slides[i].MediaID = nil
 	}
-	return r.Item, r.Notify(tx, it.Owner, event.ContentDeleted)
+	return r.Public(), r.Notify(tx, it.Owner, event.ContentDeleted)
 }

@@ -3,8 +3,6 @@ package content
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -206,55 +204,6 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 	return out, nil
 }
 
-// batchErrors collects why items of a batch cannot be accepted.
-type batchErrors struct {
-	first   *errs.Error
-	details []errs.Detail
-}
-
-// add notes the error of the i-th item. It returns err unchanged unless callers may see it.
-func (f *batchErrors) add(i int, err error) error {
-	var e *errs.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	at := fmt.Sprintf("/items/%d", i)
-	details := e.Details
-	if details == nil {
-		details = []errs.Detail{{Param: e.Param, Message: e.Message}}
-	}
-	for _, d := range details {
-		f.details = append(f.details, errs.Detail{Param: at + d.Param, Message: d.Message})
-	}
-	if f.first == nil {
-		f.first = e
-	}
-	return nil
-}
-
-// err returns the error of the whole batch, or nil if no item was refused.
-func (f *batchErrors) err() error {
-	if f.first == nil {
-		return nil
-	}
-	e := errs.InvalidFields(f.details...)
-	e.Code, e.Context = f.first.Code, f.first.Context
-	return e
-}
-
-// Rules refuses members that do not fit the kinds of the items.
-func (b *batchBody) Rules() error {
-	var bad batchErrors
-	for i := range b.Items {
-		if err := b.Items[i].Rules(); err != nil {
-			if err := bad.add(i, err); err != nil {
-				return err
-			}
-		}
-	}
-	return bad.err()
-}
-
 // checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
 func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
 	switch {
@@ -306,10 +255,11 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Texts: item.Texts{Hashtags: []string{}},
 			Content: item.Content{Prompt: b.Prompt, Scenes: []item.Scene{}},
-			Hooks:   []string{}, FromParts: []int{}, Slides: []item.Slide{},
-			SocialAccountIDs: []string{}, Publications: []item.Publication{}, OmittedAccounts: []item.OmittedAccount{},
-			Sources: []item.Quoted{},
-			State:   item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
+			Hooks:   []string{}, Retold: item.Retold{FromParts: []int{}}, Slides: []item.Slide{},
+			Outlook:      item.Outlook{SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}},
+			Publications: []item.Publication{},
+			Sources:      []item.Quoted{},
+			State:        item.Queued, Attempt: 1, Source: item.SourceGenerated, AIGenerated: true,
 			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: approvalOf(f),
 		},
 		Pipeline: item.Pipeline{Sandbox: b.Sandbox, Accepted: now},

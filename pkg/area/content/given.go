@@ -29,7 +29,7 @@ func (s *Service) Find(ctx context.Context, itemID string) (item.Item, error) {
 	if err != nil {
 		return item.Item{}, err
 	}
-	return r.Item, nil
+	return r.Public(), nil
 }
 
 // ChangeFrom is updateContentItem with a parsed JSON value as its body. Places in errors begin with the member body.

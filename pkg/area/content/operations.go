@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
@@ -29,6 +30,10 @@ type listInput struct {
 	httpapi.PageInput
 	httpapi.Period
 	profile.Filter
+	httpapi.Fields
+	// What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only
+	// items that are planned for a time, or were published; publish_from and publish_to select, not from and to.
+	OrderBy string `query:"order_by" enum:"created_at,publish_at" default:"created_at"`
 	// Only items of this factory.
 	FactoryID string `query:"factory_id"`
 	// Only items of these kinds, separated by commas.
@@ -57,7 +62,8 @@ func op(id, method, path string, scope auth.Scope, summary, description string) 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
 	list := op("listContentItems", http.MethodGet, "/v1/content-items", auth.ContentRead, "List the content items",
-		"Newest first.")
+		"Newest first. With `order_by=publish_at` it is a calendar: the latest time first, or with `order=asc` the "+
+			"earliest. `fields` leaves out all other members.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
@@ -66,6 +72,7 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Get a content item", "The URLs of its media are signed anew."), s.get)
 	s.registerChanges(r)
 	s.registerPublishing(r)
+	bulker{s}.register(r)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.Item], error) {
@@ -81,6 +88,10 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	if err != nil {
 		return httpapi.Page[item.Item]{}, err
 	}
+	members, err := in.Fields.Of(reflect.TypeFor[item.Item]())
+	if err != nil {
+		return httpapi.Page[item.Item]{}, err
+	}
 	if q.Ranges, err = in.planned(); err != nil {
 		return httpapi.Page[item.Item]{}, err
 	}
@@ -91,6 +102,11 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	slices.Sort(q.Contains[item.MetadataFilter]) // a cursor belongs to one order
 	if in.FactoryID != "" {
 		q.Index, q.Partition = store.ByParent, item.ParentPartition(auth.FromContext(ctx).Owner, in.FactoryID)
+	}
+	if in.OrderBy == item.PublishAtFilter {
+		if err := in.byPublication(ctx, &q); err != nil {
+			return httpapi.Page[item.Item]{}, err
+		}
 	}
 	var records []*item.Record
 	page, err := httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (item.Item, error) {
@@ -106,7 +122,23 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[item.It
 	if err != nil {
 		return page, err
 	}
+	page.Members = members
 	return page, s.foresee(ctx, records, page.Items)
+}
+
+// byPublication makes a query one of the calendar, by the time of publication.
+func (in *listInput) byPublication(ctx context.Context, q *store.Query) error {
+	if !in.From.IsZero() || !in.To.IsZero() {
+		return errs.Invalid("order_by", "cannot be publish_at together with from or to, which are times of creation. "+
+			"Send publish_from and publish_to")
+	}
+	q.Index, q.Partition = store.ByDue, item.CalendarPartition(auth.FromContext(ctx).Owner)
+	if in.FactoryID != "" {
+		q.Filters[item.FactoryFilter] = in.FactoryID
+	}
+	r := q.Ranges[item.PublishAtFilter]
+	q.From, q.To, q.Ranges = r.From, r.To, nil
+	return nil
 }
 
 // planned returns the range of the times of publication, or nil if the call names none.

@@ -21,27 +21,8 @@ import (
 // usualPublication is the usual duration of publishing.
 const usualPublication = 10 * time.Second
 
-type scheduleBody struct {
-	// Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
-	// factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is
-	// no longer scheduled.
-	PublishAt *publishTime `json:"publish_at,omitempty" nullable:"true" example:"2027-01-15T09:30:00Z"`
-	// Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory,
-	// without those that cannot publish it.
-	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
-	// Options of the post, by platform. Absent: those of the earlier schedule.
-	Options platformOptions `json:"options,omitempty"`
-	// Simulated result. For test keys only.
-	Sandbox *item.PublishRehearsal `json:"sandbox,omitempty"`
-}
-
-type scheduleInput struct {
-	ItemPath
-	httpapi.IfMatch
-	Body *scheduleBody
-}
-
-type publishBody struct {
+// Outlets are where and how an item is published.
+type Outlets struct {
 	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
 	// those of its factory, without those that cannot publish it.
 	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
@@ -51,10 +32,24 @@ type publishBody struct {
 	Sandbox *item.PublishRehearsal `json:"sandbox,omitempty"`
 }
 
+type scheduleBody struct {
+	// Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
+	// factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is
+	// no longer scheduled.
+	PublishAt *publishTime `json:"publish_at,omitempty" nullable:"true" example:"2027-01-15T09:30:00Z"`
+	Outlets
+}
+
+type scheduleInput struct {
+	ItemPath
+	httpapi.IfMatch
+	Body *scheduleBody
+}
+
 type publishInput struct {
 	ItemPath
 	httpapi.IfMatch
-	Body *publishBody
+	Body *Outlets
 }
 
 type publicationsInput struct {
@@ -108,17 +103,25 @@ func (s *Service) publications(ctx context.Context, in *publicationsInput) (http
 }
 
 func (s *Service) schedule(ctx context.Context, tx *store.Tx, in *scheduleInput) (out item.Item, err error) {
-	p, now := auth.FromContext(ctx), s.now()
 	var b scheduleBody
 	if in.Body != nil {
 		b = *in.Body
 	}
 	sent, named := httpapi.Patched(ctx)["publish_at"]
-	clear := named && !sent
+	return publisher{s}.schedule(ctx, tx, in.ID, in.IfMatch, b, named && !sent)
+}
+
+// publisher changes when and where one item is published.
+type publisher struct{ *Service }
+
+// schedule schedules an item, or clears its schedule.
+func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, match httpapi.IfMatch, b scheduleBody,
+	clear bool) (out item.Item, err error) {
+	p, now := auth.FromContext(ctx), s.now()
 	if err := b.check(p.Mode, now, clear); err != nil {
 		return out, err
 	}
-	w, err := s.publishRequest(ctx, in.ID, in.IfMatch, b.Accounts)
+	w, err := s.publishRequest(ctx, itemID, match, b.Accounts)
 	if err != nil {
 		return out, err
 	}
@@ -239,15 +242,21 @@ func checkPublishRehearsal(r *item.PublishRehearsal, mode tenant.Mode) error {
 }
 
 func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (out item.Item, err error) {
-	p, now := auth.FromContext(ctx), s.now()
-	var b publishBody
+	var b Outlets
 	if in.Body != nil {
 		b = *in.Body
 	}
+	return publisher{s}.publish(ctx, tx, in.ID, in.IfMatch, b)
+}
+
+// publish begins to publish an item now.
+func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, match httpapi.IfMatch,
+	b Outlets) (out item.Item, err error) {
+	p, now := auth.FromContext(ctx), s.now()
 	if err := checkPublishRehearsal(b.Sandbox, p.Mode); err != nil {
 		return out, err
 	}
-	w, err := s.publishRequest(ctx, in.ID, in.IfMatch, b.Accounts)
+	w, err := s.publishRequest(ctx, itemID, match, b.Accounts)
 	if err != nil {
 		return out, err
 	}

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -15,10 +16,12 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	planarea "github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -91,7 +94,7 @@ func (w *writer) Submit(ctx context.Context, req provider.Request) (provider.Sub
 // For implements generate.Providers.
 func (w *writer) For(string, tenant.Mode) (provider.Provider, error) { return w, nil }
 
-// unmeasured ends the daily measuring of accounts, whose credentials these tests lack.
+// unmeasured ends tasks at once, such as the daily measuring of accounts, whose credentials these tests lack.
 type unmeasured struct{}
 
 func (unmeasured) Step(context.Context, *task.Step) (task.Outcome, error) {
@@ -105,10 +108,11 @@ func newWorld(t *testing.T) *world {
 	signer := apitest.Signer(t, w.clock.Now)
 	offer := catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-west-2", nil)
 	factories := factory.NewService(w.db, w.clock.Now)
+	items := content.NewService(w.db, factories, signer, offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
 		w.clock.Now),
-		content.NewService(w.db, factories, signer, offer, w.clock.Now), account.NewService(w.db, w.clock.Now),
-		account.NewEvents(w.db, signer))
+		items, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
+		publishing.NewService(w.db, items, factories, signer, &apitest.Log{}, w.clock.Now, rand.Reader))
 	w.Kept()
 	w.writer = &writer{Provider: sandbox.New(w.clock.Now)}
 	w.engine = generatetest.New(t, w.db, w.clock, w.writer,
@@ -119,6 +123,7 @@ func newWorld(t *testing.T) *world {
 		w.engine.Handle(kind, h)
 	}
 	w.engine.Handle(social.Measure, unmeasured{})
+	w.engine.Handle(httpapi.ClaimKind, unmeasured{}) // no call dies here
 	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
 	return w
 }

@@ -125,7 +125,7 @@ func TestResumingWakesWhatIsHeld(t *testing.T) {
 	for _, in := range []time.Duration{-time.Hour, time.Hour} {
 		at := resource.Instant(now.Add(in))
 		r := &item.Record{Item: item.Item{Resource: resource.New(id.New(id.ContentItem, now), now, nil),
-			FactoryID: w.factory, Kind: item.Post, State: item.Scheduled, PublishAt: &at},
+			FactoryID: w.factory, Kind: item.Post, State: item.Scheduled, Outlook: item.Outlook{PublishAt: &at}},
 			Outlets: item.Outlets{Round: 1}}
 		ids[in] = r.ID
 		it, err := r.Entry(w.Principal.Owner)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/social"
@@ -127,5 +128,125 @@ func TestAutoPublishLeavesWhatItMayNotPublish(t *testing.T) {
 	// Of four items, that of 09:00 in Berlin is past.
 	if got := w.states(past.ID); got[item.Generated] != 1 {
 		t.Errorf("the items are %v", got)
+	}
+}
+
+// approve approves an item, and returns the answer.
+func (w *world) approve(it item.Item) (out item.Item) {
+	w.t.Helper()
+	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(w.t, http.StatusOK, &out)
+	return out
+}
+
+// settle takes steps until an item is scheduled, or ten steps have been taken.
+func (w *world) settle(it item.Item) (out item.Item) {
+	w.t.Helper()
+	for range 10 {
+		w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(w.t, http.StatusOK, &out)
+		if out.State != item.Generated || !w.engine.Step() {
+			break
+		}
+	}
+	return out
+}
+
+// An item of a plan that waits for its approval is scheduled for its time once it is approved, whatever auto_publish
+// is. What is only planned waits for a slot, and says so.
+func TestApprovedItemsOfAPlanAreScheduled(t *testing.T) {
+	w := newWorld(t)
+	w.change(object{"approval": "required"})
+	first := w.create("content_types", []string{"post"}, "days", 1)
+	w.until(plan.Completed)
+	all := w.items(first.ID)
+	for _, it := range all {
+		if it.State != item.Generated || it.WaitsFor != item.WaitsForApproval {
+			t.Fatalf("before: %s, waits for %s", it.State, it.WaitsFor)
+		}
+	}
+	if got := w.approve(all[0]); got.WaitsFor != item.WaitsForAccount {
+		t.Errorf("without an account it waits for %s", got.WaitsFor)
+	}
+	w.connect("vk")
+	if got := w.approve(all[1]); got.WaitsFor != item.WaitsForTime || got.State != item.Generated {
+		t.Errorf("approved, it is %s and waits for %s", got.State, got.WaitsFor)
+	}
+	got := w.settle(all[1])
+	if got.State != item.Scheduled || got.WaitsFor != item.WaitsForTime || len(got.Publications) != 1 ||
+		!got.PublishAt.Equal(all[1].PublishAt.Time) {
+		t.Errorf("afterwards it is %s for %v, waits for %s, with %d publications", got.State, got.PublishAt,
+			got.WaitsFor, len(got.Publications))
+	}
+	w.change(object{"approval": "none"})
+	second := w.create("content_types", []string{"post"}, "days", 1, "starts_on", "2026-06-20")
+	w.until(plan.Completed)
+	planned := w.items(second.ID)[0]
+	if planned.WaitsFor != item.WaitsForSlot || planned.PublishAt == nil {
+		t.Fatalf("what is planned waits for %s", planned.WaitsFor)
+	}
+	w.approve(planned)
+	if got := w.settle(planned); got.State != item.Generated || got.WaitsFor != item.WaitsForSlot {
+		t.Errorf("an approval that nothing waited for: it is %s and waits for %s", got.State, got.WaitsFor)
+	}
+}
+
+// An item of a plan that is approved after its time stays where it is.
+func TestALateApprovalSchedulesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.connect("vk")
+	w.change(object{"approval": "required"})
+	p := w.create("content_types", []string{"post"}, "days", 1)
+	w.until(plan.Completed)
+	it := w.items(p.ID)[0]
+	w.clock.Add(it.PublishAt.Sub(w.clock.Now()) + time.Minute)
+	if got := w.approve(it); got.WaitsFor != item.WaitsForSlot {
+		t.Errorf("it waits for %s", got.WaitsFor)
+	}
+	if got := w.settle(it); got.State != item.Generated {
+		t.Errorf("it is %s", got.State)
+	}
+}
+
+// bulk changes the publication of the items of a plan.
+func (w *world) bulk(body object) (out content.BulkAnswer) {
+	w.t.Helper()
+	w.Call(http.MethodPost, "/v1/publishing/bulk", body).Into(w.t, http.StatusOK, &out)
+	return out
+}
+
+// One call approves the items of a plan that wait, another one takes them out of the schedule, and a third one
+// schedules those that are planned for a time ahead.
+func TestAPlanIsApprovedAndScheduledAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.connect("vk")
+	w.change(object{"approval": "required"})
+	p := w.create("content_types", []string{"post"}, "days", 3)
+	w.until(plan.Completed)
+	other := w.create("content_types", []string{"post"}, "days", 1, "starts_on", "2026-07-01")
+	w.until(plan.Completed)
+	all := w.items(p.ID)
+	w.Call(http.MethodPost, "/v1/approvals/"+all[0].ID+"/request-changes", object{"note": "Shorter"}).
+		Into(t, http.StatusOK, new(object))
+	a := w.bulk(object{"action": "approve", "content_plan_id": p.ID})
+	if a.Succeeded != 5 || a.Failed != 0 || a.More || a.Results[0].ID != all[1].ID {
+		t.Fatalf("%+v", a)
+	}
+	for range 50 {
+		if w.states(p.ID)[item.Scheduled] == 5 || !w.engine.Step() {
+			break
+		}
+	}
+	if got := w.states(p.ID); got[item.Scheduled] != 5 || got[item.Generated] != 1 {
+		t.Fatalf("%v", got)
+	}
+	if a = w.bulk(object{"action": "approve", "content_plan_id": p.ID}); len(a.Results) != 0 {
+		t.Errorf("again: %+v", a)
+	}
+	if a = w.bulk(object{"action": "unschedule", "content_plan_id": p.ID}); a.Succeeded != 5 {
+		t.Errorf("unscheduled: %+v", a)
+	}
+	w.change(object{"approval": "none"})
+	a = w.bulk(object{"action": "schedule", "content_plan_id": other.ID})
+	if got := w.states(other.ID); a.Succeeded != 2 || got[item.Scheduled] != 2 {
+		t.Errorf("scheduled: %+v, %v", a, got)
 	}
 }

@@ -94,10 +94,13 @@ type changesBody struct {
 func (s *Service) registerApprovals(r *httpapi.Router) {
 	approve := op("approveContentItem", http.MethodPost, "/v1/approvals/{content_item_id}/approve", auth.ContentPublish,
 		"Approve a content item",
-		"Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a "+
-			"`publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed "+
-			"or regenerated later, it waits for an approval again. Of several decisions at once, one is made; the "+
-			"others are refused and say by whom it was.")
+		"Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item that "+
+			"was scheduled, or created with a `publish_at`, is scheduled for it. An item of a content plan whose time "+
+			"is ahead is scheduled for it, on the accounts of its factory. Another one is published if its factory "+
+			"has `auto_publish`. `waits_for` says what is left: `time` if it is published by itself, `slot` if you "+
+			"have to schedule it, and `account` if no account can take it. If the item is changed or regenerated "+
+			"later, it waits for an approval again. Of several decisions at once, one is made; the others are refused "+
+			"and say by whom it was.")
 	approve.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, approve, func(ctx context.Context, tx *store.Tx, in *decideInput) (item.Item, error) {
 		note := ""

@@ -30,6 +30,7 @@ var enumNames = map[string]string{
 	"BalanceEntry.kind":            "BalanceEntryKind",
 	"BalanceEntry.state":           "ReserveState",
 	"ContentApproval.state":        "ContentApprovalState",
+	"ContentItem.waits_for":        "ContentWaitsFor",
 	"ContentFailure.code":          "ContentFailureCode",
 	"ContentFailure.stage":         "FailureStage",
 	"GenerationFailure.code":       "FailureCode",

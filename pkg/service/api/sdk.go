@@ -42,6 +42,7 @@ var methods = map[string]struct{ resource, method string }{
 	"attachSocialAccount":   {"socialAccounts", "attach"},
 	"detachSocialAccount":   {"socialAccounts", "detach"},
 	"validatePublishing":    {"publishing", "validate"},
+	"bulkPublishing":        {"publishing", "bulk"},
 	"getCreatorInfo":        {"publishing", "getCreatorInfo"},
 	"listAllPublications":   {"publications", "list"},
 	"getPublication":        {"publications", "get"},

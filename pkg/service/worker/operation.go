@@ -25,7 +25,9 @@ import (
 func settling(e Env) Handlers {
 	r := httpapi.NewRouter(e.DB, nil, e.Now)
 	r.SealWith(e.Seal)
-	architect.Mount(r, e.Env) // the only area whose operations have external effects
+	// The operations whose effect is more than one transaction.
+	architect.Mount(r, e.Env)
+	content.Mount(r, e.Env)
 	handlers := Handlers{httpapi.ClaimKind: httpapi.Claims{Router: r}}
 	automations, integrations := automation.New(e.Env), crm.Worker{DB: e.DB, Now: e.Now}
 	maps.Copy(handlers, automations.Handlers(fetch.ParseFeed))

@@ -246,10 +246,13 @@ class ApprovalsResource:
     ) -> types.ContentItem:
         """Approve a content item.
 
-        Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item with a
-        `publish_at` is scheduled, and one whose factory has `auto_publish` is published. If the item is changed or
-        regenerated later, it waits for an approval again. Of several decisions at once, one is made; the others are
-        refused and say by whom it was.
+        Approves a generated item, and sends the event `content.approved`. What waited for it goes on: an item that
+        was scheduled, or created with a `publish_at`, is scheduled for it. An item of a content plan whose time is
+        ahead is scheduled for it, on the accounts of its factory. Another one is published if its factory has
+        `auto_publish`. `waits_for` says what is left: `time` if it is published by itself, `slot` if you have to
+        schedule it, and `account` if no account can take it. If the item is changed or regenerated later, it waits
+        for an approval again. Of several decisions at once, one is made; the others are refused and say by whom it
+        was.
 
         Needs the scope `content:publish`.
         """
@@ -594,7 +597,8 @@ class ContentResource:
     ) -> Pages[types.ContentItem]:
         """List the content items.
 
-        Newest first.
+        Newest first. With `order_by=publish_at` it is a calendar: the latest time first, or with `order=asc` the
+        earliest. `fields` leaves out all other members.
 
         Needs the scope `content:read`.
         """
@@ -722,7 +726,7 @@ class ContentResource:
         return self._client.pages("/v1/content-items/{content_item_id}/publications", (content_item_id, ), params, options)
 
     def publish(
-        self, content_item_id: str, body: types.ContentItemPublish | None = None, **options: Unpack[RequestOptions]
+        self, content_item_id: str, body: types.ContentItemOutlets | None = None, **options: Unpack[RequestOptions]
     ) -> types.ContentItem:
         """Publish a content item.
 
@@ -1651,6 +1655,27 @@ class PublishingResource:
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
+
+    def bulk(
+        self, body: types.ContentItemBulkCreate, **options: Unpack[RequestOptions]
+    ) -> types.BulkAnswer:
+        """Publish many items.
+
+        Approves, schedules, publishes or unschedules up to 100 content items, by the rules and with the events of
+        the operations for one item. It counts as one call. `mode: each` changes what can be changed, and each result
+        has the item or its error, with status 200. `mode: all` checks all items first: if one is refused, none is
+        changed, `code` is that of the first and `details` lists all. What only turns out afterwards, such as a
+        concurrent change, is an error in its result. With `content_plan_id` it takes the items of a content plan
+        that wait, up to 100 at a time: `has_more` tells if there are others. If the time of the call does not
+        suffice, results have the error `timeout`: send these items again. After a call that has ended with
+        `timeout`, read the items, as some may have been changed.
+
+        Needs the scope `content:publish`.
+        """
+        data = self._client.call(
+            "POST", "/v1/publishing/bulk", (), None, body, options
+        )
+        return cast("types.BulkAnswer", data)
 
     def get_creator_info(
         self, params: types.GetCreatorInfoParams | None = None, **options: Unpack[RequestOptions]

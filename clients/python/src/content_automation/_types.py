@@ -1601,6 +1601,56 @@ class BrandSettingsUpdateLogoPlaces(TypedDict):
     """Place of the logo in media for YouTube."""
 
 
+
+class BulkAnswer(TypedDict):
+    """A type of the API."""
+
+    failed: int
+    """Number of items that were not changed. Their results have an error."""
+    has_more: bool
+    """Whether more items of the content plan wait: send the call again, with a new Idempotency-Key."""
+    results: List["BulkResult"]
+    """Results of the items, in the order of the request, or of their creation for a content plan."""
+    succeeded: int
+    """Number of items that were changed."""
+
+
+
+class BulkItem(TypedDict):
+    """A type of the API."""
+
+    omitted_accounts: List["OmittedAccount"]
+    """Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it.
+    Calls that name their accounts are refused instead.
+    """
+    publish_at: Optional[str]
+    """Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time."""
+    social_account_ids: List[str]
+    """Ids of the social accounts to publish to."""
+    state: "ContentState"
+    """State of the item."""
+    version: int
+    """Version of the item."""
+    waits_for: "ContentWaitsFor"
+    """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
+    if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
+    publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
+    omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+    """
+
+
+
+class BulkResult(TypedDict):
+    """A type of the API."""
+
+    content_item_id: str
+    """Id of the content item."""
+    error: Optional["ErrorBody"]
+    """Why it was not changed: the error of the operation for one item. Null if it was changed."""
+    item: Optional["BulkItem"]
+    """The item after its change. Null if it was not changed."""
+
+
 CalendarState = Union[Literal["planned", "pending", "publishing", "published", "failed", "deleted"], str]
 
 CalendarStateInput = Literal["planned", "pending", "publishing", "published", "failed", "deleted"]
@@ -1921,7 +1971,7 @@ class ContentApproval(TypedDict):
     note: Optional[str]
     """Note of the decision. Null: none."""
     state: "ContentApprovalState"
-    """State. none: its factory required no approval when it was created."""
+    """State. none: its factory has not required an approval of it."""
 
 
 ContentApprovalState = Union[Literal["none", "pending", "approved", "changes_requested"], str]
@@ -2207,7 +2257,7 @@ class ContentItem(TypedDict):
     publications: List["Publication"]
     """Its posts: one for each social account that it is, or was, to be published to."""
     publish_at: Optional[str]
-    """Time at which it is published. Null: not scheduled."""
+    """Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time."""
     published_at: Optional[str]
     """Time at which it was first published. Null until then."""
     quality: str
@@ -2246,6 +2296,12 @@ class ContentItem(TypedDict):
     """What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds."""
     voice: Optional[str]
     """Id of the voice of its narration. Null without one, or where the model decides."""
+    waits_for: "ContentWaitsFor"
+    """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
+    if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
+    publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
+    omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+    """
 
 
 
@@ -2254,6 +2310,66 @@ class ContentItemBatchCreate(TypedDict):
 
     items: List["ContentItemCreate"]
     """Items to create: all or none."""
+
+
+
+class ContentItemBulkCreate(TypedDict):
+    """A type of the API."""
+
+    action: "ContentItemBulkCreateAction"
+    """What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
+    scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
+    """
+    content_item_ids: NotRequired[List[str]]
+    """Ids of the content items. Send them, items or content_plan_id."""
+    content_plan_id: NotRequired[str]
+    """Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
+    generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
+    """
+    items: NotRequired[List["ContentItemBulkItem"]]
+    """Content items with what differs for each. Send them, content_item_ids or content_plan_id."""
+    mode: NotRequired["ContentItemBulkCreateMode"]
+    """each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
+    first, and if one cannot be changed, the call is refused and none is. Default: each.
+    """
+    note: NotRequired[str]
+    """Note of the approval. For approve only."""
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
+    publish_at: NotRequired[str]
+    """Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+    that of the call for all items, or else the time that each has, such as that of its content plan.
+    """
+    sandbox: NotRequired["SandboxPublishRehearsal"]
+    """Simulated result. For test keys only."""
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+    those of its factory, without those that cannot publish it.
+    """
+
+
+ContentItemBulkCreateAction = Literal["approve", "schedule", "publish", "unschedule"]
+
+ContentItemBulkCreateMode = Literal["all", "each"]
+
+
+class ContentItemBulkItem(TypedDict):
+    """A type of the API."""
+
+    content_item_id: str
+    """Id of the content item."""
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
+    publish_at: NotRequired[str]
+    """Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
+    that of the call for all items, or else the time that each has, such as that of its content plan.
+    """
+    sandbox: NotRequired["SandboxPublishRehearsal"]
+    """Simulated result. For test keys only."""
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+    those of its factory, without those that cannot publish it.
+    """
 
 
 
@@ -2423,6 +2539,20 @@ ContentItemFit = Union[Literal["none", "pad", "crop"], str]
 ContentItemFitInput = Literal["none", "pad", "crop"]
 
 
+class ContentItemOutlets(TypedDict):
+    """A type of the API."""
+
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
+    sandbox: NotRequired["SandboxPublishRehearsal"]
+    """Simulated result. For test keys only."""
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+    those of its factory, without those that cannot publish it.
+    """
+
+
+
 class ContentItemProblem(TypedDict):
     """A type of the API."""
 
@@ -2442,20 +2572,6 @@ class ContentItemProblem(TypedDict):
 
 
 ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "rule", "body"], str]
-
-
-class ContentItemPublish(TypedDict):
-    """A type of the API."""
-
-    options: NotRequired["PlatformOptions"]
-    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
-    sandbox: NotRequired["SandboxPublishRehearsal"]
-    """Simulated result. For test keys only."""
-    social_account_ids: NotRequired[List[str]]
-    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-    those of its factory, without those that cannot publish it.
-    """
-
 
 
 class ContentItemRegenerate(TypedDict):
@@ -2519,7 +2635,7 @@ class ContentItemSchedule(TypedDict):
     """A type of the API."""
 
     options: NotRequired["PlatformOptions"]
-    """Options of the post, by platform. Absent: those of the earlier schedule."""
+    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
     publish_at: NotRequired[Optional[str]]
     """Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
     factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is
@@ -2528,8 +2644,8 @@ class ContentItemSchedule(TypedDict):
     sandbox: NotRequired["SandboxPublishRehearsal"]
     """Simulated result. For test keys only."""
     social_account_ids: NotRequired[List[str]]
-    """Ids of the social accounts to publish to. Absent: those that it is scheduled to, or else those of its factory,
-    without those that cannot publish it.
+    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+    those of its factory, without those that cannot publish it.
     """
 
 
@@ -2936,6 +3052,8 @@ class ContentVariant(TypedDict):
     title: Optional[str]
     """Title there. Null: the item's."""
 
+
+ContentWaitsFor = Union[Literal["none", "approval", "time", "slot", "account"], str]
 
 
 class CreateAvatarEstimate(TypedDict):
@@ -8498,6 +8616,8 @@ YoutubeOptionsPrivacy = Literal["public", "unlisted", "private"]
 
 ListAllPublicationsOrderBy = Literal["time", "impressions", "reach", "views", "watch_time_seconds", "likes", "comments", "shares", "saves", "clicks"]
 
+ListContentItemsOrderBy = Literal["created_at", "publish_at"]
+
 
 ListAuditEntriesParams = TypedDict(
     "ListAuditEntriesParams",
@@ -8702,6 +8822,8 @@ ListContentItemsParams = TypedDict(
         "from": Union[str, datetime],
         "to": Union[str, datetime],
         "profile_id": str,
+        "fields": List[str],
+        "order_by": "ListContentItemsOrderBy",
         "factory_id": str,
         "kind": List["ContentKindInput"],
         "state": List["ContentStateInput"],

@@ -204,7 +204,7 @@ const ApprovalRequired = "required"
 
 // Approval is whether the item may be published.
 type Approval struct {
-	// State. none: its factory required no approval when it was created.
+	// State. none: its factory has not required an approval of it.
 	State string `json:"state" enum:"none,pending,approved,changes_requested" example:"approved"`
 	// Note of the decision. Null: none.
 	Note *string `json:"note"`
@@ -213,6 +213,15 @@ type Approval struct {
 	// Time of the decision. Null until decided.
 	At *resource.Time `json:"at"`
 }
+
+// What an item waits for before it is published.
+const (
+	WaitsForNothing  = "none"
+	WaitsForApproval = "approval"
+	WaitsForTime     = "time"
+	WaitsForSlot     = "slot"
+	WaitsForAccount  = "account"
+)
 
 // Quoted is a source that the texts of an item quote.
 type Quoted struct {
@@ -234,6 +243,33 @@ type Declared struct {
 	// Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your
 	// own media.
 	Labelled bool `json:"labelled"`
+}
+
+// Outlook is when and where an item is to be published.
+type Outlook struct {
+	// Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time.
+	PublishAt *resource.Time `json:"publish_at"`
+	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
+	// if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
+	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
+	// omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
+	WaitsFor string `json:"waits_for" enum:"none,approval,time,slot,account" example:"time"`
+	// Ids of the social accounts to publish to.
+	SocialAccountIDs []string `json:"social_account_ids" nullable:"false"`
+	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it.
+	// Calls that name their accounts are refused instead.
+	OmittedAccounts []OmittedAccount `json:"omitted_accounts" nullable:"false"`
+}
+
+// Retold is what an item retells of another one.
+type Retold struct {
+	// Id of the content item that it retells. Null for others.
+	FromContentItemID *string `json:"from_content_item_id"`
+	// Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you
+	// named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
+	FromParts []int `json:"from_parts" nullable:"false" example:"[2,5,6]"`
+	// Version of the prompt with which a text model chose from_parts. Empty if none chose them.
+	PartsVersion string `json:"from_parts_prompt_version" example:"excerpt.1"`
 }
 
 // Item is a content item as callers see it.
@@ -280,24 +316,12 @@ type Item struct {
 	ProductID *string `json:"product_id"`
 	// Id of its promotion.
 	PromotionID *string `json:"promotion_id"`
-	// Id of the content item that it retells. Null for others.
-	FromContentItemID *string `json:"from_content_item_id"`
-	// Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you
-	// named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
-	FromParts []int `json:"from_parts" nullable:"false" example:"[2,5,6]"`
-	// Version of the prompt with which a text model chose from_parts. Empty if none chose them.
-	PartsVersion string `json:"from_parts_prompt_version" example:"excerpt.1"`
+	Retold
 	// Id of its content plan.
 	ContentPlanID *string `json:"content_plan_id"`
-	// Time at which it is published. Null: not scheduled.
-	PublishAt *resource.Time `json:"publish_at"`
-	// Ids of the social accounts to publish to.
-	SocialAccountIDs []string `json:"social_account_ids" nullable:"false"`
+	Outlook
 	// Articles of the factory's sources that its texts quote. Empty until generated, and without sources.
 	Sources []Quoted `json:"sources" nullable:"false"`
-	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it.
-	// Calls that name their accounts are refused instead.
-	OmittedAccounts []OmittedAccount `json:"omitted_accounts" nullable:"false"`
 	// Its posts: one for each social account that it is, or was, to be published to.
 	Publications []Publication `json:"publications" nullable:"false"`
 	// State of the item.

@@ -39,6 +39,7 @@ func (r *Record) PublishPlanned(tx *store.Tx, now time.Time, o tenant.Owner, onc
 }
 
 func (r *Record) startAutoPublish(tx *store.Tx, now time.Time, o tenant.Owner, taskID string) error {
+	r.Stays = ""
 	return task.Create(tx, now, task.Task{Message: task.Message{
 		ID: taskID, Kind: AutoPublish, Queue: topology.Publish, Subject: r.ID, Owner: o,
 	}}, struct{}{})
@@ -46,9 +47,6 @@ func (r *Record) startAutoPublish(tx *store.Tx, now time.Time, o tenant.Owner, t
 
 // PublishFor makes the caller the authority of the item's publication.
 func (o *Outlets) PublishFor(p *auth.Principal) { o.Authority = authority.Of(p, auth.ContentPublish) }
-
-// withheld reports whether the item is not published by itself, because who requested it may not publish.
-func (o *Outlets) withheld() bool { return !o.Authority.Had(auth.ContentPublish) }
 
 // GoesOut reports whether the item is to be published without a further call.
 func (r *Record) GoesOut() bool {

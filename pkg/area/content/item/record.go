@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/craft/source"
@@ -99,6 +100,8 @@ type Outlets struct {
 	// time.
 	Slots  []Slot   `json:"slots_taken,omitempty"`
 	Wanted []string `json:"-"`
+	// Stays is what it lacks if it was to be published by itself and is not: one of the values of waits_for.
+	Stays string `json:"stays,omitempty"`
 	// Automatic reports whether its factory published automatically when the item was accepted.
 	Automatic bool `json:"automatic,omitempty"`
 	// Authority is on whose behalf the item is published: who has last requested its content, its schedule or its
@@ -137,7 +140,8 @@ func ParentPartition(o tenant.Owner, factoryID string) string {
 
 // Filters returns the values by which lists filter the item.
 func (r *Record) Filters() map[string]string {
-	f := map[string]string{"kind": string(r.Kind), "state": string(r.State), ApprovalFilter: r.Approval.State}
+	f := map[string]string{"kind": string(r.Kind), "state": string(r.State), ApprovalFilter: r.Approval.State,
+		FactoryFilter: r.FactoryID}
 	if r.ContentPlanID != nil {
 		f["plan"] = *r.ContentPlanID
 	}
@@ -154,9 +158,10 @@ func (r *Record) Filters() map[string]string {
 	return f
 }
 
-// The filters of the approval, of the time of publication and of the metadata.
+// The filters of the approval, of the factory, of the time of publication and of the metadata.
 const (
 	ApprovalFilter  = "approval"
+	FactoryFilter   = "factory"
 	PublishAtFilter = "publish_at"
 	MetadataFilter  = "metadata"
 )
@@ -208,7 +213,7 @@ func (r *Record) PlannedAt() (at time.Time) {
 
 // View returns the item as its GET shows it, with signed media.
 func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
-	v := r.Item
+	v := r.Public()
 	v.Previews = []Preview{}
 	if r.Runs() {
 		v.ReservedCredits, v.CancelCost = r.Credits, new(int64)
@@ -217,6 +222,55 @@ func (r *Record) View(ctx context.Context, signer *media.Signer) (Item, error) {
 	v.Media, err = signer.Views(ctx, r.shown())
 	return v, err
 }
+
+// Public returns the item with the members that follow from its record.
+func (r *Record) Public() Item {
+	v := r.Item
+	v.WaitsFor = r.waitsFor()
+	return v
+}
+
+// waitsFor returns what the item waits for before it is published, besides its generation.
+func (r *Record) waitsFor() string {
+	switch {
+	case r.State == Scheduled:
+		return WaitsForTime
+	case !r.Runs() && r.State != Generated:
+		return WaitsForNothing
+	case r.Undecided():
+		return WaitsForApproval
+	case r.Stays != "":
+		return r.Stays
+	case r.Ordered != nil || r.Automatic && !r.withheld():
+		return WaitsForTime
+	}
+	return WaitsForSlot
+}
+
+// Undecided reports whether the item waits for a decision.
+func (r *Record) Undecided() bool {
+	return r.Approval.State == ApprovalPending || r.Approval.State == ChangesRequested
+}
+
+// Lack notes what the item waits for, one of the values of waits_for. It reports whether that is news.
+func (r *Record) Lack(what string) bool {
+	before := r.waitsFor()
+	if what != WaitsForApproval {
+		r.Stays = what
+	} else if r.Approval.State == ApprovalNone {
+		r.Approval.State = ApprovalPending
+	}
+	return r.waitsFor() != before
+}
+
+// Planned reports whether the item has a time of its content plan that is ahead, and is not scheduled for it.
+func (r *Record) Planned(now time.Time) bool {
+	return r.ContentPlanID != nil && r.State == Generated && r.Ordered == nil && r.PublishAt != nil &&
+		r.PublishAt.After(now)
+}
+
+// withheld reports whether the item is not published by itself, because who requested it may not publish.
+func (o *Outlets) withheld() bool { return !o.Authority.Had(auth.ContentPublish) }
 
 // Decode reads the record of an item of the table.
 func Decode(it *store.Item) (*Record, error) {
@@ -270,7 +324,7 @@ func (r *Record) shown() []media.File { return slices.Concat(r.Files, r.Kept) }
 // Notify adds an event of the item to the transaction. It shows the item as it is
 // after the transaction.
 func (r *Record) Notify(tx *store.Tx, o tenant.Owner, t event.Type) error {
-	shown := r.Item
+	shown := r.Public()
 	shown.Media, shown.Previews = []media.View{}, []Preview{}
 	e, err := event.New(r.UpdatedAt.Time, o, t, shown, r.shown())
 	if err == nil {

@@ -31,11 +31,11 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if r == nil || r.State != item.Generated || r.ContentPlanID != nil && r.PublishAt == nil {
 		return o, nil // an item of a plan that has no time any more was unscheduled
 	}
-	targets, omitted, err := w.wanted(ctx, s.Owner, r)
+	targets, omitted, lacks, err := w.wanted(ctx, s.Owner, r)
 	if err != nil {
 		return o, task.Again(err)
 	}
-	if len(targets)+len(omitted) == 0 {
+	if news := lacks != "" && r.Lack(lacks); !news && len(targets)+len(omitted) == 0 {
 		return o, nil
 	}
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
@@ -44,8 +44,11 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 			return err
 		}
 		now := w.Now()
-		r.OmittedAccounts = append([]item.OmittedAccount{}, omitted...)
+		if lacks == "" || lacks == item.WaitsForAccount {
+			r.OmittedAccounts = append([]item.OmittedAccount{}, omitted...)
+		}
 		if len(targets) == 0 {
+			r.Lack(lacks)
 			r.Touch(now)
 			return write(tx, it, r)
 		}
@@ -84,12 +87,12 @@ func Omit(a *social.Record, limits platform.Capabilities, kind item.Kind) *item.
 }
 
 // wanted returns the accounts to which an item is published without a further call, and those that are left out. If
-// its creation named none, they are those of its factory.
+// its creation named none, they are those of its factory. If there are none, lacks is what the item waits for.
 func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (targets []Target,
-	omitted []item.OmittedAccount, err error) {
+	omitted []item.OmittedAccount, lacks string, err error) {
 	items, err := w.DB.GetAll(ctx, factoryrecord.Key(r.FactoryID))
 	if err != nil || !factoryrecord.Usable(items[0], o) {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	var factory struct {
 		AutoPublish bool     `json:"auto_publish"`
@@ -97,14 +100,14 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 		Accounts    []string `json:"social_account_ids"`
 	}
 	if err := items[0].Decode(&factory); err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	if r.Blocked(factory.Approval) {
-		return nil, nil, nil // its approval starts another such task
+		return nil, nil, item.WaitsForApproval, nil // its approval starts another such task
 	}
 	legal, err := profile.LegalOf(ctx, w.DB, items[0])
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	item.Obey(r, legal)
 	ids := factory.Accounts
@@ -114,14 +117,14 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 			ids = r.SocialAccountIDs
 		}
 	case paused || !factory.AutoPublish:
-		return nil, nil, nil
+		return nil, nil, item.WaitsForSlot, nil
 	}
 	if len(ids) == 0 {
-		return nil, nil, nil
+		return nil, nil, item.WaitsForAccount, nil
 	}
 	accounts, err := w.accounts(ctx, o, ids)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	for _, id := range ids {
 		acct, found := accounts[id]
@@ -149,5 +152,8 @@ func (w automatic) wanted(ctx context.Context, o tenant.Owner, r *item.Record) (
 		}
 		targets = append(targets, t)
 	}
-	return targets, omitted, nil
+	if len(targets) == 0 {
+		lacks = item.WaitsForAccount
+	}
+	return targets, omitted, lacks, nil
 }

@@ -75,7 +75,7 @@ func Schedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targe
 	}
 	p.replace(targets, at)
 	keepSlots(tx, now, o, r, slotsOf(targets, at))
-	r.Ordered = nil
+	r.Ordered, r.Stays = nil, ""
 	return p.timer(at)
 }
 
@@ -104,7 +104,7 @@ func (p planner) timer(at time.Time) error {
 // published. The caller writes the item.
 func Clear(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
 	keepSlots(tx, now, o, r, nil)
-	r.PublishAt, r.Ordered = nil, nil
+	r.PublishAt, r.Ordered, r.Stays = nil, nil, item.WaitsForSlot
 	return unplan(planner{tx, now, o, r})
 }
 
@@ -131,6 +131,8 @@ func Postpone(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error
 // Await notes when and where an item that waits for its approval is published after it.
 func Await(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, targets []Target, at time.Time) {
 	keepSlots(tx, now, o, r, slotsOf(targets, at))
+	r.Stays = ""
+	r.Lack(item.WaitsForApproval)
 	due := resource.Instant(at)
 	r.PublishAt, r.Ordered = &due, &item.Ordered{Options: map[string]*item.PublishOptions{}}
 	for _, t := range targets {
