@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -117,8 +116,11 @@ func (c *calling) waitCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		raw, err := client.Wait(cmd.Context(), path, c.ends.member, c.ends.done, c.ends.failed,
-			contentautomation.Until(c.until...))
+		done := c.ends.done
+		if len(c.until) > 0 {
+			done = c.until
+		}
+		raw, err := client.Wait(cmd.Context(), path, c.ends.member, done, c.ends.failed)
 		if err != nil {
 			return failure{err, c.json}
 		}
@@ -315,7 +317,8 @@ func newClient(w machine, key, base string) (*contentautomation.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return contentautomation.New(base, key, contentautomation.WithUserAgent("content-automation-cli"),
+	return contentautomation.New(contentautomation.WithBaseURL(base), contentautomation.WithAPIKey(key),
+		contentautomation.WithUserAgent("content-automation-cli"),
 		contentautomation.WithClock(w.now, w.wait))
 }
 
@@ -371,28 +374,3 @@ func show(v any) string {
 		return ""
 	}
 }
-
-// statusOf returns the exit status of an error, by its type.
-func statusOf(err error) int {
-	var api *contentautomation.Error
-	var failed *contentautomation.FailedError
-	switch {
-	case errors.As(err, &failed):
-		return 9
-	case contentautomation.IsTimeout(err):
-		return 1
-	case !errors.As(err, &api):
-		return 1
-	}
-	status, known := map[contentautomation.ErrorType]int{"authentication_error": 3, "permission_error": 3,
-		"invalid_request_error": 4, "conflict_error": 5, "rate_limit_error": 6, "payment_error": 7, "api_error": 8}[api.Type]
-	if !known {
-		return 1
-	}
-	return status
-}
-
-// statuses describes the exit statuses.
-const statuses = "The exit status is 0 after success and Ctrl-C, 1 after a failure without an answer, 2 if the command line " +
-	"is wrong, 3 if the key may not, 4 if the request is refused, 5 after a conflict, 6 over a limit, 7 if the balance " +
-	"does not suffice, 8 after a failure of the service, and 9 if the work has failed."

@@ -47,7 +47,7 @@ func TestTheCommandRunsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	statuses := map[string]int{"authentication": 3, "permission": 3, "invalid_request": 4, "conflict": 5,
+	statuses := map[string]int{"authentication": 3, "permission": 3, "invalid_request": 4, "not_found": 4, "conflict": 5,
 		"rate_limit": 6, "payment": 7, "server": 8, "failed": 9, "api": 1, "answer": 1, "connection": 1, "config": 2}
 	n := 0
 	for _, s := range all {
@@ -124,8 +124,8 @@ func arguments(c faults.Call) []string {
 	if c.IdempotencyKey != "" {
 		args = append(args, "--idempotency-key", c.IdempotencyKey)
 	}
-	if c.IfMatch != "" {
-		args = append(args, "--if-match", c.IfMatch)
+	if c.IfMatch != nil {
+		args = append(args, "--if-match", fmt.Sprint(c.IfMatch))
 	}
 	if len(c.Until) > 0 {
 		args = append(args, "--until", strings.Join(c.Until, ","))

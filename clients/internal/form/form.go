@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,58 @@ type Form struct {
 	Types []*Type
 	// Scopes, Codes and Events are the values of their enumerations.
 	Scopes, Codes, Events []string
+}
+
+// Type returns the type of a name, or nil.
+func (f *Form) Type(name string) *Type {
+	for _, t := range f.Types {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// States returns the states that the work which an operation reads may have.
+func (f *Form) States(o Operation) []string {
+	for _, m := range f.Type(o.Result.Name).Members {
+		if m.Name == o.Wait.Member {
+			return f.Type(m.Type.Name).Values
+		}
+	}
+	return nil
+}
+
+// Shared returns the members that all variants of a union have alike, but for its tag.
+func (f *Form) Shared(union *Type) []Member {
+	var all []Member
+	for _, m := range f.Type(union.Variants[0].Type).Members {
+		alike := m.Name != union.Tag
+		for _, v := range union.Variants {
+			alike = alike && slices.ContainsFunc(f.Type(v.Type).Members, func(o Member) bool {
+				return o.Name == m.Name && o.Required == m.Required && reflect.DeepEqual(o.Type, m.Type)
+			})
+		}
+		if alike {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Special returns the names of the members that differ between the variants of a union, but for its tag.
+func (f *Form) Special(union *Type) (names []string) {
+	shared := f.Shared(union)
+	for _, v := range union.Variants {
+		for _, m := range f.Type(v.Type).Members {
+			if m.Name != union.Tag && !slices.Contains(names, m.Name) &&
+				!slices.ContainsFunc(shared, func(o Member) bool { return o.Name == m.Name }) {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Resource is a group of operations.
