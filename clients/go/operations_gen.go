@@ -65,6 +65,11 @@ type Client struct {
 	Webhooks *WebhooksService
 }
 
+// WorkState is a state that work may be waited for in.
+type WorkState interface {
+	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | TrainingState
+}
+
 func (c *Client) bind() {
 	c.Account = &AccountService{&c.transport}
 	c.Analytics = &AnalyticsService{&c.transport}
@@ -1001,7 +1006,7 @@ func (s *ContentService) Get(ctx context.Context, contentItemID string, options 
 	return result, nil
 }
 
-// WaitFor calls Get until the work has ended. Failed work is a *FailedError.
+// WaitFor calls Get until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *ContentService) WaitFor(ctx context.Context, contentItemID string, options ...RequestOption) (*ContentItem, error) {
 	pContentItemID, err := segment("content_item_id", contentItemID)
 	if err != nil {
@@ -1398,7 +1403,7 @@ func (s *FactoriesService) GetContentPlan(ctx context.Context, factoryID string,
 	return result, nil
 }
 
-// WaitForContentPlan calls GetContentPlan until the work has ended. Failed work is a *FailedError.
+// WaitForContentPlan calls GetContentPlan until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *FactoriesService) WaitForContentPlan(ctx context.Context, factoryID string, options ...RequestOption) (*ContentPlan, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
@@ -1473,7 +1478,7 @@ func (s *FactoriesService) GetDiagnosis(ctx context.Context, factoryID string, o
 	return result, nil
 }
 
-// WaitForDiagnosis calls GetDiagnosis until the work has ended. Failed work is a *FailedError.
+// WaitForDiagnosis calls GetDiagnosis until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *FactoriesService) WaitForDiagnosis(ctx context.Context, factoryID string, options ...RequestOption) (*Diagnosis, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
@@ -1557,7 +1562,7 @@ func (s *FactoriesService) GetTraining(ctx context.Context, factoryID string, op
 	return result, nil
 }
 
-// WaitForTraining calls GetTraining until the work has ended. Failed work is a *FailedError.
+// WaitForTraining calls GetTraining until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *FactoriesService) WaitForTraining(ctx context.Context, factoryID string, options ...RequestOption) (*Training, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
@@ -1784,7 +1789,7 @@ func (s *MediaService) Get(ctx context.Context, mediaID string, options ...Reque
 	return result, nil
 }
 
-// WaitFor calls Get until the work has ended. Failed work is a *FailedError.
+// WaitFor calls Get until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *MediaService) WaitFor(ctx context.Context, mediaID string, options ...RequestOption) (*OwnMedia, error) {
 	pMediaID, err := segment("media_id", mediaID)
 	if err != nil {
@@ -2752,7 +2757,7 @@ func (s *StudioService) GetGeneration(ctx context.Context, generationID string, 
 	return result, nil
 }
 
-// WaitForGeneration calls GetGeneration until the work has ended. Failed work is a *FailedError.
+// WaitForGeneration calls GetGeneration until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *StudioService) WaitForGeneration(ctx context.Context, generationID string, options ...RequestOption) (*Generation, error) {
 	pGenerationID, err := segment("generation_id", generationID)
 	if err != nil {

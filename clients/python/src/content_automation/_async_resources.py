@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, cast
+from typing import TYPE_CHECKING, List, Literal, cast
 
 from typing_extensions import Unpack
 
@@ -651,7 +651,7 @@ class AsyncContentResource:
         return cast("types.ContentItem", data)
 
     async def wait_for(
-        self, content_item_id: str, **options: Unpack[WaitOptions]
+        self, content_item_id: str, **options: Unpack[WaitOptions[Literal["queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled"]]]
     ) -> types.ContentItem:
         """Calls get until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("generated", "scheduled", "published"), ("failed", "canceled"))
@@ -929,7 +929,7 @@ class AsyncFactoriesResource:
         return cast("types.ContentPlan", data)
 
     async def wait_for_content_plan(
-        self, factory_id: str, **options: Unpack[WaitOptions]
+        self, factory_id: str, **options: Unpack[WaitOptions[Literal["queued", "planning", "generating", "completed", "failed", "canceled"]]]
     ) -> types.ContentPlan:
         """Calls get_content_plan until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("completed",), ("failed", "canceled"))
@@ -990,7 +990,7 @@ class AsyncFactoriesResource:
         return cast("types.Diagnosis", data)
 
     async def wait_for_diagnosis(
-        self, factory_id: str, **options: Unpack[WaitOptions]
+        self, factory_id: str, **options: Unpack[WaitOptions[Literal["queued", "running", "completed", "failed"]]]
     ) -> types.Diagnosis:
         """Calls get_diagnosis until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("completed",), ("failed",))
@@ -1039,7 +1039,7 @@ class AsyncFactoriesResource:
         return cast("types.Training", data)
 
     async def wait_for_training(
-        self, factory_id: str, **options: Unpack[WaitOptions]
+        self, factory_id: str, **options: Unpack[WaitOptions[Literal["queued", "running", "completed", "failed", "canceled"]]]
     ) -> types.Training:
         """Calls get_training until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("completed",), ("failed", "canceled"))
@@ -1220,7 +1220,7 @@ class AsyncMediaResource:
         return cast("types.OwnMedia", data)
 
     async def wait_for(
-        self, media_id: str, **options: Unpack[WaitOptions]
+        self, media_id: str, **options: Unpack[WaitOptions[Literal["pending", "ready", "rejected"]]]
     ) -> types.OwnMedia:
         """Calls get until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("ready",), ("rejected",))
@@ -1958,7 +1958,7 @@ class AsyncStudioResource:
         return cast("types.Generation", data)
 
     async def wait_for_generation(
-        self, generation_id: str, **options: Unpack[WaitOptions]
+        self, generation_id: str, **options: Unpack[WaitOptions[Literal["queued", "generating", "generated", "failed", "canceled"]]]
     ) -> types.Generation:
         """Calls get_generation until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("generated",), ("failed", "canceled"))
