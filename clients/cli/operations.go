@@ -10,12 +10,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	contentautomation "github.com/content-automation/api/clients/go"
-	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 // group has the operations of a resource.
@@ -32,16 +32,21 @@ type operation struct {
 	query, body             []parameter
 	takesBody, bodyOptional bool
 	match, paged            bool
-	ends                    *ends
+	// ends says when the work has ended that the operation reads, and begins that which it begins.
+	ends, begins *ends
 }
 
 // parameter is a flag for a parameter of the query or a member of the body.
-type parameter struct{ name, kind, doc string }
+type parameter struct {
+	name, kind, doc string
+	required        bool
+	values          []string
+}
 
-// ends says when the work that an operation reads has ended.
+// ends says when work has ended, which is read at a path.
 type ends struct {
-	name, member string
-	done, failed []string
+	name, path, member string
+	done, failed       []string
 }
 
 // calling has the flags of a call.
@@ -49,50 +54,47 @@ type calling struct {
 	machine
 	operation
 	key, base, raw, idempotency, match string
-	json, all                          bool
+	json, all, wait                    bool
 	until                              []string
+	atMost                             time.Duration
 }
 
 // operationCommands returns a command for each resource, with one for each operation.
 func operationCommands(w machine) (all []*cobra.Command) {
 	for _, g := range groups {
-		parent := &cobra.Command{Use: g.name, Short: g.doc, GroupID: "operations", Args: noOther, RunE: showHelp}
+		parent := &cobra.Command{Use: g.name, Short: g.doc, GroupID: "operations"}
 		for _, o := range g.operations {
 			parent.AddCommand((&calling{machine: w, operation: o}).command())
 			if o.ends != nil {
 				parent.AddCommand((&calling{machine: w, operation: o}).waitCommand())
 			}
 		}
+		switch g.name {
+		case "media":
+			parent.AddCommand(uploadCommand(w), downloadCommand(w, "MEDIA_ID", "a file that you have brought in", mediaFiles))
+		case "content":
+			parent.AddCommand(downloadCommand(w, "CONTENT_ITEM_ID", "the files of a content item", contentFiles))
+		}
 		all = append(all, parent)
 	}
 	return all
 }
 
-// noOther returns an error for the name of an unknown command of a group. Without a name the group shows its help.
-func noOther(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var known []string
-	for _, sub := range cmd.Commands() {
-		known = append(known, sub.Name())
-	}
-	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), nearest.NearestHint(args[0], known))
-}
-
-func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
 func (c *calling) command() *cobra.Command {
 	cmd := c.bare(c.name, c.summary, c.doc+"\n\nIt calls "+c.method+" "+c.path+".")
 	f := cmd.Flags()
 	for _, p := range c.query {
-		addFlag(f, p)
+		addFlag(cmd, p)
 	}
 	if c.takesBody {
 		f.StringVar(&c.raw, "body", "", "body as JSON, @FILE, or - for the standard input; flags of members add to it")
 		for _, p := range c.body {
-			addFlag(f, p)
+			addFlag(cmd, p)
 		}
+	}
+	if c.begins != nil {
+		f.BoolVar(&c.wait, "wait", false, "wait until the work has ended, and print its result; failed work is the exit status 9")
+		f.DurationVar(&c.atMost, "wait-at-most", defaultWait, "with --wait: the time after which waiting ends")
 	}
 	if c.paged {
 		f.BoolVar(&c.all, "all", false, "read all pages")
@@ -104,28 +106,6 @@ func (c *calling) command() *cobra.Command {
 		f.StringVar(&c.match, "if-match", "", "change only this version of the resource")
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }
-	return cmd
-}
-
-func (c *calling) waitCommand() *cobra.Command {
-	cmd := c.bare(c.ends.name, "Wait until the work has ended", "Wait until the work has ended. It has succeeded in the states "+
-		strings.Join(c.ends.done, ", ")+", and failed in the states "+strings.Join(c.ends.failed, ", ")+".")
-	cmd.Flags().StringSliceVar(&c.until, "until", nil, "states to wait for instead")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		client, path, err := c.prepare(args)
-		if err != nil {
-			return err
-		}
-		done := c.ends.done
-		if len(c.until) > 0 {
-			done = c.until
-		}
-		raw, err := client.Wait(cmd.Context(), path, c.ends.member, done, c.ends.failed)
-		if err != nil {
-			return failure{err, c.json}
-		}
-		return c.print(raw)
-	}
 	return cmd
 }
 
@@ -142,22 +122,45 @@ func (c *calling) bare(name, short, long string) *cobra.Command {
 }
 
 // addFlag adds the flag of a parameter.
-func addFlag(f *pflag.FlagSet, p parameter) {
-	name := strings.ReplaceAll(p.name, "_", "-")
+func addFlag(cmd *cobra.Command, p parameter) {
+	f, name, doc := cmd.Flags(), strings.ReplaceAll(p.name, "_", "-"), p.doc
+	if p.required {
+		doc = "(required) " + doc
+	}
+	if len(p.values) > 0 {
+		doc += " (" + strings.Join(p.values, ", ") + ")"
+	}
 	switch p.kind {
 	case "integer":
-		f.Int64(name, 0, p.doc)
+		f.Int64(name, 0, doc)
 	case "number":
-		f.Float64(name, 0, p.doc)
+		f.Float64(name, 0, doc)
 	case "boolean":
-		f.Bool(name, false, p.doc)
+		f.Bool(name, false, doc)
 	case "list":
-		f.StringSlice(name, nil, p.doc)
+		f.StringSlice(name, nil, doc)
 	case "pairs":
-		f.StringToString(name, nil, p.doc)
+		f.StringToString(name, nil, doc)
 	default:
-		f.String(name, "", p.doc)
+		f.String(name, "", doc)
 	}
+	if len(p.values) > 0 {
+		if err := cmd.RegisterFlagCompletionFunc(name, p.complete); err != nil {
+			panic(err) // The flag is there.
+		}
+	}
+}
+
+// complete returns what may be typed next. A list has several values, which are separated by commas.
+func (p parameter) complete(_ *cobra.Command, _ []string, typed string) (found []string, _ cobra.ShellCompDirective) {
+	before := ""
+	if p.kind == "list" {
+		before = typed[:strings.LastIndex(typed, ",")+1]
+	}
+	for _, value := range p.values {
+		found = append(found, before+value)
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 // given returns the values of the flags that were set, by the names of their parameters.
@@ -228,6 +231,9 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 				_ = c.printAll(all)
 			}
 			return failure{err, c.json}
+		}
+		if c.wait {
+			return c.waitFor(cmd.Context(), client, args, raw)
 		}
 		var page struct {
 			Data []json.RawMessage `json:"data"`

@@ -268,7 +268,7 @@ func Read(data []byte) (*Form, error) {
 		slices.SortFunc(group.Operations, func(a, b Operation) int {
 			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(rank(a.Method), rank(b.Method)))
 		})
-		group.Doc = cmp.Or(group.Doc, group.Operations[0].Summary)
+		group.Doc = cmp.Or(group.Doc, docs[group.Name], group.Operations[0].Summary)
 		f.Resources = append(f.Resources, *group)
 	}
 	slices.SortFunc(f.Resources, func(a, b Resource) int { return cmp.Compare(a.Name, b.Name) })
@@ -285,6 +285,14 @@ func Read(data []byte) (*Form, error) {
 		return nil, fmt.Errorf("form: %w", r.err)
 	}
 	return f, nil
+}
+
+// docs describe the resources that have no tag of their own.
+var docs = map[string]string{
+	"approvals":    "Approve content items, or ask for changes",
+	"publications": "List, read, change and take down publications",
+	"reviewLinks":  "List, create and delete links by which people without an account review content",
+	"sandbox":      "Empty the sandbox, or move its clock",
 }
 
 // rank orders methods as a resource lives: it is read and created, changed, and deleted.

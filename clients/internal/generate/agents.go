@@ -51,8 +51,9 @@ var agents = map[string]struct {
 	}, func(o form.Operation) string { return "client." + form.Snake(o.Resource) + "." + form.Snake(o.Name) }},
 	"cli": {guidance{
 		Title: "Command line client of the Content-Automation API", Language: "sh",
-		Start:   "cli factories list --json",
-		Waiting: "Commands that begin with `wait-for` wait until it has ended; failed work is the exit status 9.",
+		Start: "cli factories list --json",
+		Waiting: "`--wait` waits until it has ended, as commands that begin with `wait-for` do; failed work is the exit " +
+			"status 9.",
 		Repeating: "Calls are repeated with the same idempotency key. To repeat one after a crash, give your own by " +
 			"`--idempotency-key`.",
 		Paging:    "A list prints its first page; `--all` reads all pages.",
