@@ -21,7 +21,7 @@ type Client struct {
 	Analytics *AnalyticsService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
-	// Approve a content item.
+	// Approve content items, or ask for changes.
 	Approvals *ApprovalsService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
 	Architect *ArchitectService
@@ -49,11 +49,11 @@ type Client struct {
 	Profiles *ProfilesService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// List all publications.
+	// List, read, change and take down publications.
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
-	// List the review links.
+	// List, create and delete links by which people without an account review content.
 	ReviewLinks *ReviewLinksService
 	// Empty the sandbox, or move its clock.
 	Sandbox *SandboxService
@@ -423,7 +423,7 @@ func (s *APIKeysService) Rotate(ctx context.Context, aPIKeyID string, body *APIK
 	return result, nil
 }
 
-// ApprovalsService: Approve a content item.
+// ApprovalsService: Approve content items, or ask for changes.
 type ApprovalsService struct{ t *transport }
 
 // Approve: Approve a content item.
@@ -2222,7 +2222,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// PublicationsService: List all publications.
+// PublicationsService: List, read, change and take down publications.
 type PublicationsService struct{ t *transport }
 
 // ListAllPublicationsParams are the parameters of PublicationsService.List.
@@ -2411,7 +2411,7 @@ func (s *PublishingService) Validate(ctx context.Context, body PublishingValidat
 	return result, nil
 }
 
-// ReviewLinksService: List the review links.
+// ReviewLinksService: List, create and delete links by which people without an account review content.
 type ReviewLinksService struct{ t *transport }
 
 // ListReviewLinksParams are the parameters of ReviewLinksService.List.

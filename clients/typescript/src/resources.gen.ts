@@ -302,7 +302,7 @@ export class ApiKeysResource {
   }
 }
 
-/** Approve a content item. */
+/** Approve content items, or ask for changes. */
 export class ApprovalsResource {
   readonly #core: Core;
 
@@ -1788,7 +1788,7 @@ export interface ListAllPublicationsParams {
   order?: T.ListOrder | undefined;
 }
 
-/** List all publications. */
+/** List, read, change and take down publications. */
 export class PublicationsResource {
   readonly #core: Core;
 
@@ -1938,7 +1938,7 @@ export interface ListReviewLinksParams {
   order?: T.ListOrder | undefined;
 }
 
-/** List the review links. */
+/** List, create and delete links by which people without an account review content. */
 export class ReviewLinksResource {
   readonly #core: Core;
 
@@ -2515,7 +2515,7 @@ export class Client {
   readonly analytics: AnalyticsResource;
   /** Keys, their scopes, addresses, expiry and rotation. */
   readonly apiKeys: ApiKeysResource;
-  /** Approve a content item. */
+  /** Approve content items, or ask for changes. */
   readonly approvals: ApprovalsResource;
   /** Chats with an assistant that makes drafts of factories, content plans and content items. */
   readonly architect: ArchitectResource;
@@ -2543,11 +2543,11 @@ export class Client {
   readonly profiles: ProfilesResource;
   /** Lower prices of products for a time. */
   readonly promotions: PromotionsResource;
-  /** List all publications. */
+  /** List, read, change and take down publications. */
   readonly publications: PublicationsResource;
   /** Checks, approvals, review links, slots and published posts. */
   readonly publishing: PublishingResource;
-  /** List the review links. */
+  /** List, create and delete links by which people without an account review content. */
   readonly reviewLinks: ReviewLinksResource;
   /** Empty the sandbox, or move its clock. */
   readonly sandbox: SandboxResource;

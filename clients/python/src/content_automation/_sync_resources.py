@@ -236,7 +236,7 @@ class ApiKeysResource:
 
 
 class ApprovalsResource:
-    """Approve a content item."""
+    """Approve content items, or ask for changes."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1565,7 +1565,7 @@ class PromotionsResource:
 
 
 class PublicationsResource:
-    """List all publications."""
+    """List, read, change and take down publications."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
@@ -1698,7 +1698,7 @@ class PublishingResource:
 
 
 class ReviewLinksResource:
-    """List the review links."""
+    """List, create and delete links by which people without an account review content."""
 
     def __init__(self, client: ContentAutomation) -> None:
         self._client = client
