@@ -114,8 +114,8 @@ func receive(ctx context.Context, client *sdk.Client, profile string) (<-chan *s
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		}
 	}))
-	webhook, err := client.Webhooks.Create(ctx, sdk.WebhookCreate{URL: sdk.Ptr(server.URL + "/hooks"), ProfileID: &profile,
-		EventTypes: []sdk.EventPatternInput{sdk.EventPatternContentPublished}})
+	webhook, err := client.Webhooks.Create(ctx, sdk.WebhookCreate{URL: sdk.Ptr(server.URL + "/hooks"),
+		ProfileID: &profile, EventTypes: []sdk.EventPatternInput{sdk.EventPatternContentPublished}})
 	if err != nil {
 		return nil, "", err
 	}
