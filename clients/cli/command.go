@@ -70,8 +70,48 @@ func root(w machine) *cobra.Command {
 	cmd.AddCommand(listenCommand(w), triggerCommand(w), logsCommand(w), manCommand(), mcpCommand(w), loginCommand(w),
 		logoutCommand(w))
 	cmd.AddCommand(operationCommands(w)...)
+	cmd.InitDefaultCompletionCmd()
+	cmd.SetHelpCommand(&cobra.Command{Use: "help [command]", Short: "Help about any command", RunE: showHelpOf})
+	refuseOthers(cmd)
 	return cmd
 }
+
+// showHelpOf shows the help of the command that the arguments name.
+func showHelpOf(cmd *cobra.Command, args []string) error {
+	named, rest, err := cmd.Root().Find(args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return noOther(named, rest)
+	}
+	named.InitDefaultHelpFlag()
+	return named.Help()
+}
+
+// refuseOthers lets all groups of commands refuse the name of an unknown command, and show their help without a name.
+func refuseOthers(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		refuseOthers(sub)
+		if sub.HasSubCommands() {
+			sub.Args, sub.RunE = noOther, showHelp
+		}
+	}
+}
+
+// noOther returns an error for the name of an unknown command of a group. Without a name the group shows its help.
+func noOther(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var known []string
+	for _, sub := range cmd.Commands() {
+		known = append(known, sub.Name())
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), nearest.NearestHint(args[0], known))
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // target has the flags for the receiver of events.
 type target struct{ address, secret string }

@@ -43,8 +43,8 @@ func listenCommand(w machine) *cobra.Command {
 			"Requests are signed as Standard Webhooks 1.0 defines, like those of webhooks. An event that is not " +
 			"answered with 2xx within 15 seconds is sent up to four times. Ctrl-C ends the command.",
 		Example: "  export BASE_URL=http://127.0.0.1:8080 SVC_API_KEY=svc_test_…\n" +
-			"  go run ./clients/cli listen --forward-to http://localhost:3000/hooks\n" +
-			"  go run ./clients/cli listen --forward-to http://localhost:3000/hooks --events " +
+			"  " + w.called() + " listen --forward-to http://localhost:3000/hooks\n" +
+			"  " + w.called() + " listen --forward-to http://localhost:3000/hooks --events " +
 			"'content.*,studio.generated' --since 15m",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd.Context()) },

@@ -234,18 +234,20 @@ func (w machine) redeem(ctx context.Context, base, code, verifier string) (c cre
 		Key         string `json:"access_token"`
 		ID          string `json:"key_id"`
 		Mode        string `json:"mode"`
-		Seconds     int    `json:"expires_in"`
 		Description string `json:"error_description"`
+		// ExpiresAt is the time on the page. A time that is counted from now would be of another day at times.
+		ExpiresAt time.Time `json:"expires_at"`
 	}
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxTokenAnswer)).Decode(&answer)
 	switch {
 	case resp.StatusCode != http.StatusOK && answer.Description != "":
 		return c, fmt.Errorf("fetch the key: %s", answer.Description)
-	case resp.StatusCode != http.StatusOK || err != nil || !strings.HasPrefix(answer.Key, "svc_") || answer.ID == "":
+	case resp.StatusCode != http.StatusOK || err != nil || !strings.HasPrefix(answer.Key, "svc_") || answer.ID == "" ||
+		answer.ExpiresAt.IsZero():
 		return c, fmt.Errorf("fetch the key: %s answers %d without a key", base, resp.StatusCode)
 	}
 	return credentials{BaseURL: base, APIKey: answer.Key, KeyID: answer.ID, Mode: answer.Mode,
-		ExpiresAt: w.now().Add(time.Duration(answer.Seconds) * time.Second).UTC().Truncate(time.Second)}, nil
+		ExpiresAt: answer.ExpiresAt.UTC()}, nil
 }
 
 // logout revokes the key of the login, and removes it. The key stays if the service does not answer, so that a repeat

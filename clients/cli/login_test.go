@@ -41,7 +41,7 @@ type console struct {
 func newConsole(t *testing.T) *console {
 	c := &console{t: t, folder: t.TempDir(), env: map[string]string{}, status: http.StatusOK, now: noon,
 		answer: `{"access_token":"` + newKey +
-			`","token_type":"Bearer","expires_in":7776000,"key_id":"key_1","mode":"test"}`}
+			`","token_type":"Bearer","expires_in":7775999,"expires_at":"2026-07-30T00:00:00Z","key_id":"key_1","mode":"test"}`}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.key = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 		switch {

@@ -48,23 +48,36 @@ type failure struct {
 
 // write writes the error with all its details, to the output for errors.
 func (f failure) write(w machine) {
-	var api *contentautomation.Error
-	if !errors.As(f.error, &api) {
-		fmt.Fprintf(w.notes, "%s: %v\n", w.called(), f.error)
-		return
-	}
 	if f.json {
 		out := json.NewEncoder(w.notes)
 		out.SetEscapeHTML(false)
-		_ = out.Encode(map[string]any{"request_id": api.RequestID, "error": map[string]any{"status": api.Status,
-			"code": api.Code, "type": api.Type, "message": api.Message, "param": api.Param, "details": api.Details,
-			"context": api.Context, "doc_url": api.DocURL}}) // nothing can be done about a closed output
+		_ = out.Encode(f.document()) // nothing can be done about a closed output
 		return
 	}
 	fmt.Fprintf(w.notes, "%s: %v\n", w.called(), f.error)
+	var api *contentautomation.Error
+	if !errors.As(f.error, &api) {
+		return
+	}
 	for _, d := range api.Details {
 		fmt.Fprintf(w.notes, "  %s: %s\n", d.Param, d.Message)
 	}
+}
+
+// document returns the error as it is written as JSON.
+func (f failure) document() map[string]any {
+	var api *contentautomation.Error
+	var failed *contentautomation.FailedError
+	switch {
+	case errors.As(f.error, &api):
+		return map[string]any{"request_id": api.RequestID, "error": map[string]any{"status": api.Status,
+			"code": api.Code, "type": api.Type, "message": api.Message, "param": api.Param, "details": api.Details,
+			"context": api.Context, "doc_url": api.DocURL}}
+	case errors.As(f.error, &failed):
+		return map[string]any{"error": map[string]any{"message": failed.Error(), "state": failed.State,
+			"failure": failed.Failure}, "data": failed.Resource}
+	}
+	return map[string]any{"error": map[string]any{"message": f.Error()}}
 }
 
 // Unwrap returns the cause.

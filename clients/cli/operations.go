@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,12 +10,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	contentautomation "github.com/content-automation/api/clients/go"
-	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
 // group has the operations of a resource.
@@ -33,16 +32,21 @@ type operation struct {
 	query, body             []parameter
 	takesBody, bodyOptional bool
 	match, paged            bool
-	ends                    *ends
+	// ends says when the work has ended that the operation reads, and begins that which it begins.
+	ends, begins *ends
 }
 
 // parameter is a flag for a parameter of the query or a member of the body.
-type parameter struct{ name, kind, doc string }
+type parameter struct {
+	name, kind, doc string
+	required        bool
+	values          []string
+}
 
-// ends says when the work that an operation reads has ended.
+// ends says when work has ended, which is read at a path.
 type ends struct {
-	name, member string
-	done, failed []string
+	name, path, member string
+	done, failed       []string
 }
 
 // calling has the flags of a call.
@@ -50,50 +54,47 @@ type calling struct {
 	machine
 	operation
 	key, base, raw, idempotency, match string
-	json, all                          bool
+	json, all, wait                    bool
 	until                              []string
+	atMost                             time.Duration
 }
 
 // operationCommands returns a command for each resource, with one for each operation.
 func operationCommands(w machine) (all []*cobra.Command) {
 	for _, g := range groups {
-		parent := &cobra.Command{Use: g.name, Short: g.doc, GroupID: "operations", Args: noOther, RunE: showHelp}
+		parent := &cobra.Command{Use: g.name, Short: g.doc, GroupID: "operations"}
 		for _, o := range g.operations {
 			parent.AddCommand((&calling{machine: w, operation: o}).command())
 			if o.ends != nil {
 				parent.AddCommand((&calling{machine: w, operation: o}).waitCommand())
 			}
 		}
+		switch g.name {
+		case "media":
+			parent.AddCommand(uploadCommand(w), downloadCommand(w, "MEDIA_ID", "a file that you have brought in", mediaFiles))
+		case "content":
+			parent.AddCommand(downloadCommand(w, "CONTENT_ITEM_ID", "the files of a content item", contentFiles))
+		}
 		all = append(all, parent)
 	}
 	return all
 }
 
-// noOther returns an error for the name of an unknown command of a group. Without a name the group shows its help.
-func noOther(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var known []string
-	for _, sub := range cmd.Commands() {
-		known = append(known, sub.Name())
-	}
-	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), nearest.NearestHint(args[0], known))
-}
-
-func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-
 func (c *calling) command() *cobra.Command {
 	cmd := c.bare(c.name, c.summary, c.doc+"\n\nIt calls "+c.method+" "+c.path+".")
 	f := cmd.Flags()
 	for _, p := range c.query {
-		addFlag(f, p)
+		addFlag(cmd, p)
 	}
 	if c.takesBody {
 		f.StringVar(&c.raw, "body", "", "body as JSON, @FILE, or - for the standard input; flags of members add to it")
 		for _, p := range c.body {
-			addFlag(f, p)
+			addFlag(cmd, p)
 		}
+	}
+	if c.begins != nil {
+		f.BoolVar(&c.wait, "wait", false, "wait until the work has ended, and print its result; failed work is the exit status 9")
+		f.DurationVar(&c.atMost, "wait-at-most", defaultWait, "with --wait: the time after which waiting ends")
 	}
 	if c.paged {
 		f.BoolVar(&c.all, "all", false, "read all pages")
@@ -105,25 +106,6 @@ func (c *calling) command() *cobra.Command {
 		f.StringVar(&c.match, "if-match", "", "change only this version of the resource")
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) }
-	return cmd
-}
-
-func (c *calling) waitCommand() *cobra.Command {
-	cmd := c.bare(c.ends.name, "Wait until the work has ended", "Wait until the work has ended. It has succeeded in the states "+
-		strings.Join(c.ends.done, ", ")+", and failed in the states "+strings.Join(c.ends.failed, ", ")+".")
-	cmd.Flags().StringSliceVar(&c.until, "until", nil, "states to wait for instead")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		client, path, err := c.prepare(args)
-		if err != nil {
-			return err
-		}
-		raw, err := client.Wait(cmd.Context(), path, c.ends.member, c.ends.done, c.ends.failed,
-			contentautomation.Until(c.until...))
-		if err != nil {
-			return failure{err, c.json}
-		}
-		return c.print(raw)
-	}
 	return cmd
 }
 
@@ -140,22 +122,45 @@ func (c *calling) bare(name, short, long string) *cobra.Command {
 }
 
 // addFlag adds the flag of a parameter.
-func addFlag(f *pflag.FlagSet, p parameter) {
-	name := strings.ReplaceAll(p.name, "_", "-")
+func addFlag(cmd *cobra.Command, p parameter) {
+	f, name, doc := cmd.Flags(), strings.ReplaceAll(p.name, "_", "-"), p.doc
+	if p.required {
+		doc = "(required) " + doc
+	}
+	if len(p.values) > 0 {
+		doc += " (" + strings.Join(p.values, ", ") + ")"
+	}
 	switch p.kind {
 	case "integer":
-		f.Int64(name, 0, p.doc)
+		f.Int64(name, 0, doc)
 	case "number":
-		f.Float64(name, 0, p.doc)
+		f.Float64(name, 0, doc)
 	case "boolean":
-		f.Bool(name, false, p.doc)
+		f.Bool(name, false, doc)
 	case "list":
-		f.StringSlice(name, nil, p.doc)
+		f.StringSlice(name, nil, doc)
 	case "pairs":
-		f.StringToString(name, nil, p.doc)
+		f.StringToString(name, nil, doc)
 	default:
-		f.String(name, "", p.doc)
+		f.String(name, "", doc)
 	}
+	if len(p.values) > 0 {
+		if err := cmd.RegisterFlagCompletionFunc(name, p.complete); err != nil {
+			panic(err) // The flag is there.
+		}
+	}
+}
+
+// complete returns what may be typed next. A list has several values, which are separated by commas.
+func (p parameter) complete(_ *cobra.Command, _ []string, typed string) (found []string, _ cobra.ShellCompDirective) {
+	before := ""
+	if p.kind == "list" {
+		before = typed[:strings.LastIndex(typed, ",")+1]
+	}
+	for _, value := range p.values {
+		found = append(found, before+value)
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 // given returns the values of the flags that were set, by the names of their parameters.
@@ -226,6 +231,9 @@ func (c *calling) run(cmd *cobra.Command, args []string) error {
 				_ = c.printAll(all)
 			}
 			return failure{err, c.json}
+		}
+		if c.wait {
+			return c.waitFor(cmd.Context(), client, args, raw)
 		}
 		var page struct {
 			Data []json.RawMessage `json:"data"`
@@ -315,7 +323,8 @@ func newClient(w machine, key, base string) (*contentautomation.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return contentautomation.New(base, key, contentautomation.WithUserAgent("content-automation-cli"),
+	return contentautomation.New(contentautomation.WithBaseURL(base), contentautomation.WithAPIKey(key),
+		contentautomation.WithUserAgent("content-automation-cli"),
 		contentautomation.WithClock(w.now, w.wait))
 }
 
@@ -371,28 +380,3 @@ func show(v any) string {
 		return ""
 	}
 }
-
-// statusOf returns the exit status of an error, by its type.
-func statusOf(err error) int {
-	var api *contentautomation.Error
-	var failed *contentautomation.FailedError
-	switch {
-	case errors.As(err, &failed):
-		return 9
-	case contentautomation.IsTimeout(err):
-		return 1
-	case !errors.As(err, &api):
-		return 1
-	}
-	status, known := map[contentautomation.ErrorType]int{"authentication_error": 3, "permission_error": 3,
-		"invalid_request_error": 4, "conflict_error": 5, "rate_limit_error": 6, "payment_error": 7, "api_error": 8}[api.Type]
-	if !known {
-		return 1
-	}
-	return status
-}
-
-// statuses describes the exit statuses.
-const statuses = "The exit status is 0 after success and Ctrl-C, 1 after a failure without an answer, 2 if the command line " +
-	"is wrong, 3 if the key may not, 4 if the request is refused, 5 after a conflict, 6 over a limit, 7 if the balance " +
-	"does not suffice, 8 after a failure of the service, and 9 if the work has failed."

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -47,19 +48,19 @@ func TestTheCommandRunsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	statuses := map[string]int{"authentication": 3, "permission": 3, "invalid_request": 4, "conflict": 5,
-		"rate_limit": 6, "payment": 7, "server": 8, "failed": 9, "api": 1, "answer": 1, "connection": 1, "config": 2}
+	statuses := map[string]int{"authentication": 3, "permission": 3, "invalid_request": 4, "not_found": 4, "conflict": 5,
+		"rate_limit": 6, "payment": 7, "server": 8, "failed": 9, "api": 1, "answer": 1, "upload": 1, "connection": 1, "config": 2}
 	n := 0
 	for _, s := range all {
 		c := s.Call
-		if c.Op == "" || s.Retries != nil || s.TimeoutMS+c.WaitMS+c.Times+c.Take > 0 || s.Name == "pages_loop" {
+		if c.Op == "" && c.Mode != "upload" || s.Retries != nil || s.TimeoutMS+c.WaitMS+c.Times+c.Take > 0 || s.Name == "pages_loop" {
 			continue
 		}
 		n++
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			env := map[string]string{"BASE_URL": server.URL + "/s/cli/" + s.Name, "SVC_API_KEY": faults.Key}
-			code, out, notes := play(env, arguments(s.Call)...)
+			code, out, notes := play(env, arguments(t, s.Call)...)
 			want := 0
 			if s.Expect.Error != nil {
 				want = statuses[s.Expect.Error.Kind]
@@ -93,7 +94,14 @@ func TestTheCommandRunsTheTable(t *testing.T) {
 }
 
 // arguments writes a call as a command line.
-func arguments(c faults.Call) []string {
+func arguments(t *testing.T, c faults.Call) []string {
+	if c.Mode == "upload" {
+		file := filepath.Join(t.TempDir(), "logo.png")
+		if err := os.WriteFile(file, []byte(c.File), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return []string{"media", "upload", file, "--json"}
+	}
 	resource, name, _ := strings.Cut(c.Op, ".")
 	if c.Mode == "wait" {
 		name = "waitFor" + strings.TrimPrefix(name, "get")
@@ -124,8 +132,8 @@ func arguments(c faults.Call) []string {
 	if c.IdempotencyKey != "" {
 		args = append(args, "--idempotency-key", c.IdempotencyKey)
 	}
-	if c.IfMatch != "" {
-		args = append(args, "--if-match", c.IfMatch)
+	if c.IfMatch != nil {
+		args = append(args, "--if-match", fmt.Sprint(c.IfMatch))
 	}
 	if len(c.Until) > 0 {
 		args = append(args, "--until", strings.Join(c.Until, ","))
@@ -167,6 +175,12 @@ func TestACallWithoutAKeyOrWithAWrongLineIsRefused(t *testing.T) {
 		{"unknown flag: --nam", env, []string{"factories", "create", "--nam", "x"}},
 		{"accepts 1 arg(s)", env, []string{"factories", "get"}},
 		{`unknown command "lst" for "cli content"; did you mean list?`, env, []string{"content", "lst"}},
+		{`unknown command "tial" for "cli logs"; did you mean tail?`, env, []string{"logs", "tial"}},
+		{`unknown command "bsh" for "cli completion"; did you mean bash?`, env, []string{"completion", "bsh"}},
+		{`unknown command "contnt" for "cli"`, env, []string{"contnt", "list"}},
+		{`unknown command "contnt" for "cli"`, env, []string{"help", "contnt"}},
+		{`unknown command "lst" for "cli content"; did you mean list?`, env, []string{"help", "content", "lst"}},
+		{"the type of film.xyz is not known: use --mime-type", env, []string{"media", "upload", "film.xyz"}},
 	} {
 		if code, _, notes := play(c.env, c.args...); code != 2 || !strings.Contains(notes, c.want) {
 			t.Errorf("%v: %d %s", c.args, code, notes)

@@ -23,8 +23,8 @@ func triggerCommand(w machine) *cobra.Command {
 			"The sample is about a resource that does not exist. The command does not call the API: no event of an " +
 			"account is made, and webhooks receive nothing. " +
 			"To send a sample through a webhook, use POST /v1/webhooks/{webhook_id}/test.",
-		Example: "  go run ./clients/cli trigger\n" +
-			"  go run ./clients/cli trigger content.generated --forward-to http://localhost:3000/hooks --secret whsec_…",
+		Example: "  " + w.called() + " trigger\n" +
+			"  " + w.called() + " trigger content.generated --forward-to http://localhost:3000/hooks --secret whsec_…",
 		RunE: func(cmd *cobra.Command, types []string) error { return trigger(cmd.Context(), w, &to, types) },
 	}
 	to.flags(cmd)

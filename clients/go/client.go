@@ -7,9 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -27,6 +29,25 @@ const (
 
 // Option configures a client.
 type Option func(*Client)
+
+// WithAPIKey sets the API key: svc_live_… or svc_test_…. The default is the variable SVC_API_KEY.
+func WithAPIKey(key string) Option { return func(c *Client) { c.key = func() string { return key } } }
+
+// WithBaseURL sets the base URL of the API, such as https://api.example.com. The default is the variable BASE_URL.
+func WithBaseURL(base string) Option { return func(c *Client) { c.base = base } }
+
+// WithInsecure sends a live key to a base URL without https too, such as http://sandbox:8080 of the sandbox.
+func WithInsecure() Option { return func(c *Client) { c.insecure = true } }
+
+// WithDefaultHeader sets a header of every request. WithHeader replaces it for a call.
+func WithDefaultHeader(name, value string) Option {
+	return func(c *Client) { c.header.Set(name, value) }
+}
+
+// WithLogger logs every attempt: at the level info, or as a warning if it fails, or if what the call uses ends. An entry
+// has the method, the path, status, request_id, attempt, duration, and error, pause, deprecation and sunset where there
+// is one. It never has the key, the query or a body.
+func WithLogger(l *slog.Logger) Option { return func(c *Client) { c.log = l } }
 
 // WithHTTPClient sets the HTTP client, for example one with another transport. Redirects are not followed.
 func WithHTTPClient(c *http.Client) Option {
@@ -52,14 +73,17 @@ func WithClock(now func() time.Time, sleep func(context.Context, time.Duration) 
 
 // transport has what all services of a client share.
 type transport struct {
-	base    string
-	key     secret
-	http    *http.Client
-	retries int
-	timeout time.Duration
-	agent   string
-	sleep   func(context.Context, time.Duration) error
-	now     func() time.Time
+	base     string
+	key      secret
+	insecure bool
+	header   http.Header
+	log      *slog.Logger
+	http     *http.Client
+	retries  int
+	timeout  time.Duration
+	agent    string
+	sleep    func(context.Context, time.Duration) error
+	now      func() time.Time
 }
 
 // secret returns a text. It is a function, so that no verb of fmt prints the text.
@@ -70,33 +94,43 @@ func (s secret) String() string { return s()[:len("svc_test_")] + "…" }
 
 var keyShape = regexp.MustCompile(`^svc_(live|test)_[0-9A-Za-z]{49}$`)
 
-// New returns a client for an API key (svc_live_… or svc_test_…) and the base URL of the API. It refuses a malformed
-// key, and a live key for a URL that is not https.
-func New(baseURL, apiKey string, options ...Option) (*Client, error) {
-	if apiKey == "" {
-		return nil, &ConfigError{"the API key is empty"}
-	}
-	if !keyShape.MatchString(apiKey) {
-		return nil, &ConfigError{"the API key is malformed: a key is svc_live_ or svc_test_ and 49 letters and digits"}
-	}
-	u, err := url.Parse(baseURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
-		return nil, &ConfigError{"the base URL must be a URL such as https://api.example.com"}
-	}
-	if u.Scheme == "http" && strings.HasPrefix(apiKey, "svc_live_") && !loopback(u.Hostname()) {
-		return nil, &ConfigError{"the base URL must use https for a live key"}
-	}
-	c := &Client{transport: transport{
-		base: strings.TrimSuffix(strings.TrimRight(baseURL, "/"), "/v1"), key: func() string { return apiKey }, http: &http.Client{},
-		retries: defaultRetries, timeout: defaultTimeout, agent: "content-automation-go/" + Version, sleep: sleep,
-		now: time.Now,
-	}}
+// New returns a client. It takes the API key from the variable SVC_API_KEY and the base URL from BASE_URL, unless options
+// set them. It refuses a malformed key, and a live key for a URL that is not https.
+func New(options ...Option) (*Client, error) {
+	c := &Client{transport: transport{base: os.Getenv("BASE_URL"), http: &http.Client{}, header: http.Header{},
+		log: slog.New(slog.DiscardHandler), retries: defaultRetries, timeout: defaultTimeout,
+		agent: "content-automation-go/" + Version, sleep: sleep, now: time.Now}}
+	WithAPIKey(os.Getenv("SVC_API_KEY"))(c)
 	for _, option := range options {
 		option(c)
 	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	c.base = strings.TrimSuffix(strings.TrimRight(c.base, "/"), "/v1")
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.bind()
 	return c, nil
+}
+
+// check checks the key and the base URL.
+func (t *transport) check() error {
+	switch key := t.key(); {
+	case key == "":
+		return &ConfigError{"the API key is empty: use WithAPIKey, or set the variable SVC_API_KEY"}
+	case !keyShape.MatchString(key):
+		return &ConfigError{"the API key is malformed: a key is svc_live_ or svc_test_ and 49 letters and digits"}
+	case t.base == "":
+		return &ConfigError{"the base URL is missing: use WithBaseURL, or set the variable BASE_URL"}
+	}
+	u, err := url.Parse(t.base)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil {
+		return &ConfigError{"the base URL must be a URL such as https://api.example.com"}
+	}
+	if u.Scheme == "http" && strings.HasPrefix(t.key(), "svc_live_") && !loopback(u.Hostname()) && !t.insecure {
+		return &ConfigError{"the base URL must use https for a live key; for a sandbox, use WithInsecure"}
+	}
+	return nil
 }
 
 func loopback(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
@@ -139,8 +173,16 @@ type call struct {
 // WithIdempotencyKey sets the idempotency key. By default each call has a new one.
 func WithIdempotencyKey(key string) RequestOption { return WithHeader("Idempotency-Key", key) }
 
-// WithIfMatch makes a change only if the resource still has this ETag or version.
-func WithIfMatch(etag string) RequestOption { return WithHeader("If-Match", etag) }
+// WithIfMatch makes a change only if the resource still has this version, such as item.Version, or this ETag.
+func WithIfMatch[V string | int | int64](version V) RequestOption {
+	etag := fmt.Sprint(version)
+	if !etagShape.MatchString(etag) {
+		etag = `"` + etag + `"`
+	}
+	return WithHeader("If-Match", etag)
+}
+
+var etagShape = regexp.MustCompile(`^(\*|(W/)?".*")$`)
 
 // WithHeader sets a header of the request.
 func WithHeader(name, value string) RequestOption {
@@ -156,8 +198,16 @@ func WithCallTimeout(d time.Duration) RequestOption { return func(c *call) { c.t
 // WithCallRetries sets how often this call is repeated.
 func WithCallRetries(n int) RequestOption { return func(c *call) { c.retries = &n } }
 
-// Until sets the states that a waiting call waits for, instead of all in which the work has succeeded.
-func Until(states ...string) RequestOption { return func(c *call) { c.until = states } }
+// Until sets the states that a waiting call waits for, such as ContentStatePublished, instead of all in which the work
+// has succeeded.
+func Until[S WorkState](states ...S) RequestOption {
+	return func(c *call) {
+		c.until = nil
+		for _, s := range states {
+			c.until = append(c.until, string(s))
+		}
+	}
+}
 
 // PollEvery sets the greatest pause between the requests of a waiting call. The default is 10 seconds.
 func PollEvery(d time.Duration) RequestOption { return func(c *call) { c.every = d } }

@@ -1,9 +1,12 @@
 package contentautomation
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -35,8 +38,23 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is reports whether the target is an error with the same code: errors.Is(err, &Error{Code: ErrorCodeNotFound}).
+// Classes of errors, for errors.Is.
+var (
+	// ErrNotFound is a resource that does not exist, or is not one of the key: 404.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict is a state or version that does not fit: 409, 412.
+	ErrConflict = errors.New("conflict")
+)
+
+// Is reports whether the error is of the class ErrNotFound or ErrConflict, or has the code of the target:
+// errors.Is(err, &Error{Code: ErrorCodeNotFound}).
 func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrNotFound:
+		return e.Status == http.StatusNotFound
+	case ErrConflict:
+		return e.Type == "conflict_error"
+	}
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && t.Status == 0
 }
@@ -76,15 +94,58 @@ func (e *AnswerError) Error() string {
 // Unwrap returns the cause.
 func (e *AnswerError) Unwrap() error { return e.cause }
 
-// FailedError is the end of work that has failed or was canceled.
+// FailedError is the end of work that has failed, was rejected or canceled. The method that waited returns the resource
+// beside it.
 type FailedError struct {
 	// State is its last state, and Resource the resource as it was read.
 	State    string
 	Resource json.RawMessage
+	// Failure is the reason. It is nil if the resource has none, as canceled work.
+	Failure *Failure
+}
+
+// Failure is why work has failed.
+type Failure struct {
+	// Code is the machine-readable reason.
+	Code string `json:"code"`
+	// Message says what happened, and what to do about it.
+	Message string `json:"message"`
+	// Retryable reports whether the same work may succeed if it is asked for again.
+	Retryable bool `json:"retryable"`
+}
+
+// newFailed reads the reason of a failure from its resource, which may have none.
+func newFailed(state string, resource json.RawMessage) *FailedError {
+	var r struct{ Failure, Reason *Failure }
+	_ = json.Unmarshal(resource, &r)
+	return &FailedError{state, resource, cmp.Or(r.Failure, r.Reason)}
 }
 
 // Error describes the error.
-func (e *FailedError) Error() string { return "the work has ended in the state " + e.State }
+func (e *FailedError) Error() string {
+	var r struct{ ID string }
+	_ = json.Unmarshal(e.Resource, &r) // other members may be of any form
+	text := cmp.Or(r.ID, "the work") + " has ended in the state " + e.State
+	if e.Failure != nil {
+		text += ": " + e.Failure.Code + ": " + e.Failure.Message
+	}
+	return text
+}
+
+// UploadError is the refusal of a file by storage, or its failure. The media stays pending: upload the file anew.
+type UploadError struct {
+	Status int
+	// Code is that of storage, such as AccessDenied. It is empty if storage named none.
+	Code     string
+	MediaID  string
+	Attempts int
+}
+
+// Error describes the error.
+func (e *UploadError) Error() string {
+	return fmt.Sprintf("storage refused the file of %s: %s (attempts: %d); upload it anew", e.MediaID,
+		strings.TrimSpace(fmt.Sprint(e.Status, " ", e.Code)), e.Attempts)
+}
 
 // WaitTimeoutError is the end of waiting for work that has not ended.
 type WaitTimeoutError struct {

@@ -21,7 +21,7 @@ type Client struct {
 	Analytics *AnalyticsService
 	// Keys, their scopes, addresses, expiry and rotation.
 	APIKeys *APIKeysService
-	// Approve a content item.
+	// Approve content items, or ask for changes.
 	Approvals *ApprovalsService
 	// Chats with an assistant that makes drafts of factories, content plans and content items.
 	Architect *ArchitectService
@@ -49,11 +49,11 @@ type Client struct {
 	Profiles *ProfilesService
 	// Lower prices of products for a time.
 	Promotions *PromotionsService
-	// List all publications.
+	// List, read, change and take down publications.
 	Publications *PublicationsService
 	// Checks, approvals, review links, slots and published posts.
 	Publishing *PublishingService
-	// List the review links.
+	// List, create and delete links by which people without an account review content.
 	ReviewLinks *ReviewLinksService
 	// Empty the sandbox, or move its clock.
 	Sandbox *SandboxService
@@ -63,6 +63,11 @@ type Client struct {
 	Studio *StudioService
 	// Receivers of events, signed as Standard Webhooks defines.
 	Webhooks *WebhooksService
+}
+
+// WorkState is a state that work may be waited for in.
+type WorkState interface {
+	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | TrainingState
 }
 
 func (c *Client) bind() {
@@ -418,7 +423,7 @@ func (s *APIKeysService) Rotate(ctx context.Context, aPIKeyID string, body *APIK
 	return result, nil
 }
 
-// ApprovalsService: Approve a content item.
+// ApprovalsService: Approve content items, or ask for changes.
 type ApprovalsService struct{ t *transport }
 
 // Approve: Approve a content item.
@@ -1012,7 +1017,7 @@ func (s *ContentService) Get(ctx context.Context, contentItemID string, options 
 	return result, nil
 }
 
-// WaitFor calls Get until the work has ended. Failed work is a *FailedError.
+// WaitFor calls Get until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *ContentService) WaitFor(ctx context.Context, contentItemID string, options ...RequestOption) (*ContentItem, error) {
 	pContentItemID, err := segment("content_item_id", contentItemID)
 	if err != nil {
@@ -1120,7 +1125,7 @@ func (s *ContentService) ListPublicationsPage(ctx context.Context, contentItemID
 // posted twice.
 //
 // Needs the scope `content:publish`.
-func (s *ContentService) Publish(ctx context.Context, contentItemID string, body *ContentItemOutlets, options ...RequestOption) (*ContentItem, error) {
+func (s *ContentService) Publish(ctx context.Context, contentItemID string, body *ContentItemPublish, options ...RequestOption) (*ContentItem, error) {
 	pContentItemID, err := segment("content_item_id", contentItemID)
 	if err != nil {
 		return nil, err
@@ -1415,7 +1420,7 @@ func (s *FactoriesService) GetContentPlan(ctx context.Context, factoryID string,
 	return result, nil
 }
 
-// WaitForContentPlan calls GetContentPlan until the work has ended. Failed work is a *FailedError.
+// WaitForContentPlan calls GetContentPlan until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *FactoriesService) WaitForContentPlan(ctx context.Context, factoryID string, params *GetContentPlanParams, options ...RequestOption) (*ContentPlan, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
@@ -1490,7 +1495,7 @@ func (s *FactoriesService) GetDiagnosis(ctx context.Context, factoryID string, o
 	return result, nil
 }
 
-// WaitForDiagnosis calls GetDiagnosis until the work has ended. Failed work is a *FailedError.
+// WaitForDiagnosis calls GetDiagnosis until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *FactoriesService) WaitForDiagnosis(ctx context.Context, factoryID string, options ...RequestOption) (*Diagnosis, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
@@ -1576,7 +1581,7 @@ func (s *FactoriesService) GetTraining(ctx context.Context, factoryID string, op
 	return result, nil
 }
 
-// WaitForTraining calls GetTraining until the work has ended. Failed work is a *FailedError.
+// WaitForTraining calls GetTraining until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *FactoriesService) WaitForTraining(ctx context.Context, factoryID string, options ...RequestOption) (*Training, error) {
 	pFactoryID, err := segment("factory_id", factoryID)
 	if err != nil {
@@ -1803,7 +1808,7 @@ func (s *MediaService) Get(ctx context.Context, mediaID string, options ...Reque
 	return result, nil
 }
 
-// WaitFor calls Get until the work has ended. Failed work is a *FailedError.
+// WaitFor calls Get until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *MediaService) WaitFor(ctx context.Context, mediaID string, options ...RequestOption) (*OwnMedia, error) {
 	pMediaID, err := segment("media_id", mediaID)
 	if err != nil {
@@ -2238,7 +2243,7 @@ func (s *PromotionsService) Update(ctx context.Context, promotionID string, body
 	return result, nil
 }
 
-// PublicationsService: List all publications.
+// PublicationsService: List, read, change and take down publications.
 type PublicationsService struct{ t *transport }
 
 // ListAllPublicationsParams are the parameters of PublicationsService.List.
@@ -2446,7 +2451,7 @@ func (s *PublishingService) Validate(ctx context.Context, body PublishingValidat
 	return result, nil
 }
 
-// ReviewLinksService: List the review links.
+// ReviewLinksService: List, create and delete links by which people without an account review content.
 type ReviewLinksService struct{ t *transport }
 
 // ListReviewLinksParams are the parameters of ReviewLinksService.List.
@@ -2809,7 +2814,7 @@ func (s *StudioService) GetGeneration(ctx context.Context, generationID string, 
 	return result, nil
 }
 
-// WaitForGeneration calls GetGeneration until the work has ended. Failed work is a *FailedError.
+// WaitForGeneration calls GetGeneration until the work has ended. Failed work is a *FailedError, beside which it is returned.
 func (s *StudioService) WaitForGeneration(ctx context.Context, generationID string, options ...RequestOption) (*Generation, error) {
 	pGenerationID, err := segment("generation_id", generationID)
 	if err != nil {

@@ -21,6 +21,31 @@ type Page[T any] struct {
 	// NextCursor is the cursor of the next page. It is empty on the last one.
 	NextCursor string
 	RequestID  string
+	// Header is that of the answer. RateLimit says how many requests are left.
+	Header http.Header
+	next   func(context.Context) (*Page[T], error)
+}
+
+// Next reads the next page. After the last one it returns nil.
+func (p *Page[T]) Next(ctx context.Context) (*Page[T], error) {
+	if p.NextCursor == "" {
+		return nil, nil
+	}
+	return p.next(ctx)
+}
+
+// Collect reads a list into a slice: all of it, or at most the given number of elements. After an error it returns what
+// was read before.
+func Collect[T any](list iter.Seq2[T, error], atMost int) (all []T, err error) {
+	for item, err := range list {
+		if err != nil {
+			return all, err
+		}
+		if all = append(all, item); len(all) >= atMost {
+			break
+		}
+	}
+	return all, nil
 }
 
 func page[T any](ctx context.Context, t *transport, path string, query url.Values, options []RequestOption) (*Page[T], error) {
@@ -29,9 +54,20 @@ func page[T any](ctx context.Context, t *transport, path string, query url.Value
 	if err != nil {
 		return nil, err
 	}
-	p.RequestID = e.RequestID
+	p.RequestID, p.Header = e.RequestID, e.header
 	if e.NextCursor != nil {
 		p.NextCursor = *e.NextCursor
+	}
+	if p.NextCursor != "" && p.NextCursor == query.Get("cursor") {
+		return nil, &AnswerError{http.StatusOK, p.RequestID, errors.New("next_cursor is the cursor of the request")}
+	}
+	p.next = func(ctx context.Context) (*Page[T], error) {
+		following := maps.Clone(query)
+		if following == nil {
+			following = url.Values{}
+		}
+		following.Set("cursor", p.NextCursor)
+		return page[T](ctx, t, path, following, options)
 	}
 	return p, nil
 }
@@ -39,26 +75,17 @@ func page[T any](ctx context.Context, t *transport, path string, query url.Value
 // all reads a list page by page, as the caller goes on. It ends after the first error.
 func all[T any](ctx context.Context, t *transport, path string, query url.Values, options []RequestOption) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		query := maps.Clone(query)
-		for {
-			p, err := page[T](ctx, t, path, query, options)
-			if err == nil && p.NextCursor != "" && p.NextCursor == query.Get("cursor") {
-				err = &AnswerError{http.StatusOK, p.RequestID, errors.New("next_cursor is the cursor of the request")}
-			}
-			if err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
+		p, err := page[T](ctx, t, path, query, options)
+		for ; err == nil && p != nil; p, err = p.Next(ctx) {
 			for _, item := range p.Items {
 				if !yield(item, nil) {
 					return
 				}
 			}
-			if p.NextCursor == "" {
-				return
-			}
-			query.Set("cursor", p.NextCursor)
+		}
+		if err != nil {
+			var none T
+			yield(none, err)
 		}
 	}
 }
@@ -92,12 +119,16 @@ func wait[T any](ctx context.Context, t *transport, path string, w waiting, opti
 		if len(c.until) > 0 {
 			done = c.until
 		}
-		if slices.Contains(done, state) {
+		failed := !slices.Contains(done, state) && slices.Contains(w.failed, state)
+		if failed || slices.Contains(done, state) {
 			result := new(T)
-			return result, json.Unmarshal(raw, result)
-		}
-		if slices.Contains(w.failed, state) {
-			return nil, &FailedError{state, raw}
+			if err := json.Unmarshal(raw, result); err != nil {
+				return nil, &AnswerError{c.response.Status, c.response.RequestID, err}
+			}
+			if failed {
+				return result, newFailed(state, raw)
+			}
+			return result, nil
 		}
 		next := min(pause, c.every)
 		if after := retryAfter(&http.Response{Header: c.response.Header}); after > 0 {
@@ -118,10 +149,10 @@ func wait[T any](ctx context.Context, t *transport, path string, w waiting, opti
 func (c *Client) Wait(ctx context.Context, path, member string, done, failed []string, options ...RequestOption,
 ) (json.RawMessage, error) {
 	raw, err := wait[json.RawMessage](ctx, &c.transport, path, waiting{member, done, failed, nil}, options)
-	if err != nil {
+	if raw == nil {
 		return nil, err
 	}
-	return *raw, nil
+	return *raw, err
 }
 
 // segment writes a parameter of the path. An empty one, or a dot, would name another path.

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
 	"math"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -40,6 +42,8 @@ type envelope struct {
 	} `json:"error"`
 	RequestID  string  `json:"request_id"`
 	NextCursor *string `json:"next_cursor"`
+	header     http.Header
+	status     int
 }
 
 func newCall(method, path string, query url.Values, body any, options []RequestOption) *call {
@@ -85,21 +89,48 @@ func (t *transport) do(ctx context.Context, c *call, result any) (*envelope, err
 		retries = *c.retries
 	}
 	for attempt := 1; ; attempt++ {
+		start := t.now()
 		e, pause, err := t.attempt(ctx, c, body, attempt)
-		if err == nil {
+		switch {
+		case err == nil:
+			t.tell(ctx, c, e, t.now().Sub(start), attempt)
 			return e, decode(e, c, result)
-		}
-		if pause < 0 || attempt > retries || ctx.Err() != nil {
+		case pause < 0 || attempt > retries || ctx.Err() != nil:
+			t.tell(ctx, c, e, t.now().Sub(start), attempt, slog.Any("error", err))
 			return nil, err
+		case pause == 0:
+			pause = backoff(attempt)
 		}
-		if pause == 0 {
-			pause = min(shortestPause<<(attempt-1), longestPause)
-			pause = pause/2 + mathrand.N(pause/2+1)
-		}
+		t.tell(ctx, c, e, t.now().Sub(start), attempt, slog.Any("error", err), slog.Duration("pause", pause))
 		if err := t.sleep(ctx, pause); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// backoff returns how long to wait before a repeat: growing, and random.
+func backoff(attempt int) time.Duration {
+	pause := min(shortestPause<<(attempt-1), longestPause)
+	return pause/2 + mathrand.N(pause/2+1)
+}
+
+// tell logs an attempt. The answer is nil if there was none.
+func (t *transport) tell(ctx context.Context, c *call, e *envelope, took time.Duration, attempt int, more ...slog.Attr) {
+	attrs := []slog.Attr{slog.String("method", c.method), slog.String("path", c.path), slog.Int("attempt", attempt),
+		slog.Duration("duration", took)}
+	level := slog.LevelInfo
+	if e != nil {
+		attrs = append(attrs, slog.Int("status", e.status), slog.String("request_id", e.RequestID))
+		for _, name := range []string{"Deprecation", "Sunset"} {
+			if value := e.header.Get(name); value != "" {
+				more = append(more, slog.String(strings.ToLower(name), value))
+			}
+		}
+	}
+	if len(more) > 0 {
+		level = slog.LevelWarn
+	}
+	t.log.LogAttrs(ctx, level, "request", append(attrs, more...)...)
 }
 
 func decode(e *envelope, c *call, result any) error {
@@ -126,9 +157,8 @@ func (t *transport) attempt(ctx context.Context, c *call, body []byte, n int) (*
 		return nil, -1, &ConfigError{"the request cannot be made: " + err.Error()}
 	}
 	req.GetBody = nil // net/http would repeat the request by itself
-	for name, values := range c.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, t.header)
+	maps.Copy(req.Header, c.header)
 	req.Header.Set("Authorization", "Bearer "+t.key())
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", t.agent)
@@ -151,7 +181,7 @@ func (t *transport) attempt(ctx context.Context, c *call, body []byte, n int) (*
 		}
 		return nil, 0, &ConnectionError{inner.Err() != nil, n, err}
 	}
-	e := &envelope{}
+	e := &envelope{header: res.Header, status: res.StatusCode}
 	broken := json.Unmarshal(read, e)
 	e.RequestID = cmp.Or(e.RequestID, res.Header.Get("X-Request-Id"))
 	if c.response != nil {
@@ -160,9 +190,9 @@ func (t *transport) attempt(ctx context.Context, c *call, body []byte, n int) (*
 	}
 	switch {
 	case res.StatusCode >= 300 || broken == nil && e.Error != nil:
-		return nil, t.pause(res, e), t.failure(res, e, n)
+		return e, t.pause(res, e), t.failure(res, e, n)
 	case broken != nil || len(read) > maxAnswer:
-		return nil, 0, &AnswerError{res.StatusCode, e.RequestID, cmp.Or(broken, errors.New("it is too large"))}
+		return e, 0, &AnswerError{res.StatusCode, e.RequestID, cmp.Or(broken, errors.New("it is too large"))}
 	}
 	return e, 0, nil
 }

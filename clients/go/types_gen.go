@@ -2554,17 +2554,6 @@ const (
 // ContentItemFitInput has the values of ContentItemFit.
 type ContentItemFitInput = ContentItemFit
 
-// ContentItemOutlets is a type of the API.
-type ContentItemOutlets struct {
-	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
-	Options *PlatformOptions `json:"options,omitzero"`
-	// Simulated result. For test keys only.
-	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
-	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-	// those of its factory, without those that cannot publish it.
-	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
-}
-
 // ContentItemProblem is a type of the API.
 type ContentItemProblem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
@@ -2598,6 +2587,17 @@ const (
 	ContentItemProblemCodeRule      ContentItemProblemCode = "rule"
 	ContentItemProblemCodeBody      ContentItemProblemCode = "body"
 )
+
+// ContentItemPublish is a type of the API.
+type ContentItemPublish struct {
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
+	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+	// those of its factory, without those that cannot publish it.
+	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+}
 
 // ContentItemRegenerate is a type of the API.
 type ContentItemRegenerate struct {

@@ -1,6 +1,7 @@
 package contentautomation
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -70,15 +71,40 @@ func (w *Receiver) Event(header http.Header, body []byte) (*Event, error) {
 	return event, nil
 }
 
+// Sign signs an event with the first secret, for tests of a receiver: a body as []byte, or what is encoded as JSON. The
+// id of the request is that of the event.
+func (w *Receiver) Sign(event any) (http.Header, []byte, error) {
+	body, given := event.([]byte)
+	if !given {
+		var err error
+		if body, err = json.Marshal(event); err != nil {
+			return nil, nil, &ConfigError{"the event cannot be encoded: " + err.Error()}
+		}
+	}
+	var e struct{ ID string }
+	_ = json.Unmarshal(body, &e) // a body that is none is signed, too
+	id, stamp := cmp.Or(e.ID, "evt_"+newKey()), strconv.FormatInt(w.Now().Unix(), 10)
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set("Webhook-Id", id)
+	header.Set("Webhook-Timestamp", stamp)
+	header.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(sum(w.keys[0], id+"."+stamp+".", body)))
+	return header, body, nil
+}
+
+func sum(key []byte, head string, body []byte) []byte {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(head))
+	mac.Write(body)
+	return mac.Sum(nil)
+}
+
 func (w *Receiver) signed(head string, body []byte, signatures string) bool {
 	for _, key := range w.keys {
-		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(head))
-		mac.Write(body)
-		sum := mac.Sum(nil)
+		want := sum(key, head, body)
 		for _, s := range strings.Fields(signatures) {
 			given, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(s, "v1,"))
-			if err == nil && strings.HasPrefix(s, "v1,") && hmac.Equal(given, sum) {
+			if err == nil && strings.HasPrefix(s, "v1,") && hmac.Equal(given, want) {
 				return true
 			}
 		}

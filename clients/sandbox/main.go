@@ -10,7 +10,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+
+	contentautomation "github.com/content-automation/api/clients/go"
 )
 
 func main() {
@@ -31,9 +34,26 @@ func run(ctx context.Context, args []string, env func(string) string, out, notes
 		fmt.Fprintf(notes, "sandbox: %v\nRun 'sandbox --help' for help.\n", err)
 		return 2
 	}
+	if o.version {
+		fmt.Fprintln(out, "sandbox", version())
+		return 0
+	}
 	if err := o.serve(ctx, out, notes); err != nil {
 		fmt.Fprintln(notes, "sandbox:", err)
 		return 1
 	}
 	return 0
+}
+
+// version returns the version of the API, and the revision that the program was built from, where that is known.
+func version() string {
+	revision := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				revision = s.Value[:12]
+			}
+		}
+	}
+	return contentautomation.APIVersion + ", revision " + revision
 }

@@ -19,7 +19,7 @@ type options struct {
 	now           *time.Time
 	ahead         time.Duration
 	ffmpeg, fonts string
-	json          bool
+	json, version bool
 }
 
 // defaultPort is the port of a local system, too.
@@ -50,6 +50,7 @@ func parse(args []string, env func(string) string, notes io.Writer) (o options, 
 	flags.StringVar(&o.ffmpeg, "ffmpeg", "", "the `path` of ffmpeg, to compose media as the service does; needs --fonts")
 	flags.StringVar(&o.fonts, "fonts", "", "the `folder` of the fonts for --ffmpeg")
 	flags.BoolVar(&o.json, "json", false, "print the address and the keys as JSON")
+	flags.BoolVar(&o.version, "version", false, "print the version, and end: the answers of --seed are those of one version")
 	if err = flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(notes, "Usage: sandbox [flags]\n\nEach flag may also be a variable, such as %s.\n\n", variable("port"))
 		flags.SetOutput(notes)
@@ -61,7 +62,7 @@ func parse(args []string, env func(string) string, notes io.Writer) (o options, 
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	flags.VisitAll(func(f *flag.Flag) {
-		if value := env(variable(f.Name)); value != "" && !given[f.Name] && err == nil {
+		if value := env(variable(f.Name)); value != "" && !given[f.Name] && f.Name != "version" && err == nil {
 			if err = flags.Set(f.Name, value); err != nil {
 				err = fmt.Errorf("invalid value %q for the variable %s: %w", value, variable(f.Name), err)
 			}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	contentautomation "github.com/content-automation/api/clients/go"
 )
 
 func TestOptions(t *testing.T) {
@@ -50,5 +52,18 @@ func TestWrongCommandLines(t *testing.T) {
 			!strings.Contains(notes.String(), want) {
 			t.Errorf("%s: %d, %q", line, code, notes.String())
 		}
+	}
+}
+
+func TestTheVersionIsPrinted(t *testing.T) {
+	var out, notes strings.Builder
+	code := run(t.Context(), []string{"--version"}, func(string) string { return "" }, &out, &notes)
+	if code != 0 || !strings.HasPrefix(out.String(), "sandbox "+contentautomation.APIVersion+", revision ") {
+		t.Errorf("%d %q %q", code, out.String(), notes.String())
+	}
+	if _, err := parse(nil, func(name string) string {
+		return map[string]string{"SANDBOX_VERSION": "1.0.0"}[name] // as of the image that a test runs
+	}, &notes); err != nil {
+		t.Error(err)
 	}
 }

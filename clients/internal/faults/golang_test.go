@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -57,19 +58,23 @@ func (s Scenario) play(base string) (o outcome) {
 	if s.Base != nil {
 		base = *s.Base
 	}
-	options := []contentautomation.Option{contentautomation.WithClock(func() time.Time { return now },
-		func(_ context.Context, d time.Duration) error {
-			now = now.Add(d)
-			o.pauses = append(o.pauses, d)
-			return nil
-		})}
+	options := []contentautomation.Option{contentautomation.WithBaseURL(base + s.BaseSuffix),
+		contentautomation.WithAPIKey(key), contentautomation.WithClock(func() time.Time { return now },
+			func(_ context.Context, d time.Duration) error {
+				now = now.Add(d)
+				o.pauses = append(o.pauses, d)
+				return nil
+			})}
 	if s.Retries != nil {
 		options = append(options, contentautomation.WithMaxRetries(*s.Retries))
 	}
 	if s.TimeoutMS > 0 {
 		options = append(options, contentautomation.WithTimeout(time.Duration(s.TimeoutMS)*time.Millisecond))
 	}
-	client, err := contentautomation.New(base+s.BaseSuffix, key, options...)
+	if s.Insecure {
+		options = append(options, contentautomation.WithInsecure())
+	}
+	client, err := contentautomation.New(options...)
 	if err != nil || s.Call.Mode == "client" {
 		o.err = err
 		return o
@@ -89,6 +94,10 @@ func (s Scenario) play(base string) (o outcome) {
 
 // make calls the method by its name.
 func (c Call) make(client *contentautomation.Client, o *outcome) {
+	if c.Mode == "upload" {
+		c.upload(client, o)
+		return
+	}
 	resource, name, _ := strings.Cut(c.Op, ".")
 	if c.Mode == "wait" {
 		name = "waitFor" + strings.TrimPrefix(name, "get")
@@ -126,6 +135,15 @@ func (c Call) make(client *contentautomation.Client, o *outcome) {
 	o.err, _ = results[1].Interface().(error)
 }
 
+// upload uploads the file of a call: from memory, or as a stream of unknown length.
+func (c Call) upload(client *contentautomation.Client, o *outcome) {
+	var file io.Reader = strings.NewReader(c.File)
+	if c.Stream {
+		file = io.MultiReader(file)
+	}
+	o.data, o.err = client.Media.Upload(context.Background(), file, contentautomation.OwnMediaCreateMimeTypeImagePng)
+}
+
 // read reads a list to its end, or as far as the caller goes.
 func (c Call) read(list reflect.Value, o *outcome) {
 	for item, err := range list.Seq2() {
@@ -155,11 +173,19 @@ func (c Call) options(response *contentautomation.Response) []contentautomation.
 	if c.IdempotencyKey != "" {
 		all = append(all, contentautomation.WithIdempotencyKey(c.IdempotencyKey))
 	}
-	if c.IfMatch != "" {
-		all = append(all, contentautomation.WithIfMatch(c.IfMatch))
+	if c.IfMatch != nil {
+		if version, ok := c.IfMatch.(float64); ok {
+			all = append(all, contentautomation.WithIfMatch(int64(version)))
+		} else {
+			all = append(all, contentautomation.WithIfMatch(c.IfMatch.(string)))
+		}
 	}
 	if len(c.Until) > 0 {
-		all = append(all, contentautomation.Until(c.Until...))
+		var states []contentautomation.ContentState
+		for _, state := range c.Until {
+			states = append(states, contentautomation.ContentState(state))
+		}
+		all = append(all, contentautomation.Until(states...))
 	}
 	if c.WaitMS > 0 {
 		all = append(all, contentautomation.WaitAtMost(time.Duration(c.WaitMS)*time.Millisecond))
@@ -197,6 +223,9 @@ func (e Expect) check(o outcome) (faults []string) {
 		fault("the error is %q (%v), want %q", got.Kind, o.err, e.Error.Kind)
 	case e.Error != nil:
 		faults = append(faults, e.Error.compare(got)...)
+		if !strings.Contains(o.err.Error(), e.Error.Says) {
+			fault("the error says %v, want %s", o.err, e.Error.Says)
+		}
 	}
 	if o.err != nil && strings.Contains(fmt.Sprintf("%v %+v", o.err, o.err), Key) {
 		fault("the error shows the key: %v", o.err)
@@ -235,6 +264,7 @@ func (e Expect) check(o outcome) (faults []string) {
 }
 
 func (f Failure) compare(got Failure) (faults []string) {
+	f.Says = "" // which is a part only
 	want, have := reflect.ValueOf(f), reflect.ValueOf(got)
 	for i := range want.NumField() {
 		if a, b := want.Field(i), have.Field(i); !a.IsZero() && !reflect.DeepEqual(a.Interface(), b.Interface()) {
@@ -250,6 +280,7 @@ func kind(err error) Failure {
 		api        *contentautomation.Error
 		connection *contentautomation.ConnectionError
 		failed     *contentautomation.FailedError
+		upload     *contentautomation.UploadError
 	)
 	switch {
 	case errors.As(err, &api):
@@ -260,6 +291,12 @@ func kind(err error) Failure {
 			Param: api.Param, RetryAfter: int(api.RetryAfter.Seconds())}
 		if f.Kind == "" {
 			f.Kind = "api"
+		}
+		if errors.Is(err, contentautomation.ErrNotFound) {
+			f.Kind = "not_found"
+		}
+		if errors.Is(err, contentautomation.ErrConflict) != (f.Kind == "conflict") {
+			f.Kind = "of an odd class"
 		}
 		for _, d := range api.Details {
 			f.Details = append(f.Details, d.Param)
@@ -272,7 +309,13 @@ func kind(err error) Failure {
 	case errors.As(err, &connection):
 		return Failure{Kind: "connection"}
 	case errors.As(err, &failed):
-		return Failure{Kind: "failed", State: failed.State}
+		f := Failure{Kind: "failed", State: failed.State}
+		if failed.Failure != nil {
+			f.Code = failed.Failure.Code
+		}
+		return f
+	case errors.As(err, &upload):
+		return Failure{Kind: "upload", Status: upload.Status, Code: upload.Code}
 	case is[*contentautomation.AnswerError](err):
 		return Failure{Kind: "answer"}
 	case is[*contentautomation.ConfigError](err):

@@ -26,10 +26,12 @@ type Scenario struct {
 	Name, Why  string
 	Key, Base  *string
 	BaseSuffix string `json:"base_suffix"`
-	Retries    *int
-	TimeoutMS  int `json:"timeout_ms"`
-	Call       Call
-	Answers    []Answer
+	// Insecure lets a client take a live key without https.
+	Insecure  bool
+	Retries   *int
+	TimeoutMS int `json:"timeout_ms"`
+	Call      Call
+	Answers   []Answer
 	// More reports whether further requests get the last answer: some runtimes repeat a lost request by themselves.
 	More bool
 	// Requests are what the service must receive, one for each answer. Members that are absent may be anything.
@@ -38,8 +40,8 @@ type Scenario struct {
 	Expect   Expect
 }
 
-// Call is what the client does: it calls an operation, reads all pages, waits, verifies a webhook, or makes or prints a
-// client.
+// Call is what the client does: it calls an operation, reads all pages, waits, uploads a file, verifies a webhook, or
+// makes or prints a client.
 type Call struct {
 	Op, Mode       string
 	Path           []string
@@ -47,13 +49,16 @@ type Call struct {
 	Body           map[string]any
 	Pad            int
 	IdempotencyKey string `json:"idempotency_key"`
-	IfMatch        string `json:"if_match"`
+	IfMatch        any    `json:"if_match"` // a version, or an ETag
 	Until          []string
 	WaitMS         int `json:"wait_ms"`
 	Times, Take    int
+	// File is what a client uploads: as bytes, or as a stream that it can read once.
+	File   string
+	Stream bool
 }
 
-// Answer is an answer of the service, or none.
+// Answer is an answer of the service or of storage, or none. In its data, {store} is the address of storage.
 type Answer struct {
 	Status           int
 	Data             map[string]any
@@ -100,6 +105,8 @@ type Failure struct {
 	RequestID                string `json:"request_id"`
 	RetryAfter               int    `json:"retry_after"`
 	Details                  []string
+	// Says is a part of its message.
+	Says string
 }
 
 // Scenarios returns the table.
@@ -117,8 +124,8 @@ func (r *run) fault(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf("request %d: ", r.got)+fmt.Sprintf(format, args...))
 }
 
-// Server answers the clients. The path of a scenario begins with /s/, the client and the name; /report/ and the same
-// two tell what was wrong with the requests.
+// Server answers the clients. The path of a scenario begins with /s/, the client and the name, and with /store/ and the
+// same two for storage; /report/ and the same two tell what was wrong with the requests.
 type Server struct {
 	mu   sync.Mutex
 	all  map[string]Scenario
@@ -171,10 +178,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	body, _ := io.ReadAll(req.Body)
-	a := r.take(req, "/"+strings.Join(parts[3:], "/"), body)
+	var a Answer
+	if parts[0] == "store" {
+		a = r.stored(req, body)
+	} else {
+		a = r.take(req, "/"+strings.Join(parts[3:], "/"), body)
+	}
 	n := r.got
 	s.mu.Unlock()
-	s.answer(w, req, a, n)
+	s.answer(w, req, a, n, "http://"+req.Host+"/store/"+parts[1]+"/"+parts[2])
 }
 
 // report returns what was wrong, the answers that were not fetched included.
@@ -209,6 +221,23 @@ func (r *run) take(req *http.Request, path string, body []byte) Answer {
 	if key != "" {
 		r.keys = append(r.keys, key)
 	}
+	return r.next(req, path, body)
+}
+
+// stored checks a request to storage, and returns its answer.
+func (r *run) stored(req *http.Request, body []byte) Answer {
+	r.got++
+	if got := req.Header.Get("Authorization"); got != "" {
+		r.fault("storage gets Authorization %q", got)
+	}
+	if req.ContentLength != int64(len(body)) || string(body) != r.Call.File {
+		r.fault("storage gets %q of the length %d, not %q", body, req.ContentLength, r.Call.File)
+	}
+	return r.next(req, "/", body)
+}
+
+// next compares a request with what was to come, and returns its answer.
+func (r *run) next(req *http.Request, path string, body []byte) Answer {
 	if r.got <= len(r.Requests) {
 		r.compare(r.Requests[r.got-1], req, path, body)
 	}
@@ -253,7 +282,7 @@ func (r *run) compare(want Request, req *http.Request, path string, body []byte)
 }
 
 // answer writes an answer.
-func (s *Server) answer(w http.ResponseWriter, req *http.Request, a Answer, n int) {
+func (s *Server) answer(w http.ResponseWriter, req *http.Request, a Answer, n int, store string) {
 	if a.Stall {
 		select {
 		case <-req.Context().Done():
@@ -283,7 +312,7 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, a Answer, n in
 			whole["meta"] = a.Meta
 		}
 		body, _ = json.Marshal(whole)
-		body = []byte(strings.ReplaceAll(string(body), "{key}", Key))
+		body = []byte(strings.NewReplacer("{key}", Key, "{store}", store).Replace(string(body)))
 		w.Header().Set("Content-Type", "application/json")
 	}
 	for name, value := range a.Headers {

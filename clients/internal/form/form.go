@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +22,58 @@ type Form struct {
 	Types []*Type
 	// Scopes, Codes and Events are the values of their enumerations.
 	Scopes, Codes, Events []string
+}
+
+// Type returns the type of a name, or nil.
+func (f *Form) Type(name string) *Type {
+	for _, t := range f.Types {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// States returns the states that the work which an operation reads may have.
+func (f *Form) States(o Operation) []string {
+	for _, m := range f.Type(o.Result.Name).Members {
+		if m.Name == o.Wait.Member {
+			return f.Type(m.Type.Name).Values
+		}
+	}
+	return nil
+}
+
+// Shared returns the members that all variants of a union have alike, but for its tag.
+func (f *Form) Shared(union *Type) []Member {
+	var all []Member
+	for _, m := range f.Type(union.Variants[0].Type).Members {
+		alike := m.Name != union.Tag
+		for _, v := range union.Variants {
+			alike = alike && slices.ContainsFunc(f.Type(v.Type).Members, func(o Member) bool {
+				return o.Name == m.Name && o.Required == m.Required && reflect.DeepEqual(o.Type, m.Type)
+			})
+		}
+		if alike {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Special returns the names of the members that differ between the variants of a union, but for its tag.
+func (f *Form) Special(union *Type) (names []string) {
+	shared := f.Shared(union)
+	for _, v := range union.Variants {
+		for _, m := range f.Type(v.Type).Members {
+			if m.Name != union.Tag && !slices.Contains(names, m.Name) &&
+				!slices.ContainsFunc(shared, func(o Member) bool { return o.Name == m.Name }) {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Resource is a group of operations.
@@ -215,7 +268,7 @@ func Read(data []byte) (*Form, error) {
 		slices.SortFunc(group.Operations, func(a, b Operation) int {
 			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(rank(a.Method), rank(b.Method)))
 		})
-		group.Doc = cmp.Or(group.Doc, group.Operations[0].Summary)
+		group.Doc = cmp.Or(group.Doc, docs[group.Name], group.Operations[0].Summary)
 		f.Resources = append(f.Resources, *group)
 	}
 	slices.SortFunc(f.Resources, func(a, b Resource) int { return cmp.Compare(a.Name, b.Name) })
@@ -232,6 +285,14 @@ func Read(data []byte) (*Form, error) {
 		return nil, fmt.Errorf("form: %w", r.err)
 	}
 	return f, nil
+}
+
+// docs describe the resources that have no tag of their own.
+var docs = map[string]string{
+	"approvals":    "Approve content items, or ask for changes",
+	"publications": "List, read, change and take down publications",
+	"reviewLinks":  "List, create and delete links by which people without an account review content",
+	"sandbox":      "Empty the sandbox, or move its clock",
 }
 
 // rank orders methods as a resource lives: it is read and created, changed, and deleted.

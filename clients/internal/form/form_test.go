@@ -23,6 +23,9 @@ func TestTheFormHasTheWholeDocument(t *testing.T) {
 	n := 0
 	for _, r := range f.Resources {
 		n += len(r.Operations)
+		if len(r.Operations) > 1 && r.Doc == r.Operations[0].Summary {
+			t.Errorf("%s is described by its first operation: %s", r.Name, r.Doc)
+		}
 		for _, o := range r.Operations {
 			if o.Status == 0 || o.Result.Kind == "" || o.Scope == "" {
 				t.Errorf("%s is incomplete: %+v", o.ID, o)

@@ -21,7 +21,7 @@ var agents = map[string]struct {
 }{
 	"go": {guidance{
 		Title: "Go client of the Content-Automation API", Language: "go",
-		Start:   "client, err := contentautomation.New(os.Getenv(\"BASE_URL\"), os.Getenv(\"SVC_API_KEY\"))",
+		Start:   "client, err := contentautomation.New()",
 		Waiting: "Methods that begin with `WaitFor` wait until it has ended; failed work is a `*FailedError`.",
 		Repeating: "Calls are repeated with the same idempotency key. To repeat one after a crash, give your own by " +
 			"`WithIdempotencyKey`.",
@@ -31,20 +31,18 @@ var agents = map[string]struct {
 	}, func(o form.Operation) string { return "client." + goName(o.Resource) + "." + goName(o.Name) }},
 	"typescript": {guidance{
 		Title: "TypeScript client of the Content-Automation API", Language: "ts",
-		Start: "import { ContentAutomation } from '@content-automation/api';\n\nconst client = new ContentAutomation({ apiKey: " +
-			"process.env.SVC_API_KEY!, baseUrl: process.env.BASE_URL! });",
-		Waiting: "Methods that begin with `waitFor` wait until it has ended; failed work is a `FailedError`.",
+		Start:   "import { ContentAutomation } from '@content-automation/api';\n\nconst client = new ContentAutomation();",
+		Waiting: "Methods that begin with `waitFor` wait until it has ended; failed work is a `FailedError` with `failure`.",
 		Repeating: "Calls are repeated with the same idempotency key. To repeat one after a crash, give your own as the option " +
 			"`idempotencyKey`.",
-		Paging:    "Lists are asynchronous iterators over all pages.",
+		Paging:    "Lists are asynchronous iterators over all pages; `toArray({ limit })` reads them into an array.",
 		Failing:   "An error of the API is an `ApiError` with `code`, `message`, `param` and `requestId`.",
 		Receiving: "`new Receiver(secret)` verifies a webhook over its raw body.",
 	}, func(o form.Operation) string { return "client." + camel(o.Resource) + "." + o.Name }},
 	"python": {guidance{
 		Title: "Python client of the Content-Automation API", Language: "python",
-		Start: "from content_automation import ContentAutomation\n\nclient = ContentAutomation(os.environ[\"SVC_API_KEY\"], " +
-			"os.environ[\"BASE_URL\"])",
-		Waiting: "Methods that begin with `wait_for` wait until it has ended; failed work raises `FailedError`.",
+		Start:   "from content_automation import ContentAutomation\n\nclient = ContentAutomation()",
+		Waiting: "Methods that begin with `wait_for` wait until it has ended; failed work raises `FailedError` with `failure`.",
 		Repeating: "Calls are repeated with the same idempotency key. To repeat one after a crash, give your own as " +
 			"`idempotency_key`.",
 		Paging:    "Lists are iterators over all pages. `AsyncContentAutomation` has the same methods for asyncio.",
@@ -53,8 +51,9 @@ var agents = map[string]struct {
 	}, func(o form.Operation) string { return "client." + form.Snake(o.Resource) + "." + form.Snake(o.Name) }},
 	"cli": {guidance{
 		Title: "Command line client of the Content-Automation API", Language: "sh",
-		Start:   "cli factories list --json",
-		Waiting: "Commands that begin with `wait-for` wait until it has ended; failed work is the exit status 9.",
+		Start: "cli factories list --json",
+		Waiting: "`--wait` waits until it has ended, as commands that begin with `wait-for` do; failed work is the exit " +
+			"status 9.",
 		Repeating: "Calls are repeated with the same idempotency key. To repeat one after a crash, give your own by " +
 			"`--idempotency-key`.",
 		Paging:    "A list prints its first page; `--all` reads all pages.",

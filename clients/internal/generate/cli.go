@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/format"
+	"net/http"
 	"slices"
 	"strings"
 	"text/template"
@@ -11,7 +12,42 @@ import (
 )
 
 // cliFlag is a flag of a command.
-type cliFlag struct{ Name, Kind, Doc string }
+type cliFlag struct {
+	Name, Kind, Doc string
+	Required        bool
+	Values          []string
+}
+
+// cliValues returns the values that a flag may have, if it has a few only.
+func cliValues(types map[string]*form.Type, r form.Ref) []string {
+	switch r.Kind {
+	case form.Const:
+		return []string{r.Name}
+	case form.List:
+		return cliValues(types, *r.Of)
+	case form.Named:
+		if t := types[r.Name]; t.Alias != nil {
+			return cliValues(types, *t.Alias)
+		}
+		return types[r.Name].Values
+	}
+	return nil
+}
+
+// cliWork returns the operation that reads the work which an operation begins, or nil.
+func cliWork(f *form.Form, o form.Operation) *form.Operation {
+	if o.Wait != nil || o.Status != http.StatusAccepted && o.ID != "createMedia" {
+		return nil
+	}
+	for _, r := range f.Resources {
+		for _, reads := range r.Operations {
+			if reads.Wait != nil && reads.Result.Name == o.Result.Name {
+				return &reads
+			}
+		}
+	}
+	return nil
+}
 
 // cliKind returns the kind of a flag for a type, or nothing for what only a whole body can have.
 func cliKind(types map[string]*form.Type, r form.Ref) string {
@@ -47,6 +83,7 @@ func writeCLI(_ string, f *form.Form, all map[string][]byte) error {
 	}
 	functions := template.FuncMap{
 		"wait": waitName, "first": first,
+		"work":    func(o form.Operation) *form.Operation { return cliWork(f, o) },
 		"strings": func(values []string) string { return fmt.Sprintf("%#v", values) },
 		"query": func(o form.Operation) (flags []cliFlag) {
 			for _, p := range o.Query {
@@ -54,7 +91,7 @@ func writeCLI(_ string, f *form.Form, all map[string][]byte) error {
 				if kind == "" {
 					kind = "pairs"
 				}
-				flags = append(flags, cliFlag{p.Name, kind, first(p.Doc)})
+				flags = append(flags, cliFlag{p.Name, kind, first(p.Doc), false, cliValues(types, p.Type)})
 			}
 			return flags
 		},
@@ -62,17 +99,33 @@ func writeCLI(_ string, f *form.Form, all map[string][]byte) error {
 			if o.Body == nil || types[o.Body.Name] == nil {
 				return nil
 			}
-			members := types[o.Body.Name].Members
-			for _, v := range types[o.Body.Name].Variants {
+			variants := []form.Variant{{Type: o.Body.Name}}
+			if len(types[o.Body.Name].Variants) > 0 {
+				variants = types[o.Body.Name].Variants
+			}
+			for i, v := range variants {
 				for _, m := range types[v.Type].Members {
-					if !slices.ContainsFunc(members, func(o form.Member) bool { return o.Name == m.Name }) {
-						members = append(members, m)
+					kind, values := cliKind(types, m.Type), cliValues(types, m.Type)
+					at := slices.IndexFunc(flags, func(f cliFlag) bool { return f.Name == m.Name })
+					switch {
+					case kind == "":
+					case at < 0:
+						// What only some variants have is not required.
+						flags = append(flags, cliFlag{m.Name, kind, first(m.Doc), m.Required && i == 0,
+							slices.Clone(values)})
+					default:
+						for _, value := range values {
+							if !slices.Contains(flags[at].Values, value) {
+								flags[at].Values = append(flags[at].Values, value)
+							}
+						}
 					}
 				}
 			}
-			for _, m := range members {
-				if kind := cliKind(types, m.Type); kind != "" {
-					flags = append(flags, cliFlag{m.Name, kind, first(m.Doc)})
+			for i, f := range flags {
+				for _, v := range variants {
+					flags[i].Required = flags[i].Required && slices.ContainsFunc(types[v.Type].Members,
+						func(m form.Member) bool { return m.Name == f.Name && m.Required })
 				}
 			}
 			return flags

@@ -190,6 +190,16 @@ func writeGo(_ string, f *form.Form, all map[string][]byte) error {
 	functions := template.FuncMap{
 		"name": goName, "param": goParam, "use": g.use, "field": g.field, "own": g.own, "tag": g.tag, "common": g.common,
 		"aliasOf": g.aliasOf, "comment": goComment, "lead": lead, "path": goPath, "wait": waitName,
+		"states": func() (names []string) {
+			for _, name := range works(f) {
+				for _, m := range f.Type(name).Members {
+					if m.Name == "state" {
+						names = append(names, goName(m.Type.Name))
+					}
+				}
+			}
+			return names
+		},
 		"list": func(values []string) string { return fmt.Sprintf("%#v", values) },
 		"sentType": func(r form.Ref) string {
 			if t := g.types[r.Name]; r.Kind == form.Named && t != nil && len(t.Variants) == 0 {

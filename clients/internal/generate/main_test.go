@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,8 +45,10 @@ func TestANewOperationIsInAllClients(t *testing.T) {
 	paths["/v1/ideas"] = map[string]any{"get": ideas}
 	schemas := doc["components"].(map[string]any)["schemas"].(map[string]any)
 	schemas["ContentItem"].(map[string]any)["properties"].(map[string]any)["approved_by"] = map[string]any{"type": "string"}
+	schemas["ContentItem"].(map[string]any)["description"] = "A post or a video, with its state"
 	state := schemas["ContentState"].(map[string]any)
 	state["x-extensible-enum"] = append(state["x-extensible-enum"].([]any), "approved")
+	state["description"] = "Where an item is on its way"
 	changed, err := json.Marshal(doc)
 	if err != nil {
 		t.Fatal(err)
@@ -54,22 +57,49 @@ func TestANewOperationIsInAllClients(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{
-		"go/operations_gen.go":                               "type PeopleService struct",
-		"go/types_gen.go":                                    `ContentStateApproved ContentState = "approved"`,
-		"typescript/src/resources.gen.ts":                    "readonly people: PeopleResource;",
-		"typescript/src/types.gen.ts":                        "approved_by?: string;",
-		"python/src/content_automation/_async_resources.py":  "self.people = AsyncPeopleResource(client)",
-		"python/src/content_automation/_sync_resources.py":   "self.people = PeopleResource(client)",
-		"python/src/content_automation/_types.py":            "approved_by: NotRequired[str]",
-		"cli/operations_gen.go":                              `id: "listPeople", name: "list"`,
-		"postman/content-automation.postman_collection.json": "to.be.oneOf([403])",
-		"n8n/nodes/ContentAutomation/resources/index.gen.ts": "{ name: 'Idea', value: 'ideas' }",
-		"n8n/nodes/ContentAutomation/resources/ideas.gen.ts": "{ method: 'GET', url: '/v1/ideas' }",
+	for name, wants := range map[string][]string{
+		"go/operations_gen.go": {"type PeopleService struct", "ContentState | ContentPlanState | DiagnosisState"},
+		"go/types_gen.go": {`ContentStateApproved ContentState = "approved"`,
+			"// ContentItem: A post or a video, with its state.", "// ContentState: Where an item is on its way."},
+		"typescript/src/resources.gen.ts": {"readonly people: PeopleResource;",
+			"'published' | 'failed' | 'canceled' | 'approved'>"},
+		"typescript/src/types.gen.ts": {"approved_by?: string;",
+			"/** A post or a video, with its state. */ export interface ContentItem {", "/** Where an item is on its way. */", "export interface UnknownEvent { type: string;", "name?: string | undefined;"},
+		"python/src/content_automation/_async_resources.py": {"self.people = AsyncPeopleResource(client)"},
+		"python/src/content_automation/_sync_resources.py":  {"self.people = PeopleResource(client)"},
+		"python/src/content_automation/_types.py": {"approved_by: NotRequired[str]",
+			`class ContentItem(TypedDict): """A post or a video, with its state."""`, `"""Where an item is on its way."""`},
+		"cli/operations_gen.go":                              {`id: "listPeople", name: "list"`},
+		"postman/content-automation.postman_collection.json": {"to.be.oneOf([403])"},
+		"n8n/nodes/ContentAutomation/resources/index.gen.ts": {"{ name: 'Idea', value: 'ideas' }"},
+		"n8n/nodes/ContentAutomation/resources/ideas.gen.ts": {"{ method: 'GET', url: '/v1/ideas' }"},
 	} {
 		text := strings.Join(strings.Fields(string(all[name])), " ")
-		if !strings.Contains(text, want) {
-			t.Errorf("%s lacks %q", name, want)
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q", name, want)
+			}
+		}
+	}
+}
+
+// TestWorkTellsWhyItHasFailed fails if the clients would not find the reason of a failure.
+func TestWorkTellsWhyItHasFailed(t *testing.T) {
+	f, err := form.Read(clients.OpenAPIJSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range works(f) {
+		var reasons []string
+		for _, m := range f.Type(name).Members {
+			if m.Name == "failure" || m.Name == "reason" {
+				for _, member := range f.Type(m.Type.Name).Members {
+					reasons = append(reasons, member.Name)
+				}
+			}
+		}
+		if !slices.Contains(reasons, "code") || !slices.Contains(reasons, "message") {
+			t.Errorf("%s has no failure or reason with a code and a message: %v", name, reasons)
 		}
 	}
 }

@@ -84,14 +84,15 @@ var pySync = strings.NewReplacer(
 	"import asyncio\n", "", "asyncio.sleep", "time.sleep", "AsyncIterator, Awaitable, Callable", "Callable, Iterator",
 	"Callable[[float], Awaitable[None]]", "Callable[[float], None]", "AsyncIterator", "Iterator",
 	"httpx.AsyncClient", "httpx.Client", "aclose", "close", "_async_resources", "_sync_resources",
-	"AsyncContentAutomation", "ContentAutomation", "AsyncResources", "Resources", "AsyncPages", "Pages",
-	"__aenter__", "__enter__", "__aexit__", "__exit__", "__aiter__", "__iter__",
+	"AsyncContentAutomation", "ContentAutomation", "AsyncResources", "Resources", "AsyncPage", "Page",
+	"await asyncio.to_thread(prepare, file)", "prepare(file)", "__aenter__", "__enter__", "__aexit__", "__exit__", "__aiter__", "__iter__",
 	"`async with`", "`with`", "`async for`", "`for`", "async def", "def", "async for", "for", "await ", "",
 )
 
 func writePython(root string, f *form.Form, all map[string][]byte) error {
 	functions := template.FuncMap{
-		"use": pyUse, "typed": pyTyped, "doc": pyDoc, "wait": waitName,
+		"states": f.States,
+		"use":    pyUse, "typed": pyTyped, "doc": pyDoc, "wait": waitName,
 		"strings": func(values []string) string { return `"` + strings.Join(values, `", "`) + `"` },
 		"tuple": func(values []string) string {
 			if len(values) == 1 {

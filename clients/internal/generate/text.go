@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -63,3 +64,16 @@ func sentence(text string) string {
 
 // waitName returns the name of the method that waits for what an operation reads.
 func waitName(o form.Operation) string { return "waitFor" + strings.TrimPrefix(o.Name, "get") }
+
+// works returns the names of the types of work, in alphabetical order.
+func works(f *form.Form) (names []string) {
+	for _, r := range f.Resources {
+		for _, o := range r.Operations {
+			if o.Wait != nil && !slices.Contains(names, o.Result.Name) {
+				names = append(names, o.Result.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -30,14 +30,16 @@ const hookSecret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 // examples runs the examples of a language. The function program returns the command line of an example.
 func examples(t *testing.T, dir string, env []string, program func(name string) []string) {
 	t.Helper()
-	b := sandbox(t)
+	// The clock of the sandbox is near that of the machine, by which a receiver judges signatures.
+	b := serve(t, "--now", time.Now().UTC().Format(time.RFC3339))
 	logo := filepath.Join(t.TempDir(), "logo.png")
 	var picture bytes.Buffer
 	if err := png.Encode(&picture, image.NewRGBA(image.Rect(0, 0, 256, 256))); err != nil {
 		t.Fatal(err)
 	}
 	write(t, logo, picture.String())
-	for name, want := range map[string]string{"post": `^\S.* https?://\S+\n`, "week": `(?s)^(\S.*\n){7}$`, "upload": `^telegram https?://\S+\n`} {
+	for name, want := range map[string]string{"post": `^\S.* https?://\S+\n`, "week": `(?s)^(\S.*\n){7}$`,
+		"upload": `^telegram https?://\S+\n`, "journey": `^\d+ \d+ .*Light as air\..* .*content\.published.*\n$`} {
 		line := program(name)
 		if name == "upload" {
 			line = append(line, logo)
@@ -132,7 +134,7 @@ func TestSamplesOfTheCommandLine(t *testing.T) {
 func TestGoInAnEmptyProject(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"post", "week", "upload", "webhook"} {
+	for _, name := range []string{"post", "week", "upload", "webhook", "journey"} {
 		copied(t, "clients/go/examples/"+name, filepath.Join(dir, name))
 	}
 	module := "github.com/content-automation/api/clients/go"

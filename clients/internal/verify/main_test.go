@@ -78,7 +78,8 @@ type box struct {
 }
 
 func (b box) env() []string {
-	return []string{"BASE_URL=" + b.URL, "SVC_API_KEY=" + b.Key, "BOT_TOKEN=123456789:EXAMPLE-EXAMPLE-EXAMPLE"}
+	return []string{"BASE_URL=" + b.URL, "SVC_API_KEY=" + b.Key, "BOT_TOKEN=123456789:EXAMPLE-EXAMPLE-EXAMPLE",
+		"APP_PASSWORD=exam-ples-exam-ples"}
 }
 
 // sandbox starts a sandbox.

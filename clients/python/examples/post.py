@@ -1,10 +1,8 @@
-"""Makes a post from a brief, and prints the address of its picture."""
-
-import os
+"""Makes a post from a brief, and prints the address of its picture. SVC_API_KEY has the key, BASE_URL the address."""
 
 from content_automation import ContentAutomation
 
-with ContentAutomation(os.environ["SVC_API_KEY"], os.environ["BASE_URL"]) as client:
+with ContentAutomation() as client:
     factory = client.factories.create({"type": "brand", "name": "Acme", "settings": {"brand_name": "Acme"}})
     prompt = "Our new trail running shoe, made of recycled nets"
     queued = client.content.create({"factory_id": factory["id"], "kind": "post", "prompt": prompt})

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from content_automation import ContentAutomation
 
-with ContentAutomation(os.environ["SVC_API_KEY"], os.environ["BASE_URL"]) as client:
-    logo = client.upload(Path(sys.argv[1]).read_bytes(), "image/png")
+with ContentAutomation() as client:
+    logo = client.upload(Path(sys.argv[1]), "image/png")
     factory = client.factories.create(
         {"type": "brand", "name": "Acme", "settings": {"brand_name": "Acme", "logo": logo["id"]}}
     )

@@ -1,13 +1,12 @@
-"""Plans a week of posts, and prints their titles."""
+"""Plans a week of posts, and prints their titles. SVC_API_KEY has the key, BASE_URL the address."""
 
 import asyncio
-import os
 
 from content_automation import AsyncContentAutomation
 
 
 async def main() -> None:
-    async with AsyncContentAutomation(os.environ["SVC_API_KEY"], os.environ["BASE_URL"]) as client:
+    async with AsyncContentAutomation() as client:
         factory = await client.factories.create({"type": "brand", "name": "Acme", "settings": {"brand_name": "Acme"}})
         plan = await client.factories.create_content_plan(
             factory["id"],

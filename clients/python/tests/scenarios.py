@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import sys
 import urllib.request
@@ -17,17 +18,36 @@ KEY = "svc_test_" + "Ab0" * 16 + "Z"
 # Each client would read the certificates anew.
 TLS = httpx.create_ssl_context()
 KINDS = [
+    (sdk.NotFoundError, "not_found"), (sdk.UploadError, "upload"),
     (sdk.InvalidRequestError, "invalid_request"), (sdk.AuthenticationError, "authentication"),
-    (sdk.PaymentError, "payment"), (sdk.PermissionError, "permission"), (sdk.ConflictError, "conflict"),
+    (sdk.PaymentError, "payment"), (sdk.PermissionDeniedError, "permission"), (sdk.ConflictError, "conflict"),
     (sdk.RateLimitError, "rate_limit"), (sdk.ServerError, "server"), (sdk.ApiError, "api"),
-    (sdk.TimeoutError, "timeout"), (sdk.ConnectionError, "connection"), (sdk.AnswerError, "answer"),
+    (sdk.ApiTimeoutError, "timeout"), (sdk.ApiConnectionError, "connection"), (sdk.AnswerError, "answer"),
     (sdk.FailedError, "failed"), (sdk.WaitTimeoutError, "wait_timeout"), (sdk.ConfigError, "config"),
     (sdk.SignatureError, "signature"),
 ]  # fmt: skip
 
 
+def s_key(s: dict[str, Any]) -> str:
+    """Returns the key of a scenario, or what no text has."""
+    return s.get("key") or KEY
+
+
 def snake(name: str) -> str:
     return "".join("_" + c.lower() if c.isupper() else c for c in name)
+
+
+class Pipe(io.RawIOBase):
+    """A file that can be read once."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        self.file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self.file.readinto(buffer)
 
 
 class Play:
@@ -54,6 +74,8 @@ class Play:
         s = self.s
         base = s.get("base", f"{self.server}/s/{self.kind}/{s['name']}") + s.get("base_suffix", "")
         options: dict[str, Any] = {"now": lambda: self.time}
+        if s.get("insecure"):
+            options["allow_insecure"] = True
         if "retries" in s:
             options["max_retries"] = s["retries"]
         if "timeout_ms" in s:
@@ -71,6 +93,9 @@ class Play:
 
     def arguments(self, client: Any) -> tuple[Any, list[Any], dict[str, Any]]:
         c = self.s["call"]
+        if c.get("mode") == "upload":
+            file = io.BytesIO(c["file"].encode())
+            return client.upload, [Pipe(file) if c.get("stream") else file, "image/png"], {}
         resource, method = (snake(n) for n in c["op"].split("."))
         if c.get("mode") == "wait":
             method = method.replace("get", "wait_for", 1)
@@ -166,7 +191,9 @@ class Play:
                 got = getattr(self.error, name, None)
                 if name == "details":
                     got = [d["param"] for d in got or []]
-                if name != "kind":
+                if name == "says":
+                    same("what the error says", value in str(self.error), True)
+                elif name != "kind":
                     same(name, got, value)
             if "attempts" in expect:
                 same("attempts", getattr(self.error, "attempts", None), expect["attempts"])
@@ -185,7 +212,7 @@ class Play:
                     faults.append(f"pauses are {self.pauses}")
         if "replayed" in expect:
             same("replayed", self.response and self.response.replayed, expect["replayed"])
-        if KEY in repr(self.error) + str(self.error) + self.printed:
+        if s_key(self.s) in repr(self.error) + str(self.error) + self.printed:
             faults.append("the key is shown")
         with urllib.request.urlopen(f"{self.server}/report/{self.kind}/{self.s['name']}") as answer:
             faults.extend(json.load(answer)["faults"])

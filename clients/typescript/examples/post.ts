@@ -1,7 +1,7 @@
-// Makes a post from a brief, and prints the address of its picture.
+// Makes a post from a brief, and prints the address of its picture. SVC_API_KEY has the key, BASE_URL the address.
 import { ContentAutomation } from '@content-automation/api';
 
-const client = new ContentAutomation({ apiKey: process.env.SVC_API_KEY!, baseUrl: process.env.BASE_URL! });
+const client = new ContentAutomation();
 
 const factory = await client.factories.create({ type: 'brand', name: 'Acme', settings: { brand_name: 'Acme' } });
 const queued = await client.content.create({

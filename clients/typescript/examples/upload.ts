@@ -1,10 +1,10 @@
 // Brings in a logo, makes a post that shows it, and publishes the post: node upload.ts LOGO.png
-import { readFile } from 'node:fs/promises';
+import { openAsBlob } from 'node:fs';
 import { ContentAutomation } from '@content-automation/api';
 
-const client = new ContentAutomation({ apiKey: process.env.SVC_API_KEY!, baseUrl: process.env.BASE_URL! });
+const client = new ContentAutomation();
 
-const logo = await client.upload(new Uint8Array(await readFile(process.argv[2]!)), 'image/png');
+const logo = await client.upload(await openAsBlob(process.argv[2]!), 'image/png');
 const factory = await client.factories.create({
   type: 'brand', name: 'Acme', settings: { brand_name: 'Acme', logo: logo.id },
 });

@@ -1,7 +1,7 @@
-// Plans a week of posts, and prints their titles.
+// Plans a week of posts, and prints their titles. SVC_API_KEY has the key, BASE_URL the address.
 import { ContentAutomation } from '@content-automation/api';
 
-const client = new ContentAutomation({ apiKey: process.env.SVC_API_KEY!, baseUrl: process.env.BASE_URL! });
+const client = new ContentAutomation();
 
 const factory = await client.factories.create({ type: 'brand', name: 'Acme', settings: { brand_name: 'Acme' } });
 const plan = await client.factories.createContentPlan(factory.id, {

@@ -1,47 +1,78 @@
-import { AnswerError, classOf, ConfigError, ConnectionError, FailedError, TimeoutError, typeOf, WaitTimeoutError } from './errors.js';
-import type { ErrorBody } from './types.gen.js';
+import {
+  AnswerError, classOf, ConfigError, ConnectionError, FailedError, TimeoutError, typeOf, WaitTimeoutError,
+} from './errors.js';
+import { List, type Pages } from './pages.js';
+import type { ErrorBody, Work } from './types.gen.js';
 
 /** The version of this package. */
 export const VERSION = '1.0.0';
 
 /** The options of a client. */
 export interface ClientOptions {
-  /** The API key: svc_live_… or svc_test_…. */
-  apiKey: string;
-  /** The base URL of the API, such as https://api.example.com. */
-  baseUrl: string;
+  /** The API key: svc_live_… or svc_test_…. The default is the variable SVC_API_KEY. */
+  apiKey?: string | undefined;
+  /** The base URL of the API, such as https://api.example.com. The default is the variable BASE_URL. */
+  baseUrl?: string | undefined;
+  /** Sends a live key to a base URL without https too, such as http://sandbox:8080 of the sandbox. */
+  allowInsecure?: boolean | undefined;
   /** How often a request is repeated. The default is 2. */
-  maxRetries?: number;
+  maxRetries?: number | undefined;
   /** The milliseconds that an attempt may take. The default is 60000. */
-  timeout?: number;
+  timeout?: number | undefined;
+  /** Headers of every request. Those of a call replace them. */
+  headers?: Record<string, string> | undefined;
+  /** Is called after every attempt, such as (entry) => console[entry.level](entry.message). */
+  log?: ((entry: LogEntry) => void) | undefined;
   /** The function that sends requests. The default is the global fetch. */
-  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /** The name of the program, for the header User-Agent. */
-  userAgent?: string;
+  userAgent?: string | undefined;
   /** Waits, and returns the time: for tests. */
-  clock?: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> };
+  clock?: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> } | undefined;
+}
+
+/** What an attempt of a request came to. It has neither the key nor the query and the bodies. */
+export interface LogEntry {
+  /** `warn` for what failed, and for what ends: see deprecation. */
+  level: 'info' | 'warn';
+  /** The entry as a line, such as `GET /v1/me: 200 in 41 ms (req_…)`. */
+  message: string;
+  method: string;
+  path: string;
+  attempt: number;
+  milliseconds: number;
+  /** Absent without an answer. */
+  status?: number;
+  requestId?: string;
+  /** The error of an attempt that failed. */
+  error?: Error;
+  /** The milliseconds until the request is repeated. Absent if it is not. */
+  pause?: number;
+  /** The headers Deprecation and Sunset: what the call uses ends, at the time of the second. */
+  deprecation?: string;
+  sunset?: string;
 }
 
 /** The options of a call. */
 export interface RequestOptions {
   /** By default each call has a new key, which its repeats share. */
-  idempotencyKey?: string;
-  /** Makes a change only if the resource still has this ETag. */
-  ifMatch?: string;
-  headers?: Record<string, string>;
-  signal?: AbortSignal;
-  timeout?: number;
-  maxRetries?: number;
+  idempotencyKey?: string | undefined;
+  /** Makes a change only if the resource still has this version, or ETag. */
+  ifMatch?: string | number | undefined;
+  headers?: Record<string, string> | undefined;
+  signal?: AbortSignal | undefined;
+  timeout?: number | undefined;
+  maxRetries?: number | undefined;
 }
 
-/** The options of a call that waits for work. */
-export interface WaitOptions extends RequestOptions {
+/** The options of a call that waits for work, which may have the states S. */
+export interface WaitOptions<S extends string = string> extends RequestOptions {
   /** The states to wait for, instead of all in which the work has succeeded. */
-  until?: string[];
+  until?: readonly S[] | undefined;
   /** The greatest pause between requests in milliseconds. The default is 10000. */
-  interval?: number;
+  interval?: number | undefined;
   /** The milliseconds after which waiting ends with an error. The default is 15 minutes. */
-  waitAtMost?: number;
+  waitAtMost?: number | undefined;
 }
 
 /** A result, with what came beside it. */
@@ -59,16 +90,6 @@ export interface Raw<T> {
 /** The promise of a result. */
 export type Call<T> = Promise<T> & { withResponse(): Promise<Raw<T>> };
 
-/** A page of a list. */
-export interface Page<T> {
-  items: T[];
-  /** The cursor of the next page; null on the last one. */
-  nextCursor: string | null;
-}
-
-/** A list: `for await` reads all pages as it goes on, `await` reads the first one. */
-export type Pages<T> = AsyncIterable<T> & PromiseLike<Page<T>>;
-
 /** What a request has beside its path. */
 export interface Sent {
   query?: object | undefined;
@@ -79,8 +100,9 @@ export interface Sent {
 export type Rule = readonly [member: string, done: readonly string[], failed: readonly string[], query?: object | undefined];
 
 const MAX_RETRY_AFTER = 60;
-const UPLOAD_TIMEOUT = 600000;
 const RETRIED = [408, 429, 500, 502, 503, 504];
+
+const variables = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process;
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -98,11 +120,15 @@ export class Core {
   readonly #options: ClientOptions;
   readonly #clock: NonNullable<ClientOptions['clock']>;
 
-  constructor(options: ClientOptions) {
-    const { apiKey, baseUrl } = options;
-    if (!apiKey) throw new ConfigError('the API key is empty');
+  constructor(options: ClientOptions = {}) {
+    const apiKey = options.apiKey ?? variables?.env?.['SVC_API_KEY'];
+    const baseUrl = options.baseUrl ?? variables?.env?.['BASE_URL'];
+    if (!apiKey) throw new ConfigError('the API key is empty: give the option apiKey, or set the variable SVC_API_KEY');
     if (!/^svc_(live|test)_[0-9A-Za-z]{49}$(?!\n)/.test(apiKey)) {
       throw new ConfigError('the API key is malformed: a key is svc_live_ or svc_test_ and 49 letters and digits');
+    }
+    if (!baseUrl) {
+      throw new ConfigError('the base URL is missing: give the option baseUrl, or set the variable BASE_URL');
     }
     let url: URL;
     try {
@@ -114,8 +140,8 @@ export class Core {
       throw new ConfigError('the base URL must be a URL such as https://api.example.com');
     }
     const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
-    if (url.protocol === 'http:' && apiKey.startsWith('svc_live_') && !local) {
-      throw new ConfigError('the base URL must use https for a live key');
+    if (url.protocol === 'http:' && apiKey.startsWith('svc_live_') && !local && !options.allowInsecure) {
+      throw new ConfigError('the base URL must use https for a live key; for a sandbox, set the option allowInsecure');
     }
     this.#key = apiKey;
     this.#base = baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '');
@@ -138,23 +164,8 @@ export class Core {
 
   /** Reads a list. */
   pages<T>(path: string, args: string[], query: object | undefined, options: RequestOptions = {}): Pages<T> {
-    const page = (cursor?: string) =>
-      this.send<T[]>('GET', path, args, { query: cursor ? { ...query, cursor } : query }, options);
-    return {
-      then: (resolve, reject) =>
-        page().then((r) => ({ items: r.data, nextCursor: r.nextCursor })).then(resolve, reject),
-      async *[Symbol.asyncIterator]() {
-        for (let cursor: string | undefined; ; ) {
-          const r = await page(cursor);
-          if (r.nextCursor && r.nextCursor === cursor) {
-            throw new AnswerError('next_cursor is the cursor of the request', r.status, r.requestId);
-          }
-          yield* r.data;
-          if (!r.nextCursor) return;
-          cursor = r.nextCursor;
-        }
-      },
-    };
+    return new List((cursor) =>
+      this.send<T[]>('GET', path, args, { query: cursor ? { ...query, cursor } : query }, options));
   }
 
   /** Reads a resource until its work has ended. */
@@ -164,7 +175,7 @@ export class Core {
       const r = await this.send<T>('GET', path, args, { query: rule[3] }, options);
       const state = String((r.data as Record<string, unknown>)[rule[0]]);
       if ((options.until ?? rule[1]).includes(state)) return r.data;
-      if (rule[2].includes(state)) throw new FailedError(state, r.data);
+      if (rule[2].includes(state)) throw new FailedError(state, r.data as Work);
       const after = retryAfter(r.headers);
       const next = after ? Math.min(after, MAX_RETRY_AFTER) * 1000 : Math.min(pause, options.interval ?? 10000);
       if (this.#clock.now() - start + next > (options.waitAtMost ?? 900000)) throw new WaitTimeoutError(state);
@@ -172,23 +183,16 @@ export class Core {
     }
   }
 
-  /** Sends a file to storage. The request is signed, and has no API key. */
-  async put(url: string, init: RequestInit): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      const ended = AbortSignal.timeout(UPLOAD_TIMEOUT);
-      const signal = init.signal ? AbortSignal.any([init.signal, ended]) : ended;
-      const response = await this.#fetch(url, { ...init, signal, redirect: 'manual' }).catch(() => undefined);
-      if (init.signal?.aborted) throw init.signal.reason;
-      if (response?.ok) return;
-      if (attempt > (this.#options.maxRetries ?? 2)) {
-        throw new ConnectionError(`the upload failed${response ? ` (${response.status})` : ''}`, attempt);
-      }
-      await this.#clock.sleep(500 * attempt);
-    }
+  /** Sends a request to any service, such as storage, which gets no API key. */
+  plain(url: string, init: RequestInit): Promise<Response> {
+    return (this.#options.fetch ?? fetch)(url, init);
   }
 
-  #fetch(url: string, init: RequestInit): Promise<Response> {
-    return (this.#options.fetch ?? fetch)(url, init);
+  /** Waits as long as the repeat of a request that has failed. */
+  async pause(attempt: number, signal?: AbortSignal): Promise<boolean> {
+    if (attempt > (this.#options.maxRetries ?? 2)) return false;
+    await this.#clock.sleep(backoff(attempt), signal);
+    return true;
   }
 
   /** Sends a request, and repeats it while that may help. */
@@ -196,13 +200,14 @@ export class Core {
     const query = queryOf(sent.query);
     const url = this.#base + fillPath(path, args) + (query && `?${query}`);
     const headers: Record<string, string> = {
+      ...this.#options.headers,
       ...options.headers,
       Authorization: `Bearer ${this.#key}`,
       Accept: 'application/json',
       'User-Agent': `${this.#options.userAgent ?? ''} content-automation-typescript/${VERSION}`.trim(),
     };
     if (method !== 'GET') headers['Idempotency-Key'] = options.idempotencyKey ?? crypto.randomUUID();
-    if (options.ifMatch) headers['If-Match'] = options.ifMatch;
+    if (options.ifMatch !== undefined) headers['If-Match'] = etag(options.ifMatch);
     const init: RequestInit = { method, headers, redirect: 'manual' };
     if (sent.body !== undefined) {
       headers['Content-Type'] = 'application/json';
@@ -210,22 +215,45 @@ export class Core {
     }
     const retries = options.maxRetries ?? this.#options.maxRetries ?? 2;
     for (let attempt = 1; ; attempt++) {
-      const [result, pause] = await this.#attempt<T>(url, init, options, attempt);
+      const start = this.#clock.now();
+      const [result, after] = await this.#attempt<T>(url, init, options, attempt);
+      const pause = after === undefined || attempt > retries ? undefined : after * 1000 || backoff(attempt);
+      this.#log(method, new URL(url).pathname, result, attempt, this.#clock.now() - start, pause);
       if (!(result instanceof Error)) return result;
-      if (pause === undefined || attempt > retries) throw result;
-      const backoff = Math.min(500 * 2 ** (attempt - 1), 8000);
-      await this.#clock.sleep(pause * 1000 || backoff / 2 + Math.random() * (backoff / 2), options.signal);
+      if (pause === undefined) throw result;
+      await this.#clock.sleep(pause, options.signal);
     }
   }
 
+  /** Tells the hook what an attempt came to. */
+  #log(method: string, path: string, result: Raw<unknown> | Error, attempt: number, ms: number, pause?: number): void {
+    if (!this.#options.log) return;
+    const failed = result instanceof Error;
+    const { status, requestId } = result as Partial<Raw<unknown>>;
+    const [deprecation, sunset] = ['Deprecation', 'Sunset'].map((name) => (failed ? null : result.headers.get(name)));
+    const ends = deprecation || sunset ? `; what it uses is deprecated${sunset ? `, and ends at ${sunset}` : ''}` : '';
+    const again = failed && pause !== undefined ? `; it is repeated in ${Math.round(pause)} ms` : '';
+    this.#options.log({
+      level: failed || ends ? 'warn' : 'info',
+      message: `${method} ${path}: ${failed ? result.message : status} in ${Math.round(ms)} ms${
+        !failed && requestId ? ` (${requestId})` : ''}${again}${ends}`,
+      method, path, attempt, milliseconds: ms,
+      ...(status !== undefined && { status }), ...(requestId && { requestId }),
+      ...(failed && { error: result }), ...(failed && pause !== undefined && { pause }),
+      ...(deprecation && { deprecation }), ...(sunset && { sunset }),
+    });
+  }
+
   /** Sends a request once. The pause is undefined if it is not to be repeated, and 0 if the service does not say. */
-  async #attempt<T>(url: string, init: RequestInit, options: RequestOptions, attempts: number): Promise<[Raw<T> | Error, number | undefined]> {
+  async #attempt<T>(
+    url: string, init: RequestInit, options: RequestOptions, attempts: number,
+  ): Promise<[Raw<T> | Error, number | undefined]> {
     const ended = AbortSignal.timeout(options.timeout ?? this.#options.timeout ?? 60000);
     const signal = options.signal ? AbortSignal.any([options.signal, ended]) : ended;
     let response: Response;
     let text: string;
     try {
-      response = await this.#fetch(url, { ...init, signal });
+      response = await this.plain(url, { ...init, signal });
       text = await response.text();
     } catch (cause) {
       if (options.signal?.aborted) throw options.signal.reason;
@@ -244,7 +272,7 @@ export class Core {
       const after = retryAfter(headers);
       const error = body?.error ?? { code: 'unknown', type: typeOf(status), message: `the answer is not of the API: ${status}` };
       const message = String(error.message).replaceAll(this.#key, `${this.#key.slice(0, 9)}…`);
-      const failure = new (classOf(error.type))(status, { ...error, message }, requestId, after, attempts);
+      const failure = new (classOf(error.type, status))(status, { ...error, message }, requestId, after, attempts);
       const again = RETRIED.includes(status) || error.code === 'idempotency_in_progress';
       return [failure, again && (after ?? 0) <= MAX_RETRY_AFTER ? (after ?? 0) : undefined];
     }
@@ -254,6 +282,17 @@ export class Core {
     const replayed = headers.get('Idempotent-Replayed') === 'true';
     return [{ data: body.data as T, status, headers, requestId, replayed, attempts, nextCursor: body.next_cursor ?? null }, 0];
   }
+}
+
+/** Returns the milliseconds before a repeat: growing, and random. */
+function backoff(attempt: number): number {
+  const longest = Math.min(500 * 2 ** (attempt - 1), 8000);
+  return longest / 2 + Math.random() * (longest / 2);
+}
+
+/** Writes a version as an ETag. */
+function etag(version: string | number): string {
+  return /^(\*|(W\/)?".*")$/.test(String(version)) ? String(version) : `"${version}"`;
 }
 
 /** Reads the seconds of Retry-After. A time counts by the clock of the service. */

@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorCode, ErrorDetail, ErrorType } from './types.gen.js';
+import type { ErrorBody, ErrorCode, ErrorDetail, ErrorType, Work } from './types.gen.js';
 
 /** The base of all errors of this package. */
 export class ContentAutomationError extends Error {
@@ -21,6 +21,20 @@ export class ConnectionError extends ContentAutomationError {
   }
 }
 
+/** Storage refused the file of an upload, or kept failing. The media stays pending: upload the file anew. */
+export class UploadError extends ContentAutomationError {
+  constructor(
+    /** The HTTP status, and the code of storage, such as AccessDenied; empty if it named none. */
+    readonly status: number,
+    readonly code: string,
+    readonly mediaId: string,
+    readonly attempts: number,
+  ) {
+    const why = `${status}${code && ` ${code}`}`;
+    super(`storage refused the file of ${mediaId}: ${why} (attempts: ${attempts}); upload it anew`);
+  }
+}
+
 /** A request that took too long. */
 export class TimeoutError extends ConnectionError {}
 
@@ -31,10 +45,32 @@ export class AnswerError extends ContentAutomationError {
   }
 }
 
-/** The end of work that has failed or was canceled. */
+/** Why work has failed. */
+export interface Failure {
+  /** The machine-readable reason. */
+  code: string;
+  /** What happened, and what to do about it. */
+  message: string;
+  /** Whether the same work may succeed if it is asked for again, where the service says so. */
+  retryable?: boolean;
+}
+
+/** The end of work that has failed, was rejected or canceled. */
 export class FailedError extends ContentAutomationError {
-  constructor(readonly state: string, readonly resource: unknown) {
-    super(`the work has ended in the state ${state}`);
+  /** The reason. It is undefined if the resource has none, as canceled work. */
+  readonly failure: Failure | undefined;
+
+  /** Takes the state and the resource as it was read last. */
+  constructor(readonly state: string, readonly resource: Work) {
+    const { id, failure, reason } = resource as { id?: string; failure?: Failure | null; reason?: Failure | null };
+    const why = failure ?? reason ?? undefined;
+    super(`${id ?? 'the work'} has ended in the state ${state}${why ? `: ${why.code}: ${why.message}` : ''}`);
+    this.failure = why;
+  }
+
+  /** The code of the failure, such as generation_failed. */
+  get code(): string | undefined {
+    return this.failure?.code;
   }
 }
 
@@ -76,6 +112,8 @@ export class ApiError extends ContentAutomationError {
 
 /** A request that is wrong: 400, 404, 405, 413, 415, 422. */
 export class InvalidRequestError extends ApiError {}
+/** A resource that does not exist, or is not one of the key: 404. */
+export class NotFoundError extends InvalidRequestError {}
 /** A key that is missing, wrong, expired or revoked: 401. */
 export class AuthenticationError extends ApiError {}
 /** A balance that does not suffice: 402. */
@@ -109,4 +147,6 @@ export function typeOf(status: number): ErrorType {
 }
 
 /** Returns the class of an error. */
-export const classOf = (type: string): typeof ApiError => classes[type] ?? ApiError;
+export function classOf(type: string, status: number): typeof ApiError {
+  return status === 404 && type === 'invalid_request_error' ? NotFoundError : (classes[type] ?? ApiError);
+}

@@ -140,17 +140,17 @@ export interface AdMarkingInput {
   /**
    * Identifier of the advertising, which an operator of advertising data assigns. Absent or empty: not assigned yet.
    */
-  erid?: string;
+  erid?: string | undefined;
 }
 
 /** A type of the API. */
 export interface AdMarkingPatch {
   /** Who advertises, as the register of advertising has the name. */
-  advertiser?: string;
+  advertiser?: string | undefined;
   /** Identifier of the advertising. Null or empty: not assigned yet. */
-  erid?: string | null;
+  erid?: string | null | undefined;
   /** Taxpayer number (INN): 10 digits of a company, 12 of a person. */
-  tax_id?: string;
+  tax_id?: string | undefined;
 }
 
 /** A type of the API. */
@@ -384,24 +384,24 @@ export interface ApiKeyCreate {
   /** Scopes of the key. The calling key must have all of them. */
   scopes: ScopeInput[];
   /** Time at which the key expires (RFC 3339). Absent or null: never. Not later than that of the calling key. */
-  expires_at?: string | null;
+  expires_at?: string | null | undefined;
   /**
    * Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all. If the calling key has a list, each range
    * must lie within one of its ranges.
    */
-  ip_allow_list?: string[];
+  ip_allow_list?: string[] | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /**
    * Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
    * Absent or empty: the whole account.
    */
-  profile_ids?: string[];
+  profile_ids?: string[] | undefined;
   /**
    * Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
    * spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
    */
-  spend_limit_credits?: number | null;
+  spend_limit_credits?: number | null | undefined;
 }
 
 /** An API key was created. */
@@ -583,7 +583,7 @@ export interface ApiKeyRevokedEvent {
 /** A type of the API. */
 export interface ApiKeyRotate {
   /** Time for which the old secret stays valid, in seconds. 0: all earlier secrets end at once. Default: 0. */
-  overlap_seconds?: number;
+  overlap_seconds?: number | undefined;
 }
 
 /** An API key has a new secret; old_secrets lists the earlier ones that still work. */
@@ -610,20 +610,20 @@ export type ApiKeyState = 'active' | 'revoked' | 'expired' | (string & {});
 /** A type of the API. */
 export interface ApiKeyUpdate {
   /** Time at which the key expires. Null: never. */
-  expires_at?: string | null;
+  expires_at?: string | null | undefined;
   /** Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all. */
-  ip_allow_list?: string[] | null;
+  ip_allow_list?: string[] | null | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** Name of the key. */
-  name?: string;
+  name?: string | undefined;
   /** Scopes of the key. */
-  scopes?: ScopeInput[];
+  scopes?: ScopeInput[] | undefined;
   /**
    * Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
    * spend_limit_reached. Test keys spend none. Null: no limit of its own.
    */
-  spend_limit_credits?: number | null;
+  spend_limit_credits?: number | null | undefined;
 }
 
 /** A type of the API. */
@@ -804,11 +804,11 @@ export interface AutomationCreate {
    * Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is
    * left over is skipped. Default: 5.
    */
-  max_per_day?: number;
+  max_per_day?: number | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Parameters that are added to {{url}}, unless the address has them. */
-  utm?: Utminput;
+  utm?: Utminput | undefined;
 }
 
 /** A type of the API. */
@@ -938,12 +938,12 @@ export interface AutomationTriggerInput {
    * For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
    * clock skips is left out, and one that it repeats counts once.
    */
-  cron?: string;
+  cron?: string | undefined;
   /**
    * For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make
    * nothing.
    */
-  url?: string;
+  url?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -955,31 +955,31 @@ export type AutomationTriggerKindInput = 'feed' | 'product' | 'time';
 /** A type of the API. */
 export interface AutomationUpdate {
   /** Most items that it makes in a day of the factory's time zone. */
-  max_per_day?: number;
+  max_per_day?: number | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** paused: it makes nothing. active: it goes on with what is new from now on. */
-  state?: FactoryUpdateState;
+  state?: FactoryUpdateState | undefined;
   /** Members of the template to set. A null value removes one. */
-  template?: Record<string, unknown>;
+  template?: Record<string, unknown> | undefined;
   /** What makes it run. It replaces the former one as a whole, and the automation begins afresh. */
-  trigger?: AutomationTriggerInput;
+  trigger?: AutomationTriggerInput | undefined;
   /** Parameters to set. Null removes all. */
-  utm?: AutomationUpdateUtm;
+  utm?: AutomationUpdateUtm | undefined;
 }
 
 /** Parameters to set. Null removes all. */
 export interface AutomationUpdateUtm {
   /** Value of utm_campaign. */
-  campaign?: string;
+  campaign?: string | undefined;
   /** Value of utm_content. */
-  content?: string;
+  content?: string | undefined;
   /** Value of utm_medium. */
-  medium?: string;
+  medium?: string | undefined;
   /** Value of utm_source. */
-  source?: string;
+  source?: string | undefined;
   /** Value of utm_term. */
-  term?: string;
+  term?: string | undefined;
 }
 
 /** A type of the API. */
@@ -1230,11 +1230,11 @@ export interface BloggerSettings {
 /** A type of the API. */
 export interface BloggerSettingsInput {
   /** Whether it is written in the first person. */
-  first_person?: boolean;
+  first_person?: boolean | undefined;
   /** Persona that speaks. */
-  persona?: string;
+  persona?: string | undefined;
   /** Style of the blog. */
-  style?: BloggerSettingsStyleInput;
+  style?: BloggerSettingsStyleInput | undefined;
 }
 
 /** Values of an enumeration. */
@@ -1246,24 +1246,24 @@ export type BloggerSettingsStyleInput = 'personal' | 'lifestyle' | 'travel' | 'f
 /** A type of the API. */
 export interface BloggerSettingsUpdate {
   /** Whether it is written in the first person. */
-  first_person?: boolean | null;
+  first_person?: boolean | null | undefined;
   /** Persona that speaks. */
-  persona?: string | null;
+  persona?: string | null | undefined;
   /** Style of the blog. */
-  style?: BloggerSettingsStyleInput | null;
+  style?: BloggerSettingsStyleInput | null | undefined;
 }
 
 /** A type of the API. */
 export interface BlueskyOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
-  alt_text?: string[];
+  alt_text?: string[] | undefined;
   /** Comment to write below the post. */
-  first_comment?: string;
+  first_comment?: string | undefined;
   /**
    * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
    * caption is refused.
    */
-  thread?: boolean;
+  thread?: boolean | undefined;
 }
 
 /** Factory of a brand. */
@@ -1403,49 +1403,49 @@ export interface BrandSettingsInput {
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
    * and the spoken word in another color. Absent: words.
    */
-  caption_style?: CaptionStyleInput;
+  caption_style?: CaptionStyleInput | undefined;
   /** Colors of the brand in finished media: the main one first, then those of accents. */
-  colors?: string[] | null;
+  colors?: string[] | null | undefined;
   /**
    * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
    * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
-  font?: FontFamilyInput;
+  font?: FontFamilyInput | undefined;
   /** Words that are never used. */
-  forbidden_words?: string[] | null;
+  forbidden_words?: string[] | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
    * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
    * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
    * logo_places has a place for the platform. It is kept until you delete it.
    */
-  intro?: string;
+  intro?: string | undefined;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string;
+  logo?: string | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
    * alone.
    */
-  logo_place?: LogoPlaceInput;
+  logo_place?: LogoPlaceInput | undefined;
   /**
    * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
    * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
    * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
    * media show the brand, and the platform refuses them.
    */
-  logo_places?: BrandSettingsInputLogoPlaces;
+  logo_places?: BrandSettingsInputLogoPlaces | undefined;
   /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string;
+  outro?: string | undefined;
   /**
    * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
    * false.
    */
-  post_headlines?: boolean;
+  post_headlines?: boolean | undefined;
   /** Slogan of the brand. */
-  slogan?: string;
+  slogan?: string | undefined;
   /** Rules for the brand's voice. */
-  voice_rules?: string[] | null;
+  voice_rules?: string[] | null | undefined;
 }
 
 /**
@@ -1456,29 +1456,29 @@ export interface BrandSettingsInput {
  */
 export interface BrandSettingsInputLogoPlaces {
   /** Place of the logo in media for Bluesky. */
-  bluesky?: LogoPlaceInput;
+  bluesky?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Facebook. */
-  facebook?: LogoPlaceInput;
+  facebook?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Instagram. */
-  instagram?: LogoPlaceInput;
+  instagram?: LogoPlaceInput | undefined;
   /** Place of the logo in media for LinkedIn. */
-  linkedin?: LogoPlaceInput;
+  linkedin?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Pinterest. */
-  pinterest?: LogoPlaceInput;
+  pinterest?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Rutube. */
-  rutube?: LogoPlaceInput;
+  rutube?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Telegram. */
-  telegram?: LogoPlaceInput;
+  telegram?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Threads. */
-  threads?: LogoPlaceInput;
+  threads?: LogoPlaceInput | undefined;
   /** Place of the logo in media for TikTok. */
-  tiktok?: LogoPlaceInput;
+  tiktok?: LogoPlaceInput | undefined;
   /** Place of the logo in media for VK. */
-  vk?: LogoPlaceInput;
+  vk?: LogoPlaceInput | undefined;
   /** Place of the logo in media for X. */
-  x?: LogoPlaceInput;
+  x?: LogoPlaceInput | undefined;
   /** Place of the logo in media for YouTube. */
-  youtube?: LogoPlaceInput;
+  youtube?: LogoPlaceInput | undefined;
 }
 
 /**
@@ -1517,54 +1517,54 @@ export interface BrandSettingsLogoPlaces {
 /** A type of the API. */
 export interface BrandSettingsUpdate {
   /** Name of the brand. */
-  brand_name?: string;
+  brand_name?: string | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
    * and the spoken word in another color. Absent: words.
    */
-  caption_style?: CaptionStyleInput | null;
+  caption_style?: CaptionStyleInput | null | undefined;
   /** Colors of the brand in finished media: the main one first, then those of accents. */
-  colors?: string[] | null;
+  colors?: string[] | null | undefined;
   /**
    * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
    * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
-  font?: FontFamilyInput | null;
+  font?: FontFamilyInput | null | undefined;
   /** Words that are never used. */
-  forbidden_words?: string[] | null;
+  forbidden_words?: string[] | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
    * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
    * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
    * logo_places has a place for the platform. It is kept until you delete it.
    */
-  intro?: string | null;
+  intro?: string | null | undefined;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null;
+  logo?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
    * alone.
    */
-  logo_place?: LogoPlaceInput | null;
+  logo_place?: LogoPlaceInput | null | undefined;
   /**
    * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
    * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
    * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
    * media show the brand, and the platform refuses them.
    */
-  logo_places?: BrandSettingsUpdateLogoPlaces | null;
+  logo_places?: BrandSettingsUpdateLogoPlaces | null | undefined;
   /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null;
+  outro?: string | null | undefined;
   /**
    * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
    * false.
    */
-  post_headlines?: boolean | null;
+  post_headlines?: boolean | null | undefined;
   /** Slogan of the brand. */
-  slogan?: string | null;
+  slogan?: string | null | undefined;
   /** Rules for the brand's voice. */
-  voice_rules?: string[] | null;
+  voice_rules?: string[] | null | undefined;
 }
 
 /**
@@ -1575,29 +1575,29 @@ export interface BrandSettingsUpdate {
  */
 export interface BrandSettingsUpdateLogoPlaces {
   /** Place of the logo in media for Bluesky. */
-  bluesky?: LogoPlaceInput | null;
+  bluesky?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Facebook. */
-  facebook?: LogoPlaceInput | null;
+  facebook?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Instagram. */
-  instagram?: LogoPlaceInput | null;
+  instagram?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for LinkedIn. */
-  linkedin?: LogoPlaceInput | null;
+  linkedin?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Pinterest. */
-  pinterest?: LogoPlaceInput | null;
+  pinterest?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Rutube. */
-  rutube?: LogoPlaceInput | null;
+  rutube?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Telegram. */
-  telegram?: LogoPlaceInput | null;
+  telegram?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Threads. */
-  threads?: LogoPlaceInput | null;
+  threads?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for TikTok. */
-  tiktok?: LogoPlaceInput | null;
+  tiktok?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for VK. */
-  vk?: LogoPlaceInput | null;
+  vk?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for X. */
-  x?: LogoPlaceInput | null;
+  x?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for YouTube. */
-  youtube?: LogoPlaceInput | null;
+  youtube?: LogoPlaceInput | null | undefined;
 }
 
 /** A type of the API. */
@@ -1704,16 +1704,16 @@ export interface Chat {
 /** A type of the API. */
 export interface ChatCreate {
   /** Factory that the chat is about. Absent: none yet. */
-  factory_id?: string;
+  factory_id?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Title. Absent: the beginning of the first message. */
-  title?: string;
+  title?: string | undefined;
 }
 
 /** A type of the API. */
@@ -1744,7 +1744,7 @@ export interface ChatMessageCreate {
   /** What you ask or want, in any language. */
   text: string;
   /** Simulated result. For test keys only. */
-  sandbox?: ChatRehearsal;
+  sandbox?: ChatRehearsal | undefined;
 }
 
 /** Values of an enumeration. */
@@ -1753,7 +1753,7 @@ export type ChatMessageRole = 'user' | 'assistant' | (string & {});
 /** A type of the API. */
 export interface ChatRehearsal {
   /** Result of the message. All but replied refuse the call with that error, as with a live key. Default: replied. */
-  outcome?: ChatRehearsalOutcome;
+  outcome?: ChatRehearsalOutcome | undefined;
 }
 
 /** Values of an enumeration. */
@@ -1927,11 +1927,11 @@ export interface CommentSuggestion {
 /** A type of the API. */
 export interface CommentUpdate {
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** hidden: other readers no longer see it; visible: they see it again. */
-  state?: CommentUpdateState;
+  state?: CommentUpdateState | undefined;
   /** true: a text model writes suggested_reply, in the background. */
-  suggest_reply?: 'true';
+  suggest_reply?: 'true' | undefined;
 }
 
 /** Values of an enumeration. */
@@ -1958,7 +1958,7 @@ export type ContentApprovalStateInput = 'none' | 'pending' | 'approved' | 'chang
 /** A type of the API. */
 export interface ContentApprove {
   /** Note for those who made the content. */
-  note?: string;
+  note?: string | undefined;
 }
 
 /** A content item was approved. */
@@ -2289,35 +2289,35 @@ export interface ContentItemBulkCreate {
    */
   action: ContentItemBulkCreateAction;
   /** Ids of the content items. Send them, items or content_plan_id. */
-  content_item_ids?: string[];
+  content_item_ids?: string[] | undefined;
   /**
    * Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
    * generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
    */
-  content_plan_id?: string;
+  content_plan_id?: string | undefined;
   /** Content items with what differs for each. Send them, content_item_ids or content_plan_id. */
-  items?: ContentItemBulkItem[];
+  items?: ContentItemBulkItem[] | undefined;
   /**
    * each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
    * first, and if one cannot be changed, the call is refused and none is. Default: each.
    */
-  mode?: ContentItemBulkCreateMode;
+  mode?: ContentItemBulkCreateMode | undefined;
   /** Note of the approval. For approve only. */
-  note?: string;
+  note?: string | undefined;
   /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
-  options?: PlatformOptions;
+  options?: PlatformOptions | undefined;
   /**
    * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
    * that of the call for all items, or else the time that each has, such as that of its content plan.
    */
-  publish_at?: string;
+  publish_at?: string | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: SandboxPublishRehearsal;
+  sandbox?: SandboxPublishRehearsal | undefined;
   /**
    * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
    * those of its factory, without those that cannot publish it.
    */
-  social_account_ids?: string[];
+  social_account_ids?: string[] | undefined;
 }
 
 /** Values of an enumeration. */
@@ -2331,19 +2331,19 @@ export interface ContentItemBulkItem {
   /** Id of the content item. */
   content_item_id: string;
   /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
-  options?: PlatformOptions;
+  options?: PlatformOptions | undefined;
   /**
    * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
    * that of the call for all items, or else the time that each has, such as that of its content plan.
    */
-  publish_at?: string;
+  publish_at?: string | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: SandboxPublishRehearsal;
+  sandbox?: SandboxPublishRehearsal | undefined;
   /**
    * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
    * those of its factory, without those that cannot publish it.
    */
-  social_account_ids?: string[];
+  social_account_ids?: string[] | undefined;
 }
 
 /** A type of the API. */
@@ -2372,151 +2372,151 @@ export interface ContentItemCreate {
    * Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
    * label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
    */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
    * factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
    */
-  adapt?: boolean;
+  adapt?: boolean | undefined;
   /** Whether your media were made by AI, with source provided: it is declared where a platform asks. */
-  ai_generated?: boolean;
+  ai_generated?: boolean | undefined;
   /** Absent: generated. */
-  caption?: string;
+  caption?: string | undefined;
   /**
    * Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
    * only.
    */
-  cover?: string;
+  cover?: string | undefined;
   /**
    * Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
    * a person. Where the region of the factory requires it, finished media have a visible label.
    */
-  deep_fake?: boolean;
+  deep_fake?: boolean | undefined;
   /**
    * Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
    * from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
    * 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
    */
-  duration_seconds?: number;
+  duration_seconds?: number | undefined;
   /**
    * How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
    * are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
    * sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
    */
-  fit?: ContentItemFitInput;
+  fit?: ContentItemFitInput | undefined;
   /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
-  format?: VideoFormatInput;
+  format?: VideoFormatInput | undefined;
   /**
    * Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
    * writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
    * language are the defaults.
    */
-  from_content_item_id?: string;
+  from_content_item_id?: string | undefined;
   /**
    * Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
    * short video, or a story that is a clip, of a longer video, the service chooses the scenes.
    */
-  from_parts?: number[];
+  from_parts?: number[] | undefined;
   /** Hashtags, without the #. Absent: generated. */
-  hashtags?: string[];
+  hashtags?: string[] | undefined;
   /** Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only. */
-  headline?: string;
+  headline?: string | undefined;
   /** Whether media of your own have such a label already, with source provided and deep_fake. */
-  labelled?: boolean;
+  labelled?: boolean | undefined;
   /** Language of its texts (BCP 47). Absent: the factory's. */
-  language?: string;
+  language?: string | undefined;
   /**
    * Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
    * carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of
    * text alone.
    */
-  media?: string[];
+  media?: string[] | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /**
    * Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a
    * video model, a story is a clip; with visuals stills, a video needs an image model.
    */
-  model?: string;
+  model?: string | undefined;
   /**
    * What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to
    * 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
    */
-  music?: string;
+  music?: string | undefined;
   /** Options of the post, by platform. Needs publish_at. */
-  options?: PlatformOptions;
+  options?: PlatformOptions | undefined;
   /**
    * Id of an active product of the factory that the item presents: its name, price and running promotion are in the
    * texts, and its photos in the pictures.
    */
-  product_id?: string;
+  product_id?: string | undefined;
   /**
    * Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one.
    * Needs product_id.
    */
-  promotion_id?: string;
+  promotion_id?: string | undefined;
   /**
    * What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
    * default then.
    */
-  prompt?: string;
+  prompt?: string | undefined;
   /**
    * Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it
    * is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
    * the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
    */
-  publish_at?: string;
+  publish_at?: string | undefined;
   /**
    * Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
    * most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
    * written again. best: the best model, always with a second look. The price includes the second look. A text model of
    * the factory writes in each quality. Absent: the factory's.
    */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
    * the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
    * language, the words of its scenes stay as they are.
    */
-  reuse?: boolean;
+  reuse?: boolean | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: SandboxRehearsal;
+  sandbox?: SandboxRehearsal | undefined;
   /** The script in scenes of your own, instead of script. For kind video only. */
-  scenes?: ContentItemSceneCreate[];
+  scenes?: ContentItemSceneCreate[] | undefined;
   /**
    * What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip,
    * the lyrics, for a model that requires them. Absent: generated.
    */
-  script?: string;
+  script?: string | undefined;
   /**
    * Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
    * factory is true. For kind post only.
    */
-  show_headline?: boolean;
+  show_headline?: boolean | undefined;
   /** Slides of a carousel. Absent: five, with generated headings. For kind carousel only. */
-  slides?: ContentSlideCreate[];
+  slides?: ContentSlideCreate[] | undefined;
   /**
    * Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
    * publish it.
    */
-  social_account_ids?: string[];
+  social_account_ids?: string[] | undefined;
   /**
    * Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
    * generated at once, at no cost. Default: generated.
    */
-  source?: ContentItemSourceInput;
+  source?: ContentItemSourceInput | undefined;
   /** Absent: generated. */
-  title?: string;
+  title?: string | undefined;
   /**
    * What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
    * that of its platform.
    */
-  variants?: Record<string, ContentItemVariantCreate>;
+  variants?: Record<string, ContentItemVariantCreate> | undefined;
   /**
    * What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent:
    * clips. For kind video only.
    */
-  visuals?: VideoVisualsInput;
+  visuals?: VideoVisualsInput | undefined;
 }
 
 /** A type of the API. */
@@ -2530,19 +2530,6 @@ export type ContentItemFit = 'none' | 'pad' | 'crop' | (string & {});
 
 /** Values of an enumeration. */
 export type ContentItemFitInput = 'none' | 'pad' | 'crop';
-
-/** A type of the API. */
-export interface ContentItemOutlets {
-  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
-  options?: PlatformOptions;
-  /** Simulated result. For test keys only. */
-  sandbox?: SandboxPublishRehearsal;
-  /**
-   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-   * those of its factory, without those that cannot publish it.
-   */
-  social_account_ids?: string[];
-}
 
 /** A type of the API. */
 export interface ContentItemProblem {
@@ -2565,50 +2552,63 @@ export interface ContentItemProblem {
 export type ContentItemProblemCode = 'post' | 'kind' | 'account' | 'attached' | 'quota' | 'slot_taken' | 'published' | 'approval' | 'state' | 'rule' | 'body' | (string & {});
 
 /** A type of the API. */
+export interface ContentItemPublish {
+  /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
+  options?: PlatformOptions | undefined;
+  /** Simulated result. For test keys only. */
+  sandbox?: SandboxPublishRehearsal | undefined;
+  /**
+   * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+   * those of its factory, without those that cannot publish it.
+   */
+  social_account_ids?: string[] | undefined;
+}
+
+/** A type of the API. */
 export interface ContentItemRegenerate {
   /** Cover of a music clip; generated makes a new one. Absent: unchanged. */
-  cover?: string;
+  cover?: string | undefined;
   /** Length in seconds, as of a new item. Absent: unchanged. */
-  duration_seconds?: number;
+  duration_seconds?: number | undefined;
   /**
    * Words that are drawn on the picture of a post. Absent: unchanged if they are yours or with reuse, otherwise
    * generated if they are shown.
    */
-  headline?: string;
+  headline?: string | undefined;
   /** Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's. */
-  model?: string;
+  model?: string | undefined;
   /** What is heard under the voice of a video; generated makes new music. Absent: unchanged. */
-  music?: string;
+  music?: string | undefined;
   /** Absent: unchanged. */
-  prompt?: string;
+  prompt?: string | undefined;
   /** Quality of the texts, as of a new item. Absent: unchanged. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
    * corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
    * attempt. Default: false.
    */
-  reuse?: boolean;
+  reuse?: boolean | undefined;
   /** Simulated result of the attempt. For test keys only. */
-  sandbox?: SandboxRehearsal;
+  sandbox?: SandboxRehearsal | undefined;
   /** The script in scenes, instead of script; with reuse as many as the item has. */
-  scenes?: ContentItemSceneCreate[];
+  scenes?: ContentItemSceneCreate[] | undefined;
   /**
    * What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with
    * reuse, otherwise generated.
    */
-  script?: string;
+  script?: string | undefined;
   /** Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent. */
-  show_headline?: boolean;
+  show_headline?: boolean | undefined;
   /**
    * Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or
    * body keeps the other one with reuse.
    */
-  slides?: ContentSlideCreate[];
+  slides?: ContentSlideCreate[] | undefined;
   /** Absent: unchanged if it is yours or with reuse, otherwise generated. */
-  title?: string;
+  title?: string | undefined;
   /** What is seen in a video. Absent: unchanged. */
-  visuals?: VideoVisualsInput;
+  visuals?: VideoVisualsInput | undefined;
 }
 
 /** A type of the API. */
@@ -2616,28 +2616,28 @@ export interface ContentItemSceneCreate {
   /** What is said. */
   text: string;
   /** Short text that is drawn at the top of the scene. Absent: none. */
-  on_screen?: string;
+  on_screen?: string | undefined;
   /** What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen. */
-  visual?: string;
+  visual?: string | undefined;
 }
 
 /** A type of the API. */
 export interface ContentItemSchedule {
   /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
-  options?: PlatformOptions;
+  options?: PlatformOptions | undefined;
   /**
    * Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
    * factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is
    * no longer scheduled.
    */
-  publish_at?: string | null;
+  publish_at?: string | null | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: SandboxPublishRehearsal;
+  sandbox?: SandboxPublishRehearsal | undefined;
   /**
    * Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
    * those of its factory, without those that cannot publish it.
    */
-  social_account_ids?: string[];
+  social_account_ids?: string[] | undefined;
 }
 
 /** Values of an enumeration. */
@@ -2651,19 +2651,19 @@ export interface ContentItemUpdate {
   /**
    * Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile.
    */
-  ad_marking?: AdMarkingPatch;
+  ad_marking?: AdMarkingPatch | undefined;
   /** Null: generated by the next attempt. */
-  caption?: string | null;
+  caption?: string | null | undefined;
   /** Hashtags, without the #. Null: generated by the next attempt. */
-  hashtags?: string[] | null;
+  hashtags?: string[] | null | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** Null: generated by the next attempt. */
-  title?: string | null;
+  title?: string | null | undefined;
   /**
    * What differs on a platform or on a social account, by its id. A null value removes that variant; null removes all.
    */
-  variants?: Record<string, Record<string, unknown> | null> | null;
+  variants?: Record<string, Record<string, unknown> | null> | null | undefined;
 }
 
 /** A type of the API. */
@@ -2679,13 +2679,13 @@ export interface ContentItemValidation {
 /** A type of the API. */
 export interface ContentItemVariantCreate {
   /** Text there. Null: the item's. */
-  caption?: string | null;
+  caption?: string | null | undefined;
   /** Hashtags there, without the #. Null: the item's. */
-  hashtags?: string[] | null;
+  hashtags?: string[] | null | undefined;
   /** Ids of your media that are published there, in order. Null: the item's. */
-  media?: string[] | null;
+  media?: string[] | null | undefined;
   /** Title there. Null: the item's. */
-  title?: string | null;
+  title?: string | null | undefined;
 }
 
 /** Values of an enumeration. */
@@ -2773,11 +2773,11 @@ export interface ContentPlanCampaignInput {
   /** Name of the campaign. */
   name: string;
   /** What it is about, and the step that it asks readers for. */
-  about?: string;
+  about?: string | undefined;
   /** Last day. Absent: that of the plan. */
-  ends_on?: string;
+  ends_on?: string | undefined;
   /** First day. Absent: that of the plan. */
-  starts_on?: string;
+  starts_on?: string | undefined;
 }
 
 /** All items of a content plan have ended: they were generated, have failed or were canceled. */
@@ -2811,37 +2811,37 @@ export interface ContentPlanCreate {
   /** Number of items on each day. */
   posts_per_day: number;
   /** What the plan is about, beyond the settings of the factory. */
-  brief?: string;
+  brief?: string | undefined;
   /** Rows of items about one matter, which build on each other: they are spread evenly over their days. */
-  campaigns?: ContentPlanCampaignInput[];
+  campaigns?: ContentPlanCampaignInput[] | undefined;
   /**
    * Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
    * and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
    */
-  content_types?: ContentPlanContentTypesInput[];
+  content_types?: ContentPlanContentTypesInput[] | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /**
    * Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
    * factory, in equal shares.
    */
-  pillars?: ContentPlanPillarInput[];
+  pillars?: ContentPlanPillarInput[] | undefined;
   /**
    * Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if
    * it has some.
    */
-  product_ids?: string[];
+  product_ids?: string[] | undefined;
   /** Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
    * Otherwise such a plan refuses the call. Default: false.
    */
-  replace?: boolean;
+  replace?: boolean | undefined;
   /** Simulated result of each item. For test keys only. */
-  sandbox?: SandboxRehearsal;
+  sandbox?: SandboxRehearsal | undefined;
   /** First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow. */
-  starts_on?: string;
+  starts_on?: string | undefined;
 }
 
 /** A type of the API. */
@@ -2909,7 +2909,7 @@ export interface ContentPlanPillarInput {
   /** Subject. */
   name: string;
   /** Share of the items, beside the shares of the others. Default: 1. */
-  share?: number;
+  share?: number | undefined;
 }
 
 /** Values of an enumeration. */
@@ -2992,9 +2992,9 @@ export interface ContentSlideCreate {
    * Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of
    * your own.
    */
-  body?: string;
+  body?: string | undefined;
   /** Heading of the slide. Absent: generated. */
-  text?: string;
+  text?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -3029,7 +3029,7 @@ export interface CreateAvatarEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createAvatar';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** Estimate of createContentItem. */
@@ -3039,7 +3039,7 @@ export interface CreateContentItemEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createContentItem';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** Estimate of createContentItems. */
@@ -3049,7 +3049,7 @@ export interface CreateContentItemsEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createContentItems';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** Estimate of createContentPlan. */
@@ -3061,7 +3061,7 @@ export interface CreateContentPlanEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createContentPlan';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** Estimate of createImage. */
@@ -3071,7 +3071,7 @@ export interface CreateImageEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createImage';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** Estimate of createMusic. */
@@ -3081,7 +3081,7 @@ export interface CreateMusicEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createMusic';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** Estimate of createVideo. */
@@ -3091,7 +3091,7 @@ export interface CreateVideoEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createVideo';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** Estimate of createVoice. */
@@ -3101,7 +3101,7 @@ export interface CreateVoiceEstimate {
   /** Id of the operation that the body is for. */
   operation: 'createVoice';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** A type of the API. */
@@ -3312,9 +3312,9 @@ export interface DiagnosisCompletedEvent {
 /** A type of the API. */
 export interface DiagnosisCreate {
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Simulated result of the diagnosis. For test keys only. */
-  sandbox?: DiagnosisRehearsal;
+  sandbox?: DiagnosisRehearsal | undefined;
 }
 
 /** A type of the API. */
@@ -3336,22 +3336,22 @@ export interface DiagnosisFailure {
 /** A type of the API. */
 export interface DiagnosisRehearsal {
   /** Seconds until the result. Default: 0. */
-  delay_seconds?: number;
+  delay_seconds?: number | undefined;
   /**
    * Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
    * generation_failed.
    */
-  failure_code?: FailureCodeInput;
+  failure_code?: FailureCodeInput | undefined;
   /**
    * Codes of the findings that the diagnosis has, with the numbers of a sample factory. Absent: the findings of this
    * factory. Not with outcome failed.
    */
-  findings?: FindingCodeInput[];
+  findings?: FindingCodeInput[] | undefined;
   /**
    * Result of the diagnosis. no_proposals: it completes, but the text model fails. rate_limited refuses the call with
    * that error, as with a live key. Default: completed.
    */
-  outcome?: DiagnosisRehearsalOutcome;
+  outcome?: DiagnosisRehearsalOutcome | undefined;
 }
 
 /** Values of an enumeration. */
@@ -3471,11 +3471,11 @@ export type DraftStateInput = 'open' | 'applied' | 'discarded';
 /** A type of the API. */
 export interface DraftUpdate {
   /** Merge patch (RFC 7396) of the body. The result must be a body that its operation accepts. */
-  body?: Record<string, unknown>;
+  body?: Record<string, unknown> | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** discarded: the draft can no longer be applied. */
-  state?: 'discarded';
+  state?: 'discarded' | undefined;
 }
 
 /** Factory of an entertainment channel. */
@@ -3579,21 +3579,21 @@ export type EntertainmentSettingsHumorInput = 'none' | 'light' | 'dry' | 'absurd
 /** A type of the API. */
 export interface EntertainmentSettingsInput {
   /** Audience that it is suitable for. */
-  age_rating?: EntertainmentSettingsAgeRatingInput;
+  age_rating?: EntertainmentSettingsAgeRatingInput | undefined;
   /** Running formats, such as a quiz. */
-  formats?: string[] | null;
+  formats?: string[] | null | undefined;
   /** Style of humor. */
-  humor?: EntertainmentSettingsHumorInput;
+  humor?: EntertainmentSettingsHumorInput | undefined;
 }
 
 /** A type of the API. */
 export interface EntertainmentSettingsUpdate {
   /** Audience that it is suitable for. */
-  age_rating?: EntertainmentSettingsAgeRatingInput | null;
+  age_rating?: EntertainmentSettingsAgeRatingInput | null | undefined;
   /** Running formats, such as a quiz. */
-  formats?: string[] | null;
+  formats?: string[] | null | undefined;
   /** Style of humor. */
-  humor?: EntertainmentSettingsHumorInput | null;
+  humor?: EntertainmentSettingsHumorInput | null | undefined;
 }
 
 /** A type of the API. */
@@ -3689,7 +3689,22 @@ export type Event =
   | StudioGeneratedEvent
   | TrainingCompletedEvent
   | TrainingFailedEvent
-  | WebhookDisabledEvent;
+  | WebhookDisabledEvent
+  | UnknownEvent;
+
+/**
+ * Event of a later service, with a type that this package does not know. The type of what only such ones
+ * have must come from your program: `value as MyType`.
+ */
+export interface UnknownEvent {
+  type: string;
+  account_id: string;
+  api_version: string;
+  created_at: string;
+  id: string;
+  mode: Mode;
+  data: never;
+}
 
 /** Values of an enumeration. */
 export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
@@ -3813,16 +3828,16 @@ export interface ExpertSettingsInput {
    * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
    * with an address.
    */
-  cite_sources?: boolean;
+  cite_sources?: boolean | undefined;
   /** Credentials of the expert. */
-  credentials?: string[] | null;
+  credentials?: string[] | null | undefined;
   /** Prior knowledge of the readers. */
-  depth?: ExpertSettingsDepthInput;
+  depth?: ExpertSettingsDepthInput | undefined;
   /**
    * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
    * sources, which are not read.
    */
-  sources?: unknown[] | null;
+  sources?: unknown[] | null | undefined;
 }
 
 /** A type of the API. */
@@ -3831,30 +3846,30 @@ export interface ExpertSettingsUpdate {
    * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
    * with an address.
    */
-  cite_sources?: boolean | null;
+  cite_sources?: boolean | null | undefined;
   /** Credentials of the expert. */
-  credentials?: string[] | null;
+  credentials?: string[] | null | undefined;
   /** Prior knowledge of the readers. */
-  depth?: ExpertSettingsDepthInput | null;
+  depth?: ExpertSettingsDepthInput | null | undefined;
   /** Field of expertise. */
-  field?: string;
+  field?: string | undefined;
   /**
    * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
    * sources, which are not read.
    */
-  sources?: unknown[] | null;
+  sources?: unknown[] | null | undefined;
 }
 
 /** A type of the API. */
 export interface FacebookOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
-  alt_text?: string[];
+  alt_text?: string[] | undefined;
   /** Comment to write below the post. */
-  first_comment?: string;
+  first_comment?: string | undefined;
   /** Declares that a partner paid for the post. */
-  paid_partnership?: boolean;
+  paid_partnership?: boolean | undefined;
   /** Ids on the platform of the accounts of the partners that paid. They need paid_partnership. */
-  partners?: string[];
+  partners?: string[] | undefined;
 }
 
 /** One of several shapes. */
@@ -3865,7 +3880,41 @@ export type Factory =
   | ExpertFactory
   | MusicianFactory
   | NewsFactory
-  | SellerFactory;
+  | SellerFactory
+  | UnknownFactory;
+
+/**
+ * Factory of a later service, with a type that this package does not know. The type of what only such ones
+ * have must come from your program: `value as MyType`.
+ */
+export interface UnknownFactory {
+  type: string;
+  ad_marking: AdMarking | null;
+  ai_caption_line: boolean;
+  approval: FactoryApproval;
+  audience: string;
+  auto_publish: boolean;
+  content_types: ContentKind[];
+  created_at: string;
+  description: string;
+  id: string;
+  language: string;
+  metadata: Record<string, string>;
+  models: Record<string, string>;
+  name: string;
+  profile_id: string | null;
+  quality: string;
+  region: string | null;
+  replace_retired_models: boolean;
+  schedule: Schedule | null;
+  social_account_ids: string[];
+  state: FactoryState;
+  tone: string;
+  topics: string[];
+  updated_at: string;
+  version: number;
+  settings: never;
+}
 
 /** Values of an enumeration. */
 export type FactoryApproval = 'none' | 'required' | (string & {});
@@ -3919,67 +3968,67 @@ export interface FactoryUpdate {
    * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null: that
    * of its profile, or else none.
    */
-  ad_marking?: AdMarkingPatch;
+  ad_marking?: AdMarkingPatch | undefined;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way. Null: false.
    */
-  ai_caption_line?: boolean | null;
+  ai_caption_line?: boolean | null | undefined;
   /**
    * Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
    * content:publish as well.
    */
-  approval?: FactoryApprovalInput;
+  approval?: FactoryApprovalInput | undefined;
   /** Audience of the content. */
-  audience?: string | null;
+  audience?: string | null | undefined;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items
    * of its content plans that are generated and whose time is ahead.
    */
-  auto_publish?: boolean | null;
+  auto_publish?: boolean | null | undefined;
   /** Kinds of content that it makes. Items of others are refused. Null: all. */
-  content_types?: ContentKindInput[] | null;
+  content_types?: ContentKindInput[] | null | undefined;
   /** Subject of the factory. */
-  description?: string | null;
+  description?: string | null | undefined;
   /** Language of its content (BCP 47). */
-  language?: string;
+  language?: string | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** Models to set, by kind. A null value removes that model; null removes all. */
-  models?: Record<string, string | null> | null;
+  models?: Record<string, string | null> | null | undefined;
   /** Name of the factory. */
-  name?: string;
+  name?: string | undefined;
   /** Quality of the texts of items and plans that name none. Null: standard. */
-  quality?: Quality | null;
+  quality?: Quality | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price. Null: false.
    */
-  replace_retired_models?: boolean | null;
+  replace_retired_models?: boolean | null | undefined;
   /** Time zone and times of day at which content plans publish. */
-  schedule?: FactoryUpdateSchedule | null;
+  schedule?: FactoryUpdateSchedule | null | undefined;
   /** Settings of the factory's type. A null value removes that setting. */
-  settings?: BloggerSettingsUpdate | SellerSettingsUpdate | ExpertSettingsUpdate | BrandSettingsUpdate | NewsSettingsUpdate | EntertainmentSettingsUpdate | MusicianSettingsUpdate | null;
+  settings?: BloggerSettingsUpdate | SellerSettingsUpdate | ExpertSettingsUpdate | BrandSettingsUpdate | NewsSettingsUpdate | EntertainmentSettingsUpdate | MusicianSettingsUpdate | null | undefined;
   /** paused: it makes nothing new, and what is queued waits. active: it goes on. */
-  state?: FactoryUpdateState;
+  state?: FactoryUpdateState | undefined;
   /** Tone of the content. */
-  tone?: string | null;
+  tone?: string | null | undefined;
   /** Topics of the content. */
-  topics?: string[] | null;
+  topics?: string[] | null | undefined;
 }
 
 /** Time zone and times of day at which content plans publish. */
 export interface FactoryUpdateSchedule {
   /** Times of day (HH:MM). */
-  times?: string[];
+  times?: string[] | undefined;
   /** IANA time zone. */
-  timezone?: string;
+  timezone?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -4182,35 +4231,35 @@ export interface GenerationInput {
 /** A type of the API. */
 export interface GenerationInputCreate {
   /** Aspect ratio, one of the model's aspect_ratios. Absent: the image sets it, or the output has none. */
-  aspect_ratio?: string;
+  aspect_ratio?: string | undefined;
   /**
    * Recording: a public https URL, or the id of one of your media. Avatars: speech to use instead of text. Voices:
    * sample of the voice to imitate.
    */
-  audio_url?: string;
+  audio_url?: string | undefined;
   /** Avatars: the provider's id of an avatar. Absent: a suitable one. */
-  avatar?: string;
+  avatar?: string | undefined;
   /** Images: number of images. Absent: 1. */
-  count?: number;
+  count?: number | undefined;
   /** Image to start from: a public https URL, or the id of one of your media. */
-  image_url?: string;
+  image_url?: string | undefined;
   /** Voices and avatars: language of the text (BCP 47). */
-  language?: string;
+  language?: string | undefined;
   /** Music: lyrics, if the model supports them. */
-  lyrics?: string;
+  lyrics?: string | undefined;
   /** Videos, images and music: description of what to make. */
-  prompt?: string;
+  prompt?: string | undefined;
   /**
    * Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording,
    * rounded up.
    */
-  seconds?: number;
+  seconds?: number | undefined;
   /** Voices and avatars: text to speak. */
-  text?: string;
+  text?: string | undefined;
   /** Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media. */
-  video_url?: string;
+  video_url?: string | undefined;
   /** Voices and avatars: the provider's id of a voice. Absent: the model's own. */
-  voice?: string;
+  voice?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -4253,19 +4302,19 @@ export type GenerationStateInput = 'queued' | 'generating' | 'generated' | 'fail
 /** A type of the API. */
 export interface InstagramOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
-  alt_text?: string[];
+  alt_text?: string[] | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
-  cover_at_seconds?: number;
+  cover_at_seconds?: number | undefined;
   /** Comment to write below the post. */
-  first_comment?: string;
+  first_comment?: string | undefined;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
-  is_aigc?: boolean;
+  is_aigc?: boolean | undefined;
   /** Declares that a partner paid for the post. */
-  paid_partnership?: boolean;
+  paid_partnership?: boolean | undefined;
   /** Ids on the platform of the accounts of the partners that paid. They need paid_partnership. */
-  partners?: string[];
+  partners?: string[] | undefined;
   /** Who can see the post. Absent: the platform's default. */
-  privacy?: 'public';
+  privacy?: 'public' | undefined;
 }
 
 /** A type of the API. */
@@ -4319,29 +4368,29 @@ export interface Integration {
 /** A type of the API. */
 export interface IntegrationConnect {
   /** bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url. */
-  application_token?: string;
+  application_token?: string | undefined;
   /** Factory that gets the products and makes the content. */
-  factory_id?: string;
+  factory_id?: string | undefined;
   /** Id of an integration to connect again. Send this or kind. */
-  integration_id?: string;
+  integration_id?: string | undefined;
   /** CRM. Send this or integration_id. */
-  kind?: CrmId;
+  kind?: CrmId | undefined;
   /** What the integration does with products and stages. Absent: nothing, until it is changed. */
-  mapping?: IntegrationMappingCreate;
+  mapping?: IntegrationMappingCreate | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /**
    * bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at
    * kommo.com.
    */
-  portal?: string;
+  portal?: string | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret. */
-  webhook_url?: string;
+  webhook_url?: string | undefined;
 }
 
 /** A type of the API. */
@@ -4442,9 +4491,9 @@ export interface IntegrationMapping {
 /** A type of the API. */
 export interface IntegrationMappingCreate {
   /** What is done with products. Absent: nothing. */
-  products?: IntegrationProductsCreate;
+  products?: IntegrationProductsCreate | undefined;
   /** All stages that make content. A deal makes one item in each of them, once. */
-  stages?: IntegrationMappingStageInput[];
+  stages?: IntegrationMappingStageInput[] | undefined;
 }
 
 /** A type of the API. */
@@ -4521,11 +4570,11 @@ export interface IntegrationProductsCreate {
    * Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
    * in the CRM is archived.
    */
-  import?: boolean;
+  import?: boolean | undefined;
   /** Kind of the content that is made of a product that is added to the CRM later. Null: none is made. */
-  kind?: IntegrationContentKindInput | null;
+  kind?: IntegrationContentKindInput | null | undefined;
   /** Prompt of that content, which presents the product. */
-  template?: string | null;
+  template?: string | null | undefined;
 }
 
 /** A type of the API. */
@@ -4551,11 +4600,11 @@ export interface IntegrationSync {
 /** A type of the API. */
 export interface IntegrationUpdate {
   /** Factory that gets the products and makes the content. It cannot change after products were imported. */
-  factory_id?: string | null;
+  factory_id?: string | null | undefined;
   /** What the integration does with products and stages. */
-  mapping?: IntegrationMappingCreate;
+  mapping?: IntegrationMappingCreate | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
 }
 
 /** A type of the API. */
@@ -4575,16 +4624,16 @@ export interface Jwk {
 /** A type of the API. */
 export interface LinkedinOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
-  alt_text?: string[];
+  alt_text?: string[] | undefined;
   /**
    * Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
    * content.
    */
-  document?: boolean;
+  document?: boolean | undefined;
   /** Comment to write below the post. */
-  first_comment?: string;
+  first_comment?: string | undefined;
   /** Who can see the post. Absent: the platform's default. */
-  privacy?: LinkedinOptionsPrivacy;
+  privacy?: LinkedinOptionsPrivacy | undefined;
 }
 
 /** Values of an enumeration. */
@@ -4911,25 +4960,25 @@ export interface MusicianSettingsInput {
   /** Genres of the music. */
   genres: string[];
   /** Whether the music has no vocals. Music clips have none yet: false is refused. */
-  instrumental?: boolean;
+  instrumental?: boolean | undefined;
   /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
-  lyrics_language?: string;
+  lyrics_language?: string | undefined;
   /** Mood of the music. */
-  mood?: string;
+  mood?: string | undefined;
 }
 
 /** A type of the API. */
 export interface MusicianSettingsUpdate {
   /** Name of the artist. */
-  artist_name?: string;
+  artist_name?: string | undefined;
   /** Genres of the music. */
-  genres?: string[];
+  genres?: string[] | undefined;
   /** Whether the music has no vocals. Music clips have none yet: false is refused. */
-  instrumental?: boolean | null;
+  instrumental?: boolean | null | undefined;
   /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
-  lyrics_language?: string | null;
+  lyrics_language?: string | null | undefined;
   /** Mood of the music. */
-  mood?: string | null;
+  mood?: string | null | undefined;
 }
 
 /** New factory of a blogger. */
@@ -4942,57 +4991,57 @@ export interface NewBloggerFactory {
    * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
    * that of its profile, or else none.
    */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
-  ai_caption_line?: boolean;
+  ai_caption_line?: boolean | undefined;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput;
+  approval?: FactoryApprovalInput | undefined;
   /** Audience of the content. */
-  audience?: string;
+  audience?: string | undefined;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Setting it to true needs the scope content:publish as well.
    */
-  auto_publish?: boolean;
+  auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[];
+  content_types?: ContentKindInput[] | undefined;
   /** Subject of the factory. */
-  description?: string;
+  description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string>;
+  models?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
    * checked.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
    */
-  replace_retired_models?: boolean;
+  replace_retired_models?: boolean | undefined;
   /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput;
+  schedule?: ScheduleInput | undefined;
   /** Settings of the factory's type. */
-  settings?: BloggerSettingsInput;
+  settings?: BloggerSettingsInput | undefined;
   /** Tone of the content. */
-  tone?: string;
+  tone?: string | undefined;
   /** Topics of the content. */
-  topics?: string[];
+  topics?: string[] | undefined;
 }
 
 /** New factory of a brand. */
@@ -5007,55 +5056,55 @@ export interface NewBrandFactory {
    * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
    * that of its profile, or else none.
    */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
-  ai_caption_line?: boolean;
+  ai_caption_line?: boolean | undefined;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput;
+  approval?: FactoryApprovalInput | undefined;
   /** Audience of the content. */
-  audience?: string;
+  audience?: string | undefined;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Setting it to true needs the scope content:publish as well.
    */
-  auto_publish?: boolean;
+  auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[];
+  content_types?: ContentKindInput[] | undefined;
   /** Subject of the factory. */
-  description?: string;
+  description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string>;
+  models?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
    * checked.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
    */
-  replace_retired_models?: boolean;
+  replace_retired_models?: boolean | undefined;
   /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput;
+  schedule?: ScheduleInput | undefined;
   /** Tone of the content. */
-  tone?: string;
+  tone?: string | undefined;
   /** Topics of the content. */
-  topics?: string[];
+  topics?: string[] | undefined;
 }
 
 /** New factory of an entertainment channel. */
@@ -5068,57 +5117,57 @@ export interface NewEntertainmentFactory {
    * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
    * that of its profile, or else none.
    */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
-  ai_caption_line?: boolean;
+  ai_caption_line?: boolean | undefined;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput;
+  approval?: FactoryApprovalInput | undefined;
   /** Audience of the content. */
-  audience?: string;
+  audience?: string | undefined;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Setting it to true needs the scope content:publish as well.
    */
-  auto_publish?: boolean;
+  auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[];
+  content_types?: ContentKindInput[] | undefined;
   /** Subject of the factory. */
-  description?: string;
+  description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string>;
+  models?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
    * checked.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
    */
-  replace_retired_models?: boolean;
+  replace_retired_models?: boolean | undefined;
   /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput;
+  schedule?: ScheduleInput | undefined;
   /** Settings of the factory's type. */
-  settings?: EntertainmentSettingsInput;
+  settings?: EntertainmentSettingsInput | undefined;
   /** Tone of the content. */
-  tone?: string;
+  tone?: string | undefined;
   /** Topics of the content. */
-  topics?: string[];
+  topics?: string[] | undefined;
 }
 
 /** New factory of an expert. */
@@ -5133,55 +5182,55 @@ export interface NewExpertFactory {
    * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
    * that of its profile, or else none.
    */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
-  ai_caption_line?: boolean;
+  ai_caption_line?: boolean | undefined;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput;
+  approval?: FactoryApprovalInput | undefined;
   /** Audience of the content. */
-  audience?: string;
+  audience?: string | undefined;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Setting it to true needs the scope content:publish as well.
    */
-  auto_publish?: boolean;
+  auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[];
+  content_types?: ContentKindInput[] | undefined;
   /** Subject of the factory. */
-  description?: string;
+  description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string>;
+  models?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
    * checked.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
    */
-  replace_retired_models?: boolean;
+  replace_retired_models?: boolean | undefined;
   /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput;
+  schedule?: ScheduleInput | undefined;
   /** Tone of the content. */
-  tone?: string;
+  tone?: string | undefined;
   /** Topics of the content. */
-  topics?: string[];
+  topics?: string[] | undefined;
 }
 
 /** New factory of a musician. */
@@ -5196,55 +5245,55 @@ export interface NewMusicianFactory {
    * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
    * that of its profile, or else none.
    */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
-  ai_caption_line?: boolean;
+  ai_caption_line?: boolean | undefined;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput;
+  approval?: FactoryApprovalInput | undefined;
   /** Audience of the content. */
-  audience?: string;
+  audience?: string | undefined;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Setting it to true needs the scope content:publish as well.
    */
-  auto_publish?: boolean;
+  auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[];
+  content_types?: ContentKindInput[] | undefined;
   /** Subject of the factory. */
-  description?: string;
+  description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string>;
+  models?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
    * checked.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
    */
-  replace_retired_models?: boolean;
+  replace_retired_models?: boolean | undefined;
   /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput;
+  schedule?: ScheduleInput | undefined;
   /** Tone of the content. */
-  tone?: string;
+  tone?: string | undefined;
   /** Topics of the content. */
-  topics?: string[];
+  topics?: string[] | undefined;
 }
 
 /** New factory of a news channel. */
@@ -5257,57 +5306,57 @@ export interface NewNewsFactory {
    * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
    * that of its profile, or else none.
    */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
-  ai_caption_line?: boolean;
+  ai_caption_line?: boolean | undefined;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput;
+  approval?: FactoryApprovalInput | undefined;
   /** Audience of the content. */
-  audience?: string;
+  audience?: string | undefined;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Setting it to true needs the scope content:publish as well.
    */
-  auto_publish?: boolean;
+  auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[];
+  content_types?: ContentKindInput[] | undefined;
   /** Subject of the factory. */
-  description?: string;
+  description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string>;
+  models?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
    * checked.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
    */
-  replace_retired_models?: boolean;
+  replace_retired_models?: boolean | undefined;
   /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput;
+  schedule?: ScheduleInput | undefined;
   /** Settings of the factory's type. */
-  settings?: NewsSettingsInput;
+  settings?: NewsSettingsInput | undefined;
   /** Tone of the content. */
-  tone?: string;
+  tone?: string | undefined;
   /** Topics of the content. */
-  topics?: string[];
+  topics?: string[] | undefined;
 }
 
 /** New factory of a seller. */
@@ -5322,55 +5371,55 @@ export interface NewSellerFactory {
    * Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Absent:
    * that of its profile, or else none.
    */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
    * platforms that learn it in no other way: see ai_declaration of listPlatforms.
    */
-  ai_caption_line?: boolean;
+  ai_caption_line?: boolean | undefined;
   /** Whether its content waits for an approval before it is scheduled or published. Default: none. */
-  approval?: FactoryApprovalInput;
+  approval?: FactoryApprovalInput | undefined;
   /** Audience of the content. */
-  audience?: string;
+  audience?: string | undefined;
   /**
    * Whether generated content is published automatically, on the social accounts of the factory: at the times of its
    * content plan, or else at once. Setting it to true needs the scope content:publish as well.
    */
-  auto_publish?: boolean;
+  auto_publish?: boolean | undefined;
   /** Kinds of content that it makes. Items of others are refused. Absent: all. */
-  content_types?: ContentKindInput[];
+  content_types?: ContentKindInput[] | undefined;
   /** Subject of the factory. */
-  description?: string;
+  description?: string | undefined;
   /** Language of its content (BCP 47). Default: en. */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
-  models?: Record<string, string>;
+  models?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality;
+  quality?: Quality | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
    * checked.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
    * at no more than its last price.
    */
-  replace_retired_models?: boolean;
+  replace_retired_models?: boolean | undefined;
   /** Time zone and times of day at which content plans publish. */
-  schedule?: ScheduleInput;
+  schedule?: ScheduleInput | undefined;
   /** Tone of the content. */
-  tone?: string;
+  tone?: string | undefined;
   /** Topics of the content. */
-  topics?: string[];
+  topics?: string[] | undefined;
 }
 
 /** Factory of a news channel. */
@@ -5473,16 +5522,16 @@ export interface NewsSettingsInput {
    * Whether content states only what its sources say, and names them: an item that names none fails with
    * unsupported_claim. It needs a source with an address.
    */
-  fact_check?: boolean;
+  fact_check?: boolean | undefined;
   /** Maximum age of news in hours. Older articles of the sources are left out. */
-  max_age_hours?: number;
+  max_age_hours?: number | undefined;
   /** Country to report on (ISO 3166-1). */
-  region?: string;
+  region?: string | undefined;
   /**
    * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
    * which are not read.
    */
-  sources?: unknown[] | null;
+  sources?: unknown[] | null | undefined;
 }
 
 /** A type of the API. */
@@ -5491,16 +5540,16 @@ export interface NewsSettingsUpdate {
    * Whether content states only what its sources say, and names them: an item that names none fails with
    * unsupported_claim. It needs a source with an address.
    */
-  fact_check?: boolean | null;
+  fact_check?: boolean | null | undefined;
   /** Maximum age of news in hours. Older articles of the sources are left out. */
-  max_age_hours?: number | null;
+  max_age_hours?: number | null | undefined;
   /** Country to report on (ISO 3166-1). */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
    * which are not read.
    */
-  sources?: unknown[] | null;
+  sources?: unknown[] | null | undefined;
 }
 
 /** A type of the API. */
@@ -5594,22 +5643,22 @@ export interface OwnMedia {
 /** A type of the API. */
 export interface OwnMediaCreate {
   /** Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload. */
-  bytes?: number;
+  bytes?: number | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** MIME type. Required for an upload. The file must be what it says. */
-  mime_type?: OwnMediaCreateMimeType;
+  mime_type?: OwnMediaCreateMimeType | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** SHA-256 of the file in hexadecimal. Required for an upload. */
-  sha256?: string;
+  sha256?: string | undefined;
   /** Public https URL of a file that the service fetches. Absent: the answer has a signed upload. */
-  source_url?: string;
+  source_url?: string | undefined;
   /** Type of the file. Absent: as the mime_type or the file says. */
-  type?: OwnMediaTypeInput;
+  type?: OwnMediaTypeInput | undefined;
 }
 
 /** Values of an enumeration. */
@@ -5680,9 +5729,9 @@ export interface PeopleInviteCreate {
   /** Role of the person. Only an owner can make an owner. */
   role: RoleInput;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Name of the person. Absent: the name that the person signs in with. */
-  name?: string;
+  name?: string | undefined;
 }
 
 /** A type of the API. */
@@ -5733,9 +5782,9 @@ export interface PeopleInvited {
 /** A type of the API. */
 export interface PeopleUpdate {
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** Role of the person. Only an owner can make an owner, or change one. */
-  role?: RoleInput;
+  role?: RoleInput | undefined;
 }
 
 /** A type of the API. */
@@ -5785,11 +5834,11 @@ export type PersonStateInput = 'invited' | 'active' | 'removed';
 /** A type of the API. */
 export interface PinterestOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
-  alt_text?: string[];
+  alt_text?: string[] | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
-  cover_at_seconds?: number;
+  cover_at_seconds?: number | undefined;
   /** Page that the pin leads to. Absent: the first link in the caption. */
-  link?: string;
+  link?: string | undefined;
 }
 
 /** A type of the API. */
@@ -5832,29 +5881,29 @@ export type PlatformInput = 'instagram' | 'tiktok' | 'youtube' | 'telegram' | 'v
 /** A type of the API. */
 export interface PlatformOptions {
   /** Options on Bluesky. */
-  bluesky?: BlueskyOptions;
+  bluesky?: BlueskyOptions | undefined;
   /** Options on Facebook. */
-  facebook?: FacebookOptions;
+  facebook?: FacebookOptions | undefined;
   /** Options on Instagram. */
-  instagram?: InstagramOptions;
+  instagram?: InstagramOptions | undefined;
   /** Options on LinkedIn. */
-  linkedin?: LinkedinOptions;
+  linkedin?: LinkedinOptions | undefined;
   /** Options on Pinterest. */
-  pinterest?: PinterestOptions;
+  pinterest?: PinterestOptions | undefined;
   /** Options on Rutube. */
-  rutube?: RutubeOptions;
+  rutube?: RutubeOptions | undefined;
   /** Options on Telegram. */
-  telegram?: TelegramOptions;
+  telegram?: TelegramOptions | undefined;
   /** Options on Threads. */
-  threads?: ThreadsOptions;
+  threads?: ThreadsOptions | undefined;
   /** Options on TikTok. */
-  tiktok?: TiktokOptions;
+  tiktok?: TiktokOptions | undefined;
   /** Options on VK. */
-  vk?: VkOptions;
+  vk?: VkOptions | undefined;
   /** Options on X. */
-  x?: Xoptions;
+  x?: Xoptions | undefined;
   /** Options on YouTube. */
-  youtube?: YoutubeOptions;
+  youtube?: YoutubeOptions | undefined;
 }
 
 /** A type of the API. */
@@ -5950,19 +5999,19 @@ export interface ProductCreate {
   /** Your own number of the product, unique in its factory. */
   sku: string;
   /** Up to 20 properties such as size and color. */
-  attributes?: Record<string, string>;
+  attributes?: Record<string, string> | undefined;
   /** What the product is. */
-  description?: string;
+  description?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Page where it is sold. */
-  url?: string;
+  url?: string | undefined;
 }
 
 /** A type of the API. */
 export interface ProductExceptionUpdate {
   /** The reason, as of a new promotion. */
-  reason?: PriorPriceReasonInput;
+  reason?: PriorPriceReasonInput | undefined;
 }
 
 /** A type of the API. */
@@ -6002,17 +6051,17 @@ export interface ProductPhoto {
 /** A type of the API. */
 export interface ProductPhotoCreate {
   /** Size in bytes. Required for an upload. */
-  bytes?: number;
+  bytes?: number | undefined;
   /** Id of a ready media of type image, which is copied. */
-  media_id?: string;
+  media_id?: string | undefined;
   /** MIME type. Required for an upload. The file must be what it says. */
-  mime_type?: ProductPhotoCreateMimeType;
+  mime_type?: ProductPhotoCreateMimeType | undefined;
   /** Place among the photos; 1 makes it the main photo. Absent: the last. */
-  position?: number;
+  position?: number | undefined;
   /** SHA-256 of the file in hexadecimal. Required for an upload. */
-  sha256?: string;
+  sha256?: string | undefined;
   /** Public https URL of a file that the service fetches. */
-  source_url?: string;
+  source_url?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -6037,17 +6086,17 @@ export interface ProductPriceInput {
 /** A type of the API. */
 export interface ProductPriceUpdate {
   /** In the smallest unit of the currency. */
-  amount?: number;
+  amount?: number | undefined;
   /** ISO 4217 code of the currency. */
-  currency?: string;
+  currency?: string | undefined;
 }
 
 /** A type of the API. */
 export interface ProductPriorUpdate {
   /** In the smallest unit of the currency. */
-  amount?: number;
+  amount?: number | undefined;
   /** ISO 4217 code of the currency. */
-  currency?: string;
+  currency?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -6059,23 +6108,23 @@ export type ProductStateInput = 'active' | 'archived';
 /** A type of the API. */
 export interface ProductUpdate {
   /** Properties to set. A null value removes that property; null removes all. */
-  attributes?: Record<string, string | null> | null;
+  attributes?: Record<string, string | null> | null | undefined;
   /** What the product is. */
-  description?: string | null;
+  description?: string | null | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** Name of the product. */
-  name?: string;
+  name?: string | undefined;
   /** Ids of all its photos in their new order. The first is the main photo. */
-  photo_ids?: string[];
+  photo_ids?: string[] | undefined;
   /** Price of the product. It cannot go below the discount of a promotion that has not ended. */
-  price?: ProductPriceUpdate;
+  price?: ProductPriceUpdate | undefined;
   /** Your own number of the product, unique in its factory. */
-  sku?: string;
+  sku?: string | undefined;
   /** An archived product is kept, and no new content is made of it. */
-  state?: ProductStateInput;
+  state?: ProductStateInput | undefined;
   /** Page where it is sold. */
-  url?: string | null;
+  url?: string | null | undefined;
 }
 
 /** A type of the API. */
@@ -6113,24 +6162,24 @@ export interface ProfileCreate {
   /** Name of the client. The page by which its social accounts are connected shows it. */
   name: string;
   /** Marking of advertising of its factories, for countries that require it. Absent: none. */
-  ad_marking?: AdMarkingInput;
+  ad_marking?: AdMarkingInput | undefined;
   /**
    * Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
    * keeps a copy for that page.
    */
-  logo?: string | null;
+  logo?: string | null | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /**
    * Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
    * this country. A factory may have another one. Absent or null: none.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
    * 402 spend_limit_reached. Absent or null: no limit of its own.
    */
-  spend_limit_credits?: number | null;
+  spend_limit_credits?: number | null | undefined;
 }
 
 /** A type of the API. */
@@ -6168,23 +6217,23 @@ export interface ProfileDetails {
 /** A type of the API. */
 export interface ProfileUpdate {
   /** Marking of advertising of its factories, for countries that require it. Null: none. */
-  ad_marking?: AdMarkingPatch;
+  ad_marking?: AdMarkingPatch | undefined;
   /** Id of a media with its logo. Null removes it. */
-  logo?: string | null;
+  logo?: string | null | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** Name of the client. */
-  name?: string;
+  name?: string | undefined;
   /**
    * Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
    * this country. A factory may have another one. Null: none.
    */
-  region?: string | null;
+  region?: string | null | undefined;
   /**
    * Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
    * Null: no limit of its own.
    */
-  spend_limit_credits?: number | null;
+  spend_limit_credits?: number | null | undefined;
 }
 
 /** A type of the API. */
@@ -6249,19 +6298,19 @@ export interface PromotionCreate {
   /** Ids of its products. */
   product_ids: string[];
   /** What to say about it. */
-  message?: string;
+  message?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /**
    * Price before the promotion that content shows struck through, of a promotion of one product. In the European Union
    * at most the lowest price of the 30 days before. Absent: that price in the European Union, elsewhere the present
    * one.
    */
-  prior_price?: ProductPriceInput;
+  prior_price?: ProductPriceInput | undefined;
   /** Reason for another prior price than the lowest of 30 days. Absent: none. */
-  prior_price_exception?: PriorExceptionInput;
+  prior_price_exception?: PriorExceptionInput | undefined;
   /** When it begins (RFC 3339). Absent: at once. */
-  starts_at?: string;
+  starts_at?: string | undefined;
 }
 
 /** A type of the API. */
@@ -6289,9 +6338,9 @@ export type PromotionDiscountKindInput = 'percent' | 'amount';
 /** A type of the API. */
 export interface PromotionDiscountUpdate {
   /** What value counts. */
-  kind?: PromotionDiscountKindInput;
+  kind?: PromotionDiscountKindInput | undefined;
   /** 1 to 100 percent, or an amount up to the price of the cheapest product. */
-  value?: number;
+  value?: number | undefined;
 }
 
 /** Values of an enumeration. */
@@ -6303,25 +6352,25 @@ export type PromotionStateInput = 'scheduled' | 'active' | 'ended';
 /** A type of the API. */
 export interface PromotionUpdate {
   /** Discount on the price of each product. */
-  discount?: PromotionDiscountUpdate;
+  discount?: PromotionDiscountUpdate | undefined;
   /** When it ends (RFC 3339). */
-  ends_at?: string;
+  ends_at?: string | undefined;
   /** What to say about it. */
-  message?: string | null;
+  message?: string | null | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** Name of the promotion. */
-  name?: string;
+  name?: string | undefined;
   /** Price before the promotion that content shows struck through. Null: it is computed. */
-  prior_price?: ProductPriorUpdate;
+  prior_price?: ProductPriorUpdate | undefined;
   /** Reason for another prior price than the lowest of 30 days. Null: none. */
-  prior_price_exception?: ProductExceptionUpdate;
+  prior_price_exception?: ProductExceptionUpdate | undefined;
   /** Ids of all its products from now on. */
-  product_ids?: string[];
+  product_ids?: string[] | undefined;
   /** When it begins (RFC 3339). */
-  starts_at?: string;
+  starts_at?: string | undefined;
   /** ended: ends it now, also before its start. */
-  state?: 'ended';
+  state?: 'ended' | undefined;
 }
 
 /** A type of the API. */
@@ -6770,17 +6819,17 @@ export interface PublishingSlot {
 /** A type of the API. */
 export interface PublishingValidateCreate {
   /** Time for which rules of law are checked (RFC 3339). Absent: that of the publication. */
-  at?: string;
+  at?: string | undefined;
   /** Content item to check. Send it or item. */
-  content_item_id?: string;
+  content_item_id?: string | undefined;
   /** Body of createContentItem to check. */
-  item?: ContentItemCreate;
+  item?: ContentItemCreate | undefined;
   /** Options of the post, by platform. */
-  options?: PlatformOptions;
+  options?: PlatformOptions | undefined;
   /** Time of publication. Absent: that of the item, or else now. */
-  publish_at?: string;
+  publish_at?: string | undefined;
   /** Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory. */
-  social_account_ids?: string[];
+  social_account_ids?: string[] | undefined;
 }
 
 /** Values of an enumeration. */
@@ -6803,7 +6852,7 @@ export interface RegenerateContentItemEstimate {
   /** Id of the operation that the body is for. */
   operation: 'regenerateContentItem';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -6855,17 +6904,17 @@ export interface ReviewLink {
 /** A type of the API. */
 export interface ReviewLinkCreate {
   /** Content items to show. Send them or factory_id. */
-  content_item_ids?: string[];
+  content_item_ids?: string[] | undefined;
   /** Time at which the page ends: within 30 days. Absent: in 7 days. */
-  expires_at?: string;
+  expires_at?: string | undefined;
   /** Factory whose generated and scheduled items to show, up to 50, the newest first. */
-  factory_id?: string;
+  factory_id?: string | undefined;
   /** What people may do: view, or also decide. Default: view. */
-  may?: ReviewPermissionInput;
+  may?: ReviewPermissionInput | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Name for your own use. */
-  name?: string;
+  name?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -6903,17 +6952,17 @@ export type RuleContextRule = 'eu_prior_price' | 'eu_deep_fake_label' | 'eu_publ
 /** A type of the API. */
 export interface RutubeOptions {
   /** Who can see the post. Absent: the platform's default. */
-  privacy?: 'public';
+  privacy?: 'public' | undefined;
 }
 
 /** A type of the API. */
 export interface SandboxPublishRehearsal {
   /** Seconds that the platform processes the post. Default: 0. */
-  delay_seconds?: number;
+  delay_seconds?: number | undefined;
   /** Code of the failure. With outcome failed only. Absent: content_refused. */
-  failure_code?: PublicationFailureCodeInput;
+  failure_code?: PublicationFailureCodeInput | undefined;
   /** Result on every account. Default: published. */
-  outcome?: SandboxPublishRehearsalOutcome;
+  outcome?: SandboxPublishRehearsalOutcome | undefined;
 }
 
 /** Values of an enumeration. */
@@ -6922,14 +6971,14 @@ export type SandboxPublishRehearsalOutcome = 'published' | 'failed';
 /** A type of the API. */
 export interface SandboxRehearsal {
   /** Seconds until the result. Default: 0. */
-  delay_seconds?: number;
+  delay_seconds?: number | undefined;
   /**
    * Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
    * generation_failed.
    */
-  failure_code?: FailureCodeInput;
+  failure_code?: FailureCodeInput | undefined;
   /** Result of the item. The last three refuse the call with that error, as with a live key. Default: generated. */
-  outcome?: SandboxRehearsalOutcome;
+  outcome?: SandboxRehearsalOutcome | undefined;
 }
 
 /** Values of an enumeration. */
@@ -6949,7 +6998,7 @@ export interface SandboxReset {
 /** A type of the API. */
 export interface SandboxResetCreate {
   /** Seconds by which the clock of the metrics moves forward. With it, nothing is deleted. */
-  advance?: number;
+  advance?: number | undefined;
 }
 
 /** Values of an enumeration. */
@@ -7117,58 +7166,58 @@ export interface SellerSettingsInput {
   /** Currency of its prices (ISO 4217). */
   currency: string;
   /** Call to action. */
-  call_to_action?: string;
+  call_to_action?: string | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
    * and the spoken word in another color. Absent: words.
    */
-  caption_style?: CaptionStyleInput;
+  caption_style?: CaptionStyleInput | undefined;
   /** Colors of the shop in finished media: the main one first, then those of accents. */
-  colors?: string[] | null;
+  colors?: string[] | null | undefined;
   /**
    * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
    * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
-  font?: FontFamilyInput;
+  font?: FontFamilyInput | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
    * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
    * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
    * logo_places has a place for the platform. It is kept until you delete it.
    */
-  intro?: string;
+  intro?: string | undefined;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string;
+  logo?: string | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
    * alone.
    */
-  logo_place?: LogoPlaceInput;
+  logo_place?: LogoPlaceInput | undefined;
   /**
    * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
    * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
    * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
    * media show the brand, and the platform refuses them.
    */
-  logo_places?: SellerSettingsInputLogoPlaces;
+  logo_places?: SellerSettingsInputLogoPlaces | undefined;
   /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string;
+  outro?: string | undefined;
   /**
    * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
    * false.
    */
-  post_headlines?: boolean;
+  post_headlines?: boolean | undefined;
   /**
    * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
    * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
    * media.
    */
-  product_badge?: boolean;
+  product_badge?: boolean | undefined;
   /** Name of the shop. */
-  shop_name?: string;
+  shop_name?: string | undefined;
   /** Whether content mentions prices. */
-  show_prices?: boolean;
+  show_prices?: boolean | undefined;
 }
 
 /**
@@ -7179,29 +7228,29 @@ export interface SellerSettingsInput {
  */
 export interface SellerSettingsInputLogoPlaces {
   /** Place of the logo in media for Bluesky. */
-  bluesky?: LogoPlaceInput;
+  bluesky?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Facebook. */
-  facebook?: LogoPlaceInput;
+  facebook?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Instagram. */
-  instagram?: LogoPlaceInput;
+  instagram?: LogoPlaceInput | undefined;
   /** Place of the logo in media for LinkedIn. */
-  linkedin?: LogoPlaceInput;
+  linkedin?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Pinterest. */
-  pinterest?: LogoPlaceInput;
+  pinterest?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Rutube. */
-  rutube?: LogoPlaceInput;
+  rutube?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Telegram. */
-  telegram?: LogoPlaceInput;
+  telegram?: LogoPlaceInput | undefined;
   /** Place of the logo in media for Threads. */
-  threads?: LogoPlaceInput;
+  threads?: LogoPlaceInput | undefined;
   /** Place of the logo in media for TikTok. */
-  tiktok?: LogoPlaceInput;
+  tiktok?: LogoPlaceInput | undefined;
   /** Place of the logo in media for VK. */
-  vk?: LogoPlaceInput;
+  vk?: LogoPlaceInput | undefined;
   /** Place of the logo in media for X. */
-  x?: LogoPlaceInput;
+  x?: LogoPlaceInput | undefined;
   /** Place of the logo in media for YouTube. */
-  youtube?: LogoPlaceInput;
+  youtube?: LogoPlaceInput | undefined;
 }
 
 /**
@@ -7240,60 +7289,60 @@ export interface SellerSettingsLogoPlaces {
 /** A type of the API. */
 export interface SellerSettingsUpdate {
   /** Call to action. */
-  call_to_action?: string | null;
+  call_to_action?: string | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
    * and the spoken word in another color. Absent: words.
    */
-  caption_style?: CaptionStyleInput | null;
+  caption_style?: CaptionStyleInput | null | undefined;
   /** Colors of the shop in finished media: the main one first, then those of accents. */
-  colors?: string[] | null;
+  colors?: string[] | null | undefined;
   /** Currency of its prices (ISO 4217). */
-  currency?: string;
+  currency?: string | undefined;
   /**
    * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
    * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
    */
-  font?: FontFamilyInput | null;
+  font?: FontFamilyInput | null | undefined;
   /**
    * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
    * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
    * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
    * logo_places has a place for the platform. It is kept until you delete it.
    */
-  intro?: string | null;
+  intro?: string | null | undefined;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
-  logo?: string | null;
+  logo?: string | null | undefined;
   /**
    * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
    * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
    * alone.
    */
-  logo_place?: LogoPlaceInput | null;
+  logo_place?: LogoPlaceInput | null | undefined;
   /**
    * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
    * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
    * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
    * media show the brand, and the platform refuses them.
    */
-  logo_places?: SellerSettingsUpdateLogoPlaces | null;
+  logo_places?: SellerSettingsUpdateLogoPlaces | null | undefined;
   /** Id of your media of type video or image with which videos end, as intro. */
-  outro?: string | null;
+  outro?: string | null | undefined;
   /**
    * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
    * false.
    */
-  post_headlines?: boolean | null;
+  post_headlines?: boolean | null | undefined;
   /**
    * Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
    * shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
    * media.
    */
-  product_badge?: boolean | null;
+  product_badge?: boolean | null | undefined;
   /** Name of the shop. */
-  shop_name?: string | null;
+  shop_name?: string | null | undefined;
   /** Whether content mentions prices. */
-  show_prices?: boolean | null;
+  show_prices?: boolean | null | undefined;
 }
 
 /**
@@ -7304,29 +7353,29 @@ export interface SellerSettingsUpdate {
  */
 export interface SellerSettingsUpdateLogoPlaces {
   /** Place of the logo in media for Bluesky. */
-  bluesky?: LogoPlaceInput | null;
+  bluesky?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Facebook. */
-  facebook?: LogoPlaceInput | null;
+  facebook?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Instagram. */
-  instagram?: LogoPlaceInput | null;
+  instagram?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for LinkedIn. */
-  linkedin?: LogoPlaceInput | null;
+  linkedin?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Pinterest. */
-  pinterest?: LogoPlaceInput | null;
+  pinterest?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Rutube. */
-  rutube?: LogoPlaceInput | null;
+  rutube?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Telegram. */
-  telegram?: LogoPlaceInput | null;
+  telegram?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for Threads. */
-  threads?: LogoPlaceInput | null;
+  threads?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for TikTok. */
-  tiktok?: LogoPlaceInput | null;
+  tiktok?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for VK. */
-  vk?: LogoPlaceInput | null;
+  vk?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for X. */
-  x?: LogoPlaceInput | null;
+  x?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for YouTube. */
-  youtube?: LogoPlaceInput | null;
+  youtube?: LogoPlaceInput | null | undefined;
 }
 
 /** Estimate of sendMessage. */
@@ -7336,7 +7385,7 @@ export interface SendMessageEstimate {
   /** Id of the operation that the body is for. */
   operation: 'sendMessage';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** A type of the API. */
@@ -7488,39 +7537,39 @@ export interface SocialAccount {
 /** A type of the API. */
 export interface SocialAccountConnect {
   /** telegram: token of a bot that is an administrator of the channel. */
-  bot_token?: string;
+  bot_token?: string | undefined;
   /**
    * Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
    * owner chooses where it is left out.
    */
-  channel?: string;
+  channel?: string | undefined;
   /** vk: token of a community, in place of OAuth. VK takes posts of text only with it. */
-  community_token?: string;
+  community_token?: string | undefined;
   /**
    * Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
    * however late it is.
    */
-  late_after?: number;
+  late_after?: number | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored. */
-  password?: string;
+  password?: string | undefined;
   /** Platform of the account. Send this or social_account_id. */
-  platform?: PlatformInput;
+  platform?: PlatformInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /**
    * Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
    * where it failed, in its query. The operator of the service lists the pages that are allowed.
    */
-  return_url?: string;
+  return_url?: string | undefined;
   /** Id of an account to connect again. Send this or platform. */
-  social_account_id?: string;
+  social_account_id?: string | undefined;
   /** User name. rutube and bluesky need it: of bluesky, the handle of the account. */
-  username?: string;
+  username?: string | undefined;
 }
 
 /** A social account was connected. */
@@ -7751,41 +7800,41 @@ export interface StartTrainingEstimate {
   /** Id of the operation that the body is for. */
   operation: 'startTraining';
   /** Id of the comment, for updateComment only. */
-  comment_id?: string;
+  comment_id?: string | undefined;
 }
 
 /** A type of the API. */
 export interface StudioAvatarCreate {
   /** Aspect ratio, one of the model's aspect_ratios. */
-  aspect_ratio?: string;
+  aspect_ratio?: string | undefined;
   /**
    * Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up
    * to 25 MiB, which is fetched and measured now. Its length sets the price.
    */
-  audio_url?: string;
+  audio_url?: string | undefined;
   /** The provider's id of an avatar. Absent: a suitable one. */
-  avatar?: string;
+  avatar?: string | undefined;
   /** Image of the speaker: a public https URL, or the id of one of your media. */
-  image_url?: string;
+  image_url?: string | undefined;
   /** Language of the text (BCP 47). */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Id of a model of this kind. Absent: the default of the catalog. */
-  model?: string;
+  model?: string | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: StudioRehearsal;
+  sandbox?: StudioRehearsal | undefined;
   /** Text to speak. Send this or audio_url. */
-  text?: string;
+  text?: string | undefined;
   /** Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media. */
-  video_url?: string;
+  video_url?: string | undefined;
   /** The provider's id of a voice. Absent: a suitable one. */
-  voice?: string;
+  voice?: string | undefined;
 }
 
 /** A type of the API. */
@@ -7807,7 +7856,7 @@ export interface StudioEstimateCreate {
   /** Kind of the generation. */
   kind: GenerationKindInput;
   /** Id of a model of the catalog. Absent: the default of the catalog. */
-  model?: string;
+  model?: string | undefined;
 }
 
 /** A studio generation failed. */
@@ -7851,22 +7900,22 @@ export interface StudioImageCreate {
   /** Description of what to make. */
   prompt: string;
   /** Aspect ratio, one of the model's aspect_ratios. */
-  aspect_ratio?: string;
+  aspect_ratio?: string | undefined;
   /** Number of images. Absent: 1. */
-  count?: number;
+  count?: number | undefined;
   /** Image to start from: a public https URL, or the id of one of your media. */
-  image_url?: string;
+  image_url?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Id of a model of this kind. Absent: the default of the catalog. */
-  model?: string;
+  model?: string | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: StudioRehearsal;
+  sandbox?: StudioRehearsal | undefined;
 }
 
 /** A type of the API. */
@@ -7874,35 +7923,35 @@ export interface StudioMusicCreate {
   /** Description of what to make. */
   prompt: string;
   /** Lyrics, if the model supports them. */
-  lyrics?: string;
+  lyrics?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Id of a model of this kind. Absent: the default of the catalog. */
-  model?: string;
+  model?: string | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: StudioRehearsal;
+  sandbox?: StudioRehearsal | undefined;
   /** Length, within the limits of the model. Absent: the default of the model. */
-  seconds?: number;
+  seconds?: number | undefined;
 }
 
 /** A type of the API. */
 export interface StudioRehearsal {
   /** Seconds until the result. Default: 0. */
-  delay_seconds?: number;
+  delay_seconds?: number | undefined;
   /**
    * Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
    * generation_failed.
    */
-  failure_code?: FailureCodeInput;
+  failure_code?: FailureCodeInput | undefined;
   /**
    * Result of the generation. The last three refuse the call with that error, as with a live key. Default: generated.
    */
-  outcome?: StudioRehearsalOutcome;
+  outcome?: StudioRehearsalOutcome | undefined;
 }
 
 /** Values of an enumeration. */
@@ -7913,22 +7962,22 @@ export interface StudioVideoCreate {
   /** Description of what to make. */
   prompt: string;
   /** Aspect ratio, one of the model's aspect_ratios. */
-  aspect_ratio?: string;
+  aspect_ratio?: string | undefined;
   /** Image to start from: a public https URL, or the id of one of your media. */
-  image_url?: string;
+  image_url?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Id of a model of this kind. Absent: the default of the catalog. */
-  model?: string;
+  model?: string | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: StudioRehearsal;
+  sandbox?: StudioRehearsal | undefined;
   /** Length, within the limits of the model. Absent: the default of the model. */
-  seconds?: number;
+  seconds?: number | undefined;
 }
 
 /** A type of the API. */
@@ -7938,22 +7987,22 @@ export interface StudioVoiceCreate {
   /**
    * Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your media.
    */
-  audio_url?: string;
+  audio_url?: string | undefined;
   /** Language of the text (BCP 47). */
-  language?: string;
+  language?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Id of a model of this kind. Absent: the default of the catalog. */
-  model?: string;
+  model?: string | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: StudioRehearsal;
+  sandbox?: StudioRehearsal | undefined;
   /** The provider's id of a voice. Absent: a suitable one. */
-  voice?: string;
+  voice?: string | undefined;
 }
 
 /** A type of the API. */
@@ -7967,9 +8016,9 @@ export interface TakenSlot {
 /** A type of the API. */
 export interface TelegramOptions {
   /** Who can see the post. Absent: the platform's default. */
-  privacy?: 'public';
+  privacy?: 'public' | undefined;
   /** Notifies no followers. */
-  silent?: boolean;
+  silent?: boolean | undefined;
 }
 
 /** A type of the API. */
@@ -7993,16 +8042,16 @@ export type TextLimitUnit = 'characters' | 'utf16_units' | 'bytes' | 'graphemes'
 /** A type of the API. */
 export interface ThreadsOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
-  alt_text?: string[];
+  alt_text?: string[] | undefined;
   /** Comment to write below the post. */
-  first_comment?: string;
+  first_comment?: string | undefined;
   /**
    * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
    * caption is refused.
    */
-  thread?: boolean;
+  thread?: boolean | undefined;
   /** Topic of the post. Absent: the first hashtag. */
-  topic_tag?: string;
+  topic_tag?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -8020,35 +8069,35 @@ export type TiktokModeInput = 'direct' | 'inbox';
 /** A type of the API. */
 export interface TiktokOptions {
   /** Whether comments are permitted. Required unless mode is inbox. */
-  comments?: boolean;
+  comments?: boolean | undefined;
   /**
    * Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
    * branded content policy. Must be true.
    */
-  consent?: boolean;
+  consent?: boolean | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
-  cover_at_seconds?: number;
+  cover_at_seconds?: number | undefined;
   /** Permits no comments. */
-  disable_comments?: boolean;
+  disable_comments?: boolean | undefined;
   /** Permits no duets. */
-  disable_duet?: boolean;
+  disable_duet?: boolean | undefined;
   /** Permits no stitches. */
-  disable_stitch?: boolean;
+  disable_stitch?: boolean | undefined;
   /** What the content promotes: nothing, the own brand, or another one for a reward. Required unless mode is inbox. */
-  disclosure?: TiktokDisclosureInput;
+  disclosure?: TiktokDisclosureInput | undefined;
   /** Whether duets are permitted. Required for videos, unless mode is inbox. */
-  duet?: boolean;
+  duet?: boolean | undefined;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
-  is_aigc?: boolean;
+  is_aigc?: boolean | undefined;
   /**
    * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
    * direct.
    */
-  mode?: TiktokModeInput;
+  mode?: TiktokModeInput | undefined;
   /** Who can see the post. Absent: the platform's default. */
-  privacy?: TiktokOptionsPrivacy;
+  privacy?: TiktokOptionsPrivacy | undefined;
   /** Whether stitches are permitted. Required for videos, unless mode is inbox. */
-  stitch?: boolean;
+  stitch?: boolean | undefined;
 }
 
 /** Values of an enumeration. */
@@ -8110,11 +8159,11 @@ export interface TrainingCreate {
    * Id of a text model whose training is not null in the catalog. Absent: the factory's text model if it can be
    * trained, or else one that can.
    */
-  base_model?: string;
+  base_model?: string | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /** Simulated result. For test keys only. */
-  sandbox?: TrainingRehearsal;
+  sandbox?: TrainingRehearsal | undefined;
 }
 
 /** A type of the API. */
@@ -8160,14 +8209,14 @@ export type TrainingFailureCodeInput = 'training_failed' | 'training_refused' | 
 /** A type of the API. */
 export interface TrainingRehearsal {
   /** Seconds until the result. Default: 0. */
-  delay_seconds?: number;
+  delay_seconds?: number | undefined;
   /**
    * Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
    * training_failed.
    */
-  failure_code?: TrainingFailureCodeInput;
+  failure_code?: TrainingFailureCodeInput | undefined;
   /** Result of the training. The last three refuse the call with that error, as with a live key. Default: completed. */
-  outcome?: TrainingRehearsalOutcome;
+  outcome?: TrainingRehearsalOutcome | undefined;
 }
 
 /** Values of an enumeration. */
@@ -8193,15 +8242,15 @@ export interface Utm {
 /** A type of the API. */
 export interface Utminput {
   /** Value of utm_campaign. */
-  campaign?: string;
+  campaign?: string | undefined;
   /** Value of utm_content. */
-  content?: string;
+  content?: string | undefined;
   /** Value of utm_medium. */
-  medium?: string;
+  medium?: string | undefined;
   /** Value of utm_source. */
-  source?: string;
+  source?: string | undefined;
   /** Value of utm_term. */
-  term?: string;
+  term?: string | undefined;
 }
 
 /** Values of an enumeration. */
@@ -8219,9 +8268,9 @@ export type VideoVisualsInput = 'clips' | 'stills';
 /** A type of the API. */
 export interface VkOptions {
   /** Comment to write below the post. */
-  first_comment?: string;
+  first_comment?: string | undefined;
   /** Who can see the post. Absent: the platform's default. */
-  privacy?: 'public';
+  privacy?: 'public' | undefined;
 }
 
 /** A type of the API. */
@@ -8315,22 +8364,22 @@ export interface WebhookCreate {
   /** Subscribed events: types, areas such as content.*, or * for all. */
   event_types: EventPatternInput[];
   /** Description of the webhook. */
-  description?: string;
+  description?: string | undefined;
   /** Event bus or queue in your own AWS account. Send this or url. */
-  destination?: WebhookDestinationCreate;
+  destination?: WebhookDestinationCreate | undefined;
   /**
    * Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
    */
-  factory_ids?: string[] | null;
+  factory_ids?: string[] | null | undefined;
   /** Up to 20 key-value pairs of your own. */
-  metadata?: Record<string, string>;
+  metadata?: Record<string, string> | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
    */
-  profile_id?: string;
+  profile_id?: string | undefined;
   /** URL that receives the events: https on port 443 with a public address. Send this or destination. */
-  url?: string;
+  url?: string | undefined;
 }
 
 /** A type of the API. */
@@ -8371,9 +8420,9 @@ export type WebhookDestinationTypeInput = 'eventbridge' | 'sqs';
 /** A type of the API. */
 export interface WebhookDestinationUpdate {
   /** ARN of another event bus or queue of the same type. */
-  arn?: string;
+  arn?: string | undefined;
   /** ARN of a role in the same account. Its name must begin with content-automation-. */
-  role_arn?: string;
+  role_arn?: string | undefined;
 }
 
 /** A webhook was disabled: it failed for five days, or its receiver returned 410. */
@@ -8446,21 +8495,21 @@ export interface WebhookTest {
 /** A type of the API. */
 export interface WebhookUpdate {
   /** Description of the webhook. */
-  description?: string;
+  description?: string | undefined;
   /** Event bus or queue in your own AWS account. Only for a webhook with a destination. */
-  destination?: WebhookDestinationUpdate;
+  destination?: WebhookDestinationUpdate | undefined;
   /** Subscribed events: types, areas such as content.*, or * for all. */
-  event_types?: EventPatternInput[];
+  event_types?: EventPatternInput[] | undefined;
   /**
    * Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
    */
-  factory_ids?: string[] | null;
+  factory_ids?: string[] | null | undefined;
   /** Pairs to set. A null value removes that pair; null removes all. */
-  metadata?: Record<string, string | null> | null;
+  metadata?: Record<string, string | null> | null | undefined;
   /** A disabled webhook receives no events, and its pending deliveries fail. */
-  state?: WebhookStateInput;
+  state?: WebhookStateInput | undefined;
   /** URL that receives the events: https on port 443 with a public address. Only for a webhook with a url. */
-  url?: string;
+  url?: string | undefined;
 }
 
 /** A type of the API. */
@@ -8516,34 +8565,34 @@ export interface WebhookWithSecret {
 /** A type of the API. */
 export interface Xoptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
-  alt_text?: string[];
+  alt_text?: string[] | undefined;
   /** Comment to write below the post. */
-  first_comment?: string;
+  first_comment?: string | undefined;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
-  is_aigc?: boolean;
+  is_aigc?: boolean | undefined;
   /** Declares that a partner paid for the post. */
-  paid_partnership?: boolean;
+  paid_partnership?: boolean | undefined;
   /** Who may reply. Absent: everyone. */
-  replies?: RepliesInput;
+  replies?: RepliesInput | undefined;
   /**
    * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
    * caption is refused.
    */
-  thread?: boolean;
+  thread?: boolean | undefined;
 }
 
 /** A type of the API. */
 export interface YoutubeOptions {
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
-  is_aigc?: boolean;
+  is_aigc?: boolean | undefined;
   /** Declares that the content is made for children. */
-  made_for_kids?: boolean;
+  made_for_kids?: boolean | undefined;
   /** Declares that a partner paid for the post. */
-  paid_partnership?: boolean;
+  paid_partnership?: boolean | undefined;
   /** Who can see the post. Absent: the platform's default. */
-  privacy?: YoutubeOptionsPrivacy;
+  privacy?: YoutubeOptionsPrivacy | undefined;
   /** Notifies no followers. */
-  silent?: boolean;
+  silent?: boolean | undefined;
 }
 
 /** Values of an enumeration. */
@@ -8555,3 +8604,12 @@ export type ListAllPublicationsOrderBy = 'time' | 'impressions' | 'reach' | 'vie
 /** Values of an enumeration. */
 export type ListContentItemsOrderBy = 'created_at' | 'publish_at';
 
+
+/** What can be waited for. */
+export type Work =
+  | ContentItem
+  | ContentPlan
+  | Diagnosis
+  | Generation
+  | OwnMedia
+  | Training;

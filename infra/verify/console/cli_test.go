@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -84,6 +85,10 @@ func TestTheKeyOfACommandLine(t *testing.T) {
 	}
 	code := s.confirm(b, cliForm("preset", "read"))
 	status, answer := s.redeemed(t, code, verifier)
+	ends, err := time.Parse(time.RFC3339, fmt.Sprint(answer["expires_at"]))
+	if err != nil || !strings.Contains(p.body, ends.Format("2 Jan 2006")) {
+		t.Errorf("the command line is told %v, the page says another day: %s", answer["expires_at"], p.body)
+	}
 	secret, _ := answer["access_token"].(string)
 	if status != http.StatusOK || !strings.HasPrefix(secret, "svc_test_") || answer["mode"] != "test" ||
 		answer["token_type"] != "Bearer" || answer["expires_in"].(float64) < 89*86400-60 {

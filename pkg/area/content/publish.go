@@ -46,10 +46,12 @@ type scheduleInput struct {
 	Body *scheduleBody
 }
 
+type publishBody struct{ Outlets }
+
 type publishInput struct {
 	ItemPath
 	httpapi.IfMatch
-	Body *Outlets
+	Body *publishBody
 }
 
 type publicationsInput struct {
@@ -244,7 +246,7 @@ func checkPublishRehearsal(r *item.PublishRehearsal, mode tenant.Mode) error {
 func (s *Service) publish(ctx context.Context, tx *store.Tx, in *publishInput) (out item.Item, err error) {
 	var b Outlets
 	if in.Body != nil {
-		b = *in.Body
+		b = in.Body.Outlets
 	}
 	return publisher{s}.publish(ctx, tx, in.ID, in.IfMatch, b)
 }

@@ -204,7 +204,8 @@ func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
 		refuse(http.StatusServiceUnavailable, "temporarily_unavailable", messageUnavailable)
 	default:
 		writeJSON(w, http.StatusOK, map[string]any{"access_token": h.Secret, "token_type": "Bearer",
-			"expires_in": int(h.ExpiresAt.Sub(s.Now()).Seconds()), "key_id": h.KeyID, "mode": h.Mode})
+			"expires_in": int(h.ExpiresAt.Sub(s.Now()).Seconds()), "expires_at": h.ExpiresAt.UTC().Format(time.RFC3339),
+			"key_id": h.KeyID, "mode": h.Mode})
 	}
 }
 

@@ -1,18 +1,18 @@
-// Command post makes a post from a brief, and prints the address of its picture.
+// Command post makes a post from a brief, and prints the address of its picture. SVC_API_KEY has the key, BASE_URL the
+// address of the API.
 package main
 
 import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 
 	contentautomation "github.com/content-automation/api/clients/go"
 )
 
 func main() {
 	ctx := context.Background()
-	client, err := contentautomation.New(os.Getenv("BASE_URL"), os.Getenv("SVC_API_KEY"))
+	client, err := contentautomation.New()
 	if err != nil {
 		log.Fatal(err)
 	}

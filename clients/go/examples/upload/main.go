@@ -17,14 +17,15 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	client, err := contentautomation.New(os.Getenv("BASE_URL"), os.Getenv("SVC_API_KEY"))
+	client, err := contentautomation.New()
 	if err != nil {
 		return err
 	}
-	file, err := os.ReadFile(os.Args[1])
+	file, err := os.Open(os.Args[1])
 	if err != nil {
 		return err
 	}
+	defer file.Close()
 	logo, err := client.Media.Upload(ctx, file, contentautomation.OwnMediaCreateMimeTypeImagePng)
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func run(ctx context.Context) error {
 	if _, err := client.Content.Publish(ctx, item.ID, accounts); err != nil {
 		return err
 	}
-	if _, err := client.Content.WaitFor(ctx, item.ID, contentautomation.Until("published")); err != nil {
+	if _, err := client.Content.WaitFor(ctx, item.ID, contentautomation.Until(contentautomation.ContentStatePublished)); err != nil {
 		return err
 	}
 	for publication, err := range client.Content.ListPublications(ctx, item.ID, nil) {

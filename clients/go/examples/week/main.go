@@ -1,11 +1,10 @@
-// Command week plans a week of posts, and prints their titles.
+// Command week plans a week of posts, and prints their titles. SVC_API_KEY has the key, BASE_URL the address of the API.
 package main
 
 import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 
 	contentautomation "github.com/content-automation/api/clients/go"
 )
@@ -17,7 +16,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	client, err := contentautomation.New(os.Getenv("BASE_URL"), os.Getenv("SVC_API_KEY"))
+	client, err := contentautomation.New()
 	if err != nil {
 		return err
 	}

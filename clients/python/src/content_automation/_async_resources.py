@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, List, cast
+from typing import TYPE_CHECKING, List, Literal, cast
 
 from typing_extensions import Unpack
 
@@ -236,7 +236,7 @@ class AsyncApiKeysResource:
 
 
 class AsyncApprovalsResource:
-    """Approve a content item."""
+    """Approve content items, or ask for changes."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -655,7 +655,7 @@ class AsyncContentResource:
         return cast("types.ContentItem", data)
 
     async def wait_for(
-        self, content_item_id: str, **options: Unpack[WaitOptions]
+        self, content_item_id: str, **options: Unpack[WaitOptions[Literal["queued", "generating", "generated", "scheduled", "publishing", "published", "failed", "canceled"]]]
     ) -> types.ContentItem:
         """Calls get until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("generated", "scheduled", "published"), ("failed", "canceled"))
@@ -726,7 +726,7 @@ class AsyncContentResource:
         return self._client.pages("/v1/content-items/{content_item_id}/publications", (content_item_id, ), params, options)
 
     async def publish(
-        self, content_item_id: str, body: types.ContentItemOutlets | None = None, **options: Unpack[RequestOptions]
+        self, content_item_id: str, body: types.ContentItemPublish | None = None, **options: Unpack[RequestOptions]
     ) -> types.ContentItem:
         """Publish a content item.
 
@@ -934,7 +934,7 @@ class AsyncFactoriesResource:
         return cast("types.ContentPlan", data)
 
     async def wait_for_content_plan(
-        self, factory_id: str, params: types.GetContentPlanParams | None = None, **options: Unpack[WaitOptions]
+        self, factory_id: str, params: types.GetContentPlanParams | None = None, **options: Unpack[WaitOptions[Literal["queued", "planning", "generating", "completed", "failed", "canceled"]]]
     ) -> types.ContentPlan:
         """Calls get_content_plan until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("completed",), ("failed", "canceled"), params)
@@ -995,7 +995,7 @@ class AsyncFactoriesResource:
         return cast("types.Diagnosis", data)
 
     async def wait_for_diagnosis(
-        self, factory_id: str, **options: Unpack[WaitOptions]
+        self, factory_id: str, **options: Unpack[WaitOptions[Literal["queued", "running", "completed", "failed"]]]
     ) -> types.Diagnosis:
         """Calls get_diagnosis until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("completed",), ("failed",))
@@ -1044,7 +1044,7 @@ class AsyncFactoriesResource:
         return cast("types.Training", data)
 
     async def wait_for_training(
-        self, factory_id: str, **options: Unpack[WaitOptions]
+        self, factory_id: str, **options: Unpack[WaitOptions[Literal["queued", "running", "completed", "failed", "canceled"]]]
     ) -> types.Training:
         """Calls get_training until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("completed",), ("failed", "canceled"))
@@ -1225,7 +1225,7 @@ class AsyncMediaResource:
         return cast("types.OwnMedia", data)
 
     async def wait_for(
-        self, media_id: str, **options: Unpack[WaitOptions]
+        self, media_id: str, **options: Unpack[WaitOptions[Literal["pending", "ready", "rejected"]]]
     ) -> types.OwnMedia:
         """Calls get until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("ready",), ("rejected",))
@@ -1570,7 +1570,7 @@ class AsyncPromotionsResource:
 
 
 class AsyncPublicationsResource:
-    """List all publications."""
+    """List, read, change and take down publications."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1724,7 +1724,7 @@ class AsyncPublishingResource:
 
 
 class AsyncReviewLinksResource:
-    """List the review links."""
+    """List, create and delete links by which people without an account review content."""
 
     def __init__(self, client: AsyncContentAutomation) -> None:
         self._client = client
@@ -1998,7 +1998,7 @@ class AsyncStudioResource:
         return cast("types.Generation", data)
 
     async def wait_for_generation(
-        self, generation_id: str, **options: Unpack[WaitOptions]
+        self, generation_id: str, **options: Unpack[WaitOptions[Literal["queued", "generating", "generated", "failed", "canceled"]]]
     ) -> types.Generation:
         """Calls get_generation until the work has ended. Failed work raises FailedError."""
         rule = Rule("state", ("generated",), ("failed", "canceled"))

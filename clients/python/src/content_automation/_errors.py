@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import NotRequired, TypedDict
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -11,7 +13,19 @@ if TYPE_CHECKING:
 
 
 class ContentAutomationError(Exception):
-    """The base of all errors of this package."""
+    """The base of all errors of this package. Other processes can be given them: they can be pickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, dict(self.__dict__))
+
+
+def _restored(
+    cls: type[ContentAutomationError], args: tuple[Any, ...], state: dict[str, Any]
+) -> ContentAutomationError:
+    error = cls.__new__(cls)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class ConfigError(ContentAutomationError):
@@ -22,7 +36,7 @@ class SignatureError(ContentAutomationError):
     """A webhook that is not to be trusted."""
 
 
-class ConnectionError(ContentAutomationError):
+class ApiConnectionError(ContentAutomationError):
     """A request without an answer. Make the same call with the same idempotency key again, if its effect matters."""
 
     def __init__(self, message: str, attempts: int) -> None:
@@ -30,8 +44,21 @@ class ConnectionError(ContentAutomationError):
         self.attempts = attempts
 
 
-class TimeoutError(ConnectionError):
+class ApiTimeoutError(ApiConnectionError):
     """A request that took too long."""
+
+
+class UploadError(ContentAutomationError):
+    """Storage refused the file of an upload, or kept failing. The media stays pending: upload the file anew."""
+
+    def __init__(self, status: int, code: str, media_id: str, attempts: int) -> None:
+        why = f"{status} {code}".strip()
+        super().__init__(f"storage refused the file of {media_id}: {why} (attempts: {attempts}); upload it anew")
+        self.status = status
+        #: The code of storage, such as AccessDenied. It is empty if storage named none.
+        self.code = code
+        self.media_id = media_id
+        self.attempts = attempts
 
 
 class AnswerError(ContentAutomationError):
@@ -43,13 +70,31 @@ class AnswerError(ContentAutomationError):
         self.request_id = request_id
 
 
+class Failure(TypedDict):
+    """Why work has failed."""
+
+    code: str
+    """The machine-readable reason."""
+    message: str
+    """What happened, and what to do about it."""
+    retryable: NotRequired[bool]
+    """Whether the same work may succeed if it is asked for again, where the service says so."""
+
+
 class FailedError(ContentAutomationError):
-    """The end of work that has failed or was canceled."""
+    """The end of work that has failed, was rejected or canceled."""
 
     def __init__(self, state: str, resource: Mapping[str, Any]) -> None:
-        super().__init__(f"the work has ended in the state {state}")
+        failure: Failure | None = resource.get("failure") or resource.get("reason")
+        why = f": {failure['code']}: {failure['message']}" if failure else ""
+        super().__init__(f"{resource.get('id', 'the work')} has ended in the state {state}{why}")
         self.state = state
+        #: The resource as it was read last.
         self.resource = resource
+        #: The reason. It is None if the resource has none, as canceled work.
+        self.failure = failure
+        #: The code of the failure, such as generation_failed.
+        self.code = failure["code"] if failure else None
 
 
 class WaitTimeoutError(ContentAutomationError):
@@ -88,6 +133,10 @@ class InvalidRequestError(ApiError):
     """A request that is wrong: 400, 404, 405, 413, 415, 422."""
 
 
+class NotFoundError(InvalidRequestError):
+    """A resource that does not exist, or is not one of the key: 404."""
+
+
 class AuthenticationError(ApiError):
     """A key that is missing, wrong, expired or revoked: 401."""
 
@@ -96,7 +145,7 @@ class PaymentError(ApiError):
     """A balance that does not suffice: 402."""
 
 
-class PermissionError(ApiError):
+class PermissionDeniedError(ApiError):
     """A key that may not: 403."""
 
 
@@ -112,11 +161,11 @@ class ServerError(ApiError):
     """A failure of the service: 5xx."""
 
 
-CLASSES: dict[str, type[ApiError]] = {
+_CLASSES: dict[str, type[ApiError]] = {
     "invalid_request_error": InvalidRequestError,
     "authentication_error": AuthenticationError,
     "payment_error": PaymentError,
-    "permission_error": PermissionError,
+    "permission_error": PermissionDeniedError,
     "conflict_error": ConflictError,
     "rate_limit_error": RateLimitError,
     "api_error": ServerError,
@@ -135,3 +184,10 @@ _TYPES = {
 def type_of(status: int) -> str:
     """Returns the type of an error whose body does not say it."""
     return _TYPES.get(status) or ("api_error" if status >= 500 else "invalid_request_error")
+
+
+def class_of(kind: str, status: int) -> type[ApiError]:
+    """Returns the class of an error."""
+    if status == 404 and kind == "invalid_request_error":
+        return NotFoundError
+    return _CLASSES.get(kind, ApiError)

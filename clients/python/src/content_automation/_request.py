@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
+import os
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -14,36 +16,16 @@ from urllib.parse import quote, urlsplit
 
 from typing_extensions import TypedDict
 
-from ._errors import CLASSES, AnswerError, ApiError, ConfigError, type_of
+from ._errors import AnswerError, ApiError, ConfigError, class_of, type_of
 
 VERSION = "1.0.0"
 MAX_RETRY_AFTER = 60.0
-_RETRIED = (408, 429, 500, 502, 503, 504)
+RETRIED = (408, 429, 500, 502, 503, 504)
 
-T = TypeVar("T")
+S = TypeVar("S", bound=str)
 
-
-class RequestOptions(TypedDict, total=False):
-    """The options of a call."""
-
-    idempotency_key: str
-    """By default each call has a new key, which its repeats share."""
-    if_match: str
-    """Makes a change only if the resource still has this ETag."""
-    headers: Mapping[str, str]
-    timeout: float
-    max_retries: int
-
-
-class WaitOptions(RequestOptions, total=False):
-    """The options of a call that waits for work."""
-
-    until: Sequence[str]
-    """The states to wait for, instead of all in which the work has succeeded."""
-    interval: float
-    """The greatest pause between requests in seconds. The default is 10."""
-    wait_at_most: float
-    """The seconds after which waiting ends with an error. The default is 900."""
+_LOGGER = logging.getLogger("content_automation")
+_LOGGER.addHandler(logging.NullHandler())
 
 
 class Response(NamedTuple):
@@ -55,14 +37,56 @@ class Response(NamedTuple):
     replayed: bool
     """Whether this is the response of an earlier request with the same idempotency key."""
     attempts: int
+    next_cursor: str | None
+    """The cursor of the next page of a list; None on the last one, and for other calls."""
 
 
-class Page(Generic[T]):
-    """A page of a list."""
+class LogEntry(NamedTuple):
+    """What an attempt of a request came to. It has neither the key nor the query and the bodies."""
 
-    def __init__(self, items: list[T], next_cursor: str | None) -> None:
-        self.items = items
-        self.next_cursor = next_cursor
+    level: int
+    """logging.INFO, or logging.WARNING for what failed and for what ends: see deprecation."""
+    message: str
+    """The entry as a line, such as GET /v1/me: 200 in 41 ms (req_…)."""
+    method: str
+    path: str
+    attempt: int
+    seconds: float
+    status: int | None = None
+    """None without an answer."""
+    request_id: str = ""
+    error: Exception | None = None
+    """The error of an attempt that failed."""
+    pause: float | None = None
+    """The seconds until the request is repeated. None if it is not."""
+    deprecation: str | None = None
+    """The header Deprecation: what the call uses ends, at the time of the header Sunset."""
+    sunset: str | None = None
+
+
+class RequestOptions(TypedDict, total=False):
+    """The options of a call."""
+
+    idempotency_key: str
+    """By default each call has a new key, which its repeats share."""
+    if_match: str | int
+    """Makes a change only if the resource still has this version, or ETag."""
+    headers: Mapping[str, str]
+    timeout: float
+    max_retries: int
+    on_response: Callable[[Response], None]
+    """Is given what comes beside the result, such as the request id and the headers; for a list, that of each page."""
+
+
+class WaitOptions(RequestOptions, Generic[S], total=False):
+    """The options of a call that waits for work, which may have the states S."""
+
+    until: Sequence[S]
+    """The states to wait for, instead of all in which the work has succeeded."""
+    interval: float
+    """The greatest pause between requests in seconds. The default is 10."""
+    wait_at_most: float
+    """The seconds after which waiting ends with an error. The default is 900."""
 
 
 class Rule(NamedTuple):
@@ -78,25 +102,33 @@ class Answer(NamedTuple):
     """A good answer."""
 
     data: Any
-    next_cursor: str | None
     response: Response
 
 
 class Config:
     """The checked key and base URL of a client."""
 
-    def __init__(self, api_key: str, base_url: str) -> None:
+    def __init__(
+        self, api_key: str | None, base_url: str | None, allow_insecure: bool, headers: Mapping[str, str] | None,
+        log: Callable[[LogEntry], None] | None,
+    ) -> None:  # fmt: skip
+        api_key = os.environ.get("SVC_API_KEY", "") if api_key is None else api_key
+        base_url = os.environ.get("BASE_URL", "") if base_url is None else base_url
         if not api_key:
-            raise ConfigError("the API key is empty")
+            raise ConfigError("the API key is empty: give api_key, or set the variable SVC_API_KEY")
         if not re.fullmatch(r"svc_(live|test)_[0-9A-Za-z]{49}", api_key):
             raise ConfigError("the API key is malformed: a key is svc_live_ or svc_test_ and 49 letters and digits")
+        if not base_url:
+            raise ConfigError("the base URL is missing: give base_url, or set the variable BASE_URL")
         url = urlsplit(base_url)
         if url.scheme not in ("http", "https") or not url.hostname or url.query or url.username:
             raise ConfigError("the base URL must be a URL such as https://api.example.com")
         local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", url.hostname)
-        if url.scheme == "http" and api_key.startswith("svc_live_") and not local:
-            raise ConfigError("the base URL must use https for a live key")
+        if url.scheme == "http" and api_key.startswith("svc_live_") and not local and not allow_insecure:
+            raise ConfigError("the base URL must use https for a live key; for a sandbox, set allow_insecure")
         self._key = api_key
+        self._headers = dict(headers or {})
+        self._log = log or _write
         self.base = re.sub(r"/v1$", "", base_url.rstrip("/"))
 
     def __repr__(self) -> str:
@@ -105,6 +137,7 @@ class Config:
     def headers(self, method: str, options: RequestOptions, key: str) -> dict[str, str]:
         """Returns the headers of a request."""
         headers = {
+            **self._headers,
             **options.get("headers", {}),
             "Authorization": f"Bearer {self._key}",
             "Accept": "application/json",
@@ -113,7 +146,7 @@ class Config:
         if method != "GET":
             headers["Idempotency-Key"] = options.get("idempotency_key") or key
         if "if_match" in options:
-            headers["If-Match"] = options["if_match"]
+            headers["If-Match"] = _etag(options["if_match"])
         return headers
 
     def read(self, status: int, headers: Mapping[str, str], content: bytes, attempts: int) -> Answer:
@@ -132,23 +165,61 @@ class Config:
                 error = {"code": "unknown", "message": f"the answer is not of the API: {status}"}
             said: dict[str, Any] = {"type": type_of(status), **error}
             said["message"] = str(said.get("message", "")).replace(self._key, f"{self._key[:9]}…")
-            raise CLASSES.get(said["type"], ApiError)(status, said, request_id, retry_after(headers), attempts)
+            raise class_of(said["type"], status)(status, said, request_id, retry_after(headers), attempts)
         if "data" not in found:
             raise AnswerError("the answer cannot be read", status, request_id)
         replayed = headers.get("Idempotent-Replayed") == "true"
-        return Answer(found["data"], found.get("next_cursor"), Response(status, headers, request_id, replayed, attempts))
+        response = Response(status, headers, request_id, replayed, attempts, found.get("next_cursor"))
+        return Answer(found["data"], response)
+
+    def tell(
+        self, method: str, url: str, attempt: int, seconds: float, result: Answer | Exception,
+        pause: float | None = None,
+    ) -> None:  # fmt: skip
+        """Tells the hook what an attempt came to."""
+        path = urlsplit(url).path
+        head, tail = f"{method} {path}: ", f" in {seconds * 1000:.0f} ms"
+        if isinstance(result, Exception):
+            status, request_id = getattr(result, "status", None), getattr(result, "request_id", "")
+            again = "" if pause is None else f"; it is repeated in {pause * 1000:.0f} ms"
+            message = f"{head}{result}{tail}{again}"
+            level = logging.WARNING
+            self._log(LogEntry(level, message, method, path, attempt, seconds, status, request_id, result, pause))
+            return
+        status, headers, request_id, *_ = result.response
+        deprecation, sunset = headers.get("Deprecation"), headers.get("Sunset")
+        ends = "; what it uses is deprecated" if deprecation or sunset else ""
+        ends += f", and ends at {sunset}" if sunset else ""
+        message = f"{head}{status}{tail} ({request_id}){ends}"
+        level = logging.WARNING if ends else logging.INFO
+        self._log(
+            LogEntry(
+                level, message, method, path, attempt, seconds, status, request_id,
+                deprecation=deprecation, sunset=sunset,
+            )  # fmt: skip
+        )
+
+
+def _write(entry: LogEntry) -> None:
+    """Writes an entry to the logger of the package."""
+    _LOGGER.log(entry.level, "%s", entry.message)
+
+
+def _etag(version: str | int) -> str:
+    """Writes a version as an ETag."""
+    return str(version) if re.fullmatch(r'\*|(W/)?".*"', str(version)) else f'"{version}"'
 
 
 def again(error: Exception) -> bool:
     """Reports whether a request is to be repeated after an error."""
     if not isinstance(error, ApiError):
         return True
-    return (error.status in _RETRIED or error.code == "idempotency_in_progress") and (
+    return (error.status in RETRIED or error.code == "idempotency_in_progress") and (
         error.retry_after or 0
     ) <= MAX_RETRY_AFTER
 
 
-def pause(error: Exception, attempt: int) -> float:
+def pause(error: Exception | None, attempt: int) -> float:
     """Returns the seconds to wait for before the next attempt."""
     if isinstance(error, ApiError) and error.retry_after:
         return error.retry_after

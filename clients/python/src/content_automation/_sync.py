@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,28 +11,39 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from typing_extensions import Self, Unpack
 
 from ._sync_resources import Resources
-from ._errors import AnswerError, ApiError, ConnectionError, FailedError, TimeoutError, WaitTimeoutError
+from ._errors import (
+    AnswerError, ApiConnectionError, ApiError, ApiTimeoutError, FailedError, UploadError, WaitTimeoutError,
+)  # fmt: skip
+from ._files import File, Prepared, code_of, prepare
 from ._request import (
-    MAX_RETRY_AFTER, Answer, Config, Page, RequestOptions, Response, Rule, WaitOptions, again, fill, pause, query_of,
-    retry_after,
+    MAX_RETRY_AFTER, RETRIED, Answer, Config, LogEntry, RequestOptions, Response, Rule, WaitOptions, again, fill, pause,
+    query_of, retry_after,
 )  # fmt: skip
 
 if TYPE_CHECKING:
     import httpx
 
-    from ._types import OwnMedia, OwnMediaCreateMimeType
+    from ._types import MediaUpload, OwnMedia, OwnMediaCreateMimeType
 
 T = TypeVar("T")
 
 
 class ContentAutomation(Resources):
-    """The client of the API. Close it, or use it in `with`."""
+    """The client of the API. Close it, or use it in `with`.
+
+    The defaults of the key and the base URL are the variables SVC_API_KEY and BASE_URL. Headers are those of every
+    request. The log is given every attempt; the default is the logger content_automation. With allow_insecure, the
+    client takes a live key for a base URL without https, such as http://sandbox:8080.
+    """
 
     def __init__(
         self,
-        api_key: str,
-        base_url: str,
+        api_key: str | None = None,
+        base_url: str | None = None,
         *,
+        allow_insecure: bool = False,
+        headers: Mapping[str, str] | None = None,
+        log: Callable[[LogEntry], None] | None = None,
         max_retries: int = 2,
         timeout: float = 60.0,
         http_client: httpx.Client | None = None,
@@ -42,7 +52,7 @@ class ContentAutomation(Resources):
     ) -> None:
         import httpx  # late, since it takes most of the time of an import
 
-        self._config = Config(api_key, base_url)
+        self._config = Config(api_key, base_url, allow_insecure, headers, log)
         self._retries = max_retries
         self._timeout = timeout
         self._http = http_client or httpx.Client(follow_redirects=False)
@@ -88,12 +98,19 @@ class ContentAutomation(Resources):
         attempt = 0
         while True:
             attempt += 1
+            start = self._now()
             try:
-                return self._attempt(method, url, headers, params, body, options, attempt)
-            except (ApiError, ConnectionError, AnswerError) as error:
-                if attempt > retries or not again(error):
+                answer = self._attempt(method, url, headers, params, body, options, attempt)
+            except (ApiError, ApiConnectionError, AnswerError) as error:
+                wait = None if attempt > retries or not again(error) else pause(error, attempt)
+                self._config.tell(method, url, attempt, self._now() - start, error, wait)
+                if wait is None:
                     raise
-                wait = pause(error, attempt)
+            else:
+                self._config.tell(method, url, attempt, self._now() - start, answer)
+                if "on_response" in options:
+                    options["on_response"](answer.response)
+                return answer
             self._sleep(wait)
 
     def _attempt(
@@ -109,9 +126,9 @@ class ContentAutomation(Resources):
                 follow_redirects=False,
             )  # fmt: skip
         except httpx.TimeoutException:
-            raise TimeoutError("no answer in time", attempt) from None
+            raise ApiTimeoutError("no answer in time", attempt) from None
         except (httpx.RequestError, httpx.InvalidURL) as error:
-            raise ConnectionError(f"no answer: {type(error).__name__}", attempt) from None
+            raise ApiConnectionError(f"no answer: {type(error).__name__}", attempt) from None
         return self._config.read(response.status_code, response.headers, response.content, attempt)
 
     def call(
@@ -127,7 +144,7 @@ class ContentAutomation(Resources):
         """Returns a list."""
         return Pages(self, path, args, params, options)
 
-    def wait(self, path: str, args: Sequence[str], rule: Rule, options: WaitOptions) -> Any:
+    def wait(self, path: str, args: Sequence[str], rule: Rule, options: WaitOptions[Any]) -> Any:
         """Reads a resource until its work has ended."""
         start, wait = self._now(), 1.0
         while True:
@@ -144,30 +161,65 @@ class ContentAutomation(Resources):
             self._sleep(following)
             wait *= 1.5
 
-    def upload(self, file: bytes, mime_type: OwnMediaCreateMimeType, **options: Unpack[RequestOptions]) -> OwnMedia:
-        """Brings in a file: creates the media, sends the file to storage and waits until it is ready."""
-        digest = hashlib.sha256(file).hexdigest()
-        media = self.media.create({"bytes": len(file), "mime_type": mime_type, "sha256": digest}, **options)
-        upload = media.get("upload")
-        if upload:
-            import httpx
+    def upload(
+        self, file: File, mime_type: OwnMediaCreateMimeType, **options: Unpack[RequestOptions]
+    ) -> OwnMedia:
+        """Brings in a file: creates the media, sends the file to storage and waits until it is ready.
 
-            attempt = 0
-            while True:
+        The file is bytes, a path, or a file object that is open for reading bytes. It is not read into memory.
+        """
+        prepared = prepare(file)
+        with prepared.opened:
+            media = self.media.create(
+                {"bytes": prepared.size, "mime_type": mime_type, "sha256": prepared.sha256}, **options
+            )
+            upload, attempt = media.get("upload"), 0
+            while upload:
                 attempt += 1
-                try:
-                    answer = self._http.request(
-                        upload["method"], upload["url"], headers=upload["headers"], content=file, timeout=600.0
-                    )
-                    if answer.status_code < 300:
-                        break
-                    error = ConnectionError(f"storage refused the upload: {answer.status_code}", attempt)
-                except httpx.RequestError as cause:
-                    error = ConnectionError(f"the upload failed: {type(cause).__name__}", attempt)
-                if attempt > self._retries:
+                error = self._put(media["id"], upload, prepared, attempt)
+                if error is None:
+                    break
+                if attempt > self._retries or isinstance(error, UploadError) and error.status not in RETRIED:
                     raise error
-                self._sleep(0.5 * attempt)
+                self._sleep(pause(None, attempt))
         return self.media.wait_for(media["id"])
+
+    def _put(
+        self, media_id: str, upload: MediaUpload, file: Prepared, attempt: int
+    ) -> UploadError | ApiConnectionError | None:
+        """Sends a file to storage. The request is signed, and has no API key."""
+        import httpx
+
+        def parts() -> Iterator[bytes]:
+            for part in file.parts():
+                yield part
+
+        headers = {**upload["headers"], "Content-Length": str(file.size)}
+        try:
+            answer = self._http.request(
+                upload["method"], upload["url"], headers=headers, content=parts(), timeout=600.0, follow_redirects=False
+            )
+        except httpx.RequestError as cause:
+            return ApiConnectionError(f"the upload got no answer: {type(cause).__name__}", attempt)
+        if answer.status_code < 300:
+            return None
+        return UploadError(answer.status_code, code_of(answer.text), media_id, attempt)
+
+
+class Page(Generic[T]):
+    """A page of a list."""
+
+    def __init__(self, pages: Pages[T], answer: Answer) -> None:
+        self._pages = pages
+        self.items: list[T] = answer.data
+        #: The cursor of the next page; None on the last one.
+        self.next_cursor = answer.response.next_cursor
+        #: The request id, and headers such as RateLimit.
+        self.response = answer.response
+
+    def next_page(self) -> Page[T] | None:
+        """Reads the next page. After the last one it returns None."""
+        return self._pages.page(self.next_cursor) if self.next_cursor else None
 
 
 class Pages(Generic[T]):
@@ -183,20 +235,30 @@ class Pages(Generic[T]):
         self._params = dict(params or {})
         self._options = options
 
-    def page(self) -> Page[T]:
-        """Reads one page."""
-        answer = self._client.send("GET", self._path, self._args, self._params, None, self._options)
-        return Page(answer.data, answer.next_cursor)
+    def page(self, cursor: str | None = None) -> Page[T]:
+        """Reads the first page, or that of a cursor."""
+        params = {**self._params, "cursor": cursor} if cursor else self._params
+        answer = self._client.send("GET", self._path, self._args, params, None, self._options)
+        following = answer.response.next_cursor
+        if following and following == params.get("cursor"):
+            response = answer.response
+            raise AnswerError("next_cursor is the cursor of the request", response.status, response.request_id)
+        return Page(self, answer)
+
+    def to_list(self, limit: int | None = None) -> list[T]:
+        """Reads all pages, or the first `limit` elements."""
+        found: list[T] = []
+        if limit is not None and limit <= 0:
+            return found
+        for item in self:
+            found.append(item)
+            if len(found) == limit:
+                break
+        return found
 
     def __iter__(self) -> Iterator[T]:
-        params = dict(self._params)
-        while True:
-            answer = self._client.send("GET", self._path, self._args, params, None, self._options)
-            if answer.next_cursor and answer.next_cursor == params.get("cursor"):
-                response = answer.response
-                raise AnswerError("next_cursor is the cursor of the request", response.status, response.request_id)
-            for item in answer.data:
+        page: Page[T] | None = self.page()
+        while page:
+            for item in page.items:
                 yield item
-            if not answer.next_cursor:
-                return
-            params["cursor"] = answer.next_cursor
+            page = page.next_page()

@@ -2539,20 +2539,6 @@ ContentItemFit = Union[Literal["none", "pad", "crop"], str]
 ContentItemFitInput = Literal["none", "pad", "crop"]
 
 
-class ContentItemOutlets(TypedDict):
-    """A type of the API."""
-
-    options: NotRequired["PlatformOptions"]
-    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
-    sandbox: NotRequired["SandboxPublishRehearsal"]
-    """Simulated result. For test keys only."""
-    social_account_ids: NotRequired[List[str]]
-    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-    those of its factory, without those that cannot publish it.
-    """
-
-
-
 class ContentItemProblem(TypedDict):
     """A type of the API."""
 
@@ -2572,6 +2558,20 @@ class ContentItemProblem(TypedDict):
 
 
 ContentItemProblemCode = Union[Literal["post", "kind", "account", "attached", "quota", "slot_taken", "published", "approval", "state", "rule", "body"], str]
+
+
+class ContentItemPublish(TypedDict):
+    """A type of the API."""
+
+    options: NotRequired["PlatformOptions"]
+    """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
+    sandbox: NotRequired["SandboxPublishRehearsal"]
+    """Simulated result. For test keys only."""
+    social_account_ids: NotRequired[List[str]]
+    """Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+    those of its factory, without those that cannot publish it.
+    """
+
 
 
 class ContentItemRegenerate(TypedDict):

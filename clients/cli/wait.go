@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	contentautomation "github.com/content-automation/api/clients/go"
+)
+
+// defaultWait bounds waiting.
+const defaultWait = 15 * time.Minute
+
+// waitCommand returns the command that waits for the work which the operation reads.
+func (c *calling) waitCommand() *cobra.Command {
+	cmd := c.bare(c.ends.name, "Wait until the work has ended", "Wait until the work has ended. It has succeeded in the states "+
+		strings.Join(c.ends.done, ", ")+", and failed in the states "+strings.Join(c.ends.failed, ", ")+".")
+	cmd.Flags().StringSliceVar(&c.until, "until", nil, "states to wait for instead")
+	cmd.Flags().DurationVar(&c.atMost, "wait-at-most", defaultWait, "time after which waiting ends")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		client, path, err := c.prepare(args)
+		if err != nil {
+			return err
+		}
+		rule := *c.ends
+		if len(c.until) > 0 {
+			rule.done = c.until
+		}
+		return c.await(cmd.Context(), client, path, rule)
+	}
+	return cmd
+}
+
+// await waits for the work at a path, and prints its result.
+func (c *calling) await(ctx context.Context, client *contentautomation.Client, path string, rule ends) error {
+	raw, err := client.Wait(ctx, path, rule.member, rule.done, rule.failed, contentautomation.WaitAtMost(c.atMost))
+	if err != nil {
+		return failure{err, c.json}
+	}
+	return c.print(raw)
+}
+
+// waitFor waits for the work that a call has begun: it has the id of the answer, or is found by the arguments.
+func (c *calling) waitFor(ctx context.Context, client *contentautomation.Client, args []string, answer json.RawMessage,
+) error {
+	path := c.begins.path
+	for i, name := range c.args {
+		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(args[i]))
+	}
+	if before, after, found := strings.Cut(path, "{"); found {
+		var begun struct{ ID string }
+		_, after, _ = strings.Cut(after, "}")
+		if err := json.Unmarshal(answer, &begun); err != nil || begun.ID == "" {
+			return failure{errors.New("the answer has no id to wait for"), c.json}
+		}
+		path = before + url.PathEscape(begun.ID) + after
+	}
+	return c.await(ctx, client, path, *c.begins)
+}
