@@ -113,8 +113,9 @@ func TestTheCollectionIsInOrder(t *testing.T) {
 				collect(one.Name, one.Item)
 				continue
 			}
-			if _, twice := ids[one.ID]; twice || !uuid.MatchString(one.ID) || strings.Contains(one.Request.URL.Raw, "/people") {
-				t.Errorf("%s has the id %s and calls %s", one.Name, one.ID, one.Request.URL.Raw)
+			_, twice := ids[one.ID]
+			if url := one.Request.URL.Raw; twice || !uuid.MatchString(one.ID) || strings.Contains(url, "/people") {
+				t.Errorf("%s has the id %s and calls %s", one.Name, one.ID, url)
 			}
 			ids[one.ID] = one
 			folders[folder] = append(folders[folder], one.Name)
@@ -243,6 +244,31 @@ func TestDescriptionsOfTheNode(t *testing.T) {
 	}
 	if got := single(`it's "so"`); got != `'it\'s "so"'` {
 		t.Errorf("single: %s", got)
+	}
+}
+
+// What nearly all fill in is a field of its own, and times have a calendar.
+func TestTheNodeShowsWhatIsUsed(t *testing.T) {
+	read := func(name string) string {
+		t.Helper()
+		text, err := os.ReadFile("../../n8n/nodes/ContentAutomation/resources/" + name + ".gen.ts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	content := read("content")
+	prompt := "displayName: 'Prompt',\n    name: 'prompt',\n    type: 'string',\n    displayOptions: { show: { " +
+		"resource: ['content'], operation: ['create'] } },"
+	if !strings.Contains(content, prompt) {
+		t.Errorf("the prompt of a new content item is no field of its own")
+	}
+	if all, dates := strings.Count(content, "name: 'publish_at',"), strings.Count(content, "name: 'publish_at',\n        type: "+
+		"'dateTime',")+strings.Count(content, "name: 'publish_at',\n    type: 'dateTime',"); all == 0 || all != dates {
+		t.Errorf("of %d times of publication %d have a calendar", all, dates)
+	}
+	if !strings.Contains(read("index"), "{ name: 'Analytics', value: 'analytics' }") {
+		t.Error("the resource for analytics has another name")
 	}
 }
 
