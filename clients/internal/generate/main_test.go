@@ -74,8 +74,8 @@ func TestANewOperationIsInAllClients(t *testing.T) {
 	}
 }
 
-// TestTheCollectionIsInOrder reads the folders of the Postman collection, and follows its requests from the first to the
-// last.
+// TestTheCollectionIsInOrder reads the folders of the Postman collection, and follows its requests from the first to
+// the last.
 func TestTheCollectionIsInOrder(t *testing.T) {
 	type item struct {
 		ID, Name string

@@ -29,8 +29,8 @@ var (
 // read.
 const n8nTime = "={{ $value ? DateTime.fromISO(String($value), { zone: $now.zoneName }).toUTC().toISO() ?? $value : $value }}"
 
-// n8nFirst are the members of bodies that are fields of their own although they are not required: nearly all who use the
-// operation fill them in. An empty one is not sent.
+// n8nFirst are the members of bodies that are fields of their own although they are not required: nearly all who use
+// the operation fill them in. An empty one is not sent.
 var n8nFirst = map[string][]string{"createContentItem": {"prompt"}}
 
 const n8nUnlessEmpty = "={{ $value || undefined }}"

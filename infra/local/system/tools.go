@@ -115,7 +115,8 @@ var Clients = []Set{
 	python("clients-python", "clients", "openapi-python-client"),
 }
 
-// SDK are the tools that build and check the clients and the n8n node in folder clients, and run the Postman collection.
+// SDK are the tools that build and check the clients and the n8n node in folder clients, and run the Postman
+// collection.
 var SDK = []Set{
 	node("sdk-node", "sdk", "what builds and checks the TypeScript client, and newman"),
 	python("sdk-python", "sdk", "what builds and checks the Python client"),
