@@ -230,14 +230,14 @@ release-document: ## Keep the OpenAPI document as that of the release
 
 .PHONY: test-clients
 test-clients: export GOGC := 300
-test-clients: explorer-assets .local/bin/local ## Run the clients in empty projects, against the sandbox and the table of faults
+test-clients: explorer-assets .local/bin/local ## Run the clients in empty projects, against the sandbox and the table of faults; lint the n8n node
 	@.local/bin/local tools sdk
 	$(GO) test -vet=off -count=1 -timeout 10m -tags clients ./clients/internal/verify
 	@cd clients/go && $(GO) vet ./...
 
 # The engine of n8n takes a gigabyte: these tests are not among those of make test.
 .PHONY: test-n8n
-test-n8n: explorer-assets .local/bin/local ## Build and lint the n8n node, and run it in the engine of n8n against the sandbox
+test-n8n: explorer-assets .local/bin/local ## Build the n8n node, and run it in the engine of n8n against the sandbox
 	@.local/bin/local tools n8n
 	$(GO) test -vet=off -count=1 -timeout 10m -tags n8n ./clients/internal/verify
 

@@ -70,7 +70,7 @@ func TestANewOperationIsInAllClients(t *testing.T) {
 		"python/src/content_automation/_types.py": {"approved_by: NotRequired[str]",
 			`class ContentItem(TypedDict): """A post or a video, with its state."""`, `"""Where an item is on its way."""`},
 		"cli/operations_gen.go":                              {`id: "listPeople", name: "list"`},
-		"postman/content-automation.postman_collection.json": {"to.be.oneOf([403])"},
+		"postman/content-automation.postman_collection.json": {`"name": "Ideas"`},
 		"n8n/nodes/ContentAutomation/resources/index.gen.ts": {"{ name: 'Idea', value: 'ideas' }"},
 		"n8n/nodes/ContentAutomation/resources/ideas.gen.ts": {"{ method: 'GET', url: '/v1/ideas' }"},
 	} {
@@ -101,6 +101,98 @@ func TestWorkTellsWhyItHasFailed(t *testing.T) {
 		if !slices.Contains(reasons, "code") || !slices.Contains(reasons, "message") {
 			t.Errorf("%s has no failure or reason with a code and a message: %v", name, reasons)
 		}
+	}
+}
+
+// TestTheCollectionIsInOrder reads the folders of the Postman collection, and follows its requests from the first to
+// the last.
+func TestTheCollectionIsInOrder(t *testing.T) {
+	type item struct {
+		ID, Name string
+		Request  struct{ URL struct{ Raw string } }
+		Event    []struct {
+			Listen string
+			Script struct{ Exec []string }
+		}
+		Item []item
+	}
+	var collection struct {
+		Info struct {
+			ID string `json:"_postman_id"`
+		}
+		Item []item
+	}
+	read := func(file string, into any) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join("..", "..", "postman", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read("content-automation.postman_collection.json", &collection)
+	uuid := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`) // RFC 9562
+	ids := map[string]item{"": {}}
+	folders := map[string][]string{}
+	var collect func(folder string, list []item)
+	collect = func(folder string, list []item) {
+		for _, one := range list {
+			if one.Item != nil {
+				collect(one.Name, one.Item)
+				continue
+			}
+			_, twice := ids[one.ID]
+			if url := one.Request.URL.Raw; twice || !uuid.MatchString(one.ID) || strings.Contains(url, "/people") {
+				t.Errorf("%s has the id %s and calls %s", one.Name, one.ID, url)
+			}
+			ids[one.ID] = one
+			folders[folder] = append(folders[folder], one.Name)
+		}
+	}
+	for _, folder := range collection.Item {
+		if folders[folder.Name] != nil {
+			t.Errorf("there are two folders %q", folder.Name)
+		}
+		collect(folder.Name, folder.Item)
+	}
+	for name, first := range map[string]string{"Content": "Create a content item", "Factories": "Create a factory",
+		"Products": "Create a product", "Empty the sandbox (off)": "Empty the sandbox, or move its clock"} {
+		if len(folders[name]) == 0 || folders[name][0] != first {
+			t.Errorf("%s has %v, want %q first", name, folders[name], first)
+		}
+	}
+	next := regexp.MustCompile(`setNextRequest\('([^']+)'\)`)
+	at, n, last := collection.Item[0].Item[0].ID, 0, item{}
+	for ; at != "" && n < len(ids); n++ {
+		last = ids[at]
+		at = ""
+		for _, e := range last.Event {
+			if found := next.FindStringSubmatch(strings.Join(e.Script.Exec, "\n")); e.Listen == "test" && found != nil {
+				at = found[1]
+			}
+		}
+	}
+	skips := func(i item) bool {
+		for _, e := range i.Event {
+			if text := strings.Join(e.Script.Exec, "\n"); e.Listen == "prerequest" && strings.Contains(text, "skipRequest") {
+				return true
+			}
+		}
+		return false
+	}
+	if n != len(ids)-1 || !strings.HasSuffix(last.Request.URL.Raw, "/v1/sandbox/reset") || !skips(last) {
+		t.Errorf("the run has %d of %d requests, and ends with %q", n, len(ids)-1, last.Name)
+	}
+	for _, file := range []string{"local", "cloud"} {
+		var environment struct{ ID string }
+		if read(file+".postman_environment.json", &environment); !uuid.MatchString(environment.ID) {
+			t.Errorf("%s has the id %s", file, environment.ID)
+		}
+	}
+	if !uuid.MatchString(collection.Info.ID) {
+		t.Errorf("the collection has the id %s", collection.Info.ID)
 	}
 }
 
@@ -182,6 +274,31 @@ func TestDescriptionsOfTheNode(t *testing.T) {
 	}
 	if got := single(`it's "so"`); got != `'it\'s "so"'` {
 		t.Errorf("single: %s", got)
+	}
+}
+
+// What nearly all fill in is a field of its own, and times have a calendar.
+func TestTheNodeShowsWhatIsUsed(t *testing.T) {
+	read := func(name string) string {
+		t.Helper()
+		text, err := os.ReadFile("../../n8n/nodes/ContentAutomation/resources/" + name + ".gen.ts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	content := read("content")
+	prompt := "displayName: 'Prompt',\n    name: 'prompt',\n    type: 'string',\n    displayOptions: { show: { " +
+		"resource: ['content'], operation: ['create'] } },"
+	if !strings.Contains(content, prompt) {
+		t.Errorf("the prompt of a new content item is no field of its own")
+	}
+	if all, dates := strings.Count(content, "name: 'publish_at',"), strings.Count(content, "name: 'publish_at',\n        type: "+
+		"'dateTime',")+strings.Count(content, "name: 'publish_at',\n    type: 'dateTime',"); all == 0 || all != dates {
+		t.Errorf("of %d times of publication %d have a calendar", all, dates)
+	}
+	if !strings.Contains(read("index"), "{ name: 'Analytics', value: 'analytics' }") {
+		t.Error("the resource for analytics has another name")
 	}
 }
 

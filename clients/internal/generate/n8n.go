@@ -235,6 +235,14 @@ func (w *n8n) fields(r form.Resource, o form.Operation) ([]any, error) {
 	}
 	var optional []any
 	for _, m := range w.body(o) {
+		if slices.Contains(n8nFirst[o.ID], m.property) {
+			send := m.field.get("routing").(props)[0].value.(props)
+			m.field[len(m.field)-1].value = props{{"send", append(send, entry{"value", n8nUnlessEmpty})}}
+			if err := add(m.field); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if !m.required || o.MergePatch {
 			optional = append(optional, m.optional())
 			continue

@@ -29,6 +29,16 @@ var (
 // read.
 const n8nTime = "={{ $value ? DateTime.fromISO(String($value), { zone: $now.zoneName }).toUTC().toISO() ?? $value : $value }}"
 
+// n8nFirst are the members of bodies that are fields of their own although they are not required: nearly all who use
+// the operation fill them in. An empty one is not sent.
+var n8nFirst = map[string][]string{"createContentItem": {"prompt"}}
+
+const n8nUnlessEmpty = "={{ $value || undefined }}"
+
+// n8nDates are times that may also be words, such as next_slot. The editor shows a calendar for them, and an expression
+// may give the word.
+var n8nDates = []string{"publish_at"}
+
 // member is a member of a body as a field of the node.
 type member struct {
 	field    props
@@ -198,6 +208,10 @@ func (w *n8n) field(name, property, doc string, r form.Ref, place string) props 
 		return w.locator(property, doc, n8nSend(place, property))
 	}
 	kind, shape := w.kind(r, place)
+	if slices.Contains(n8nDates, property) && shape != "time" {
+		kind, shape = props{{"type", "dateTime"}, {"default", ""}}, "time"
+		doc = strings.TrimSuffix(doc, ".") + ". A word is given as an expression, such as {{ 'next_slot' }}"
+	}
 	field := props{{"displayName", n8nTitle(name)}, {"name", name}}
 	field = append(field, kind...)
 	if strings.Contains(property, "color") && shape == "list" {

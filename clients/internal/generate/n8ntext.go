@@ -132,6 +132,8 @@ func n8nResource(name string) string {
 	switch title := n8nTitle(name); {
 	case name == "content":
 		return "Content Item"
+	case name == "analytics": // which has no singular
+		return title
 	case strings.HasSuffix(title, "ies"):
 		return strings.TrimSuffix(title, "ies") + "y"
 	default:

@@ -16,7 +16,8 @@ import (
 )
 
 // step is a request of the collection. The order of the steps is that in which a run makes sense: read, create, change,
-// delete. Operations without a step follow at the end.
+// delete. Operations without a step follow before the last one. Each request names the one after it, so that the folders
+// may have the order of the resources. People call the operations for people: the collection has those of keys alone.
 type step struct {
 	Op, Name string
 	Body     json.RawMessage
@@ -31,8 +32,6 @@ type step struct {
 	Until []string
 	// Allowed are the statuses that are right, if there are several.
 	Allowed []int
-	// EndUnless is the variable that must be true for the run to go on after the step.
-	EndUnless string `json:"end_unless"`
 }
 
 //go:embed steps.json
@@ -81,39 +80,25 @@ func writePostman(_ string, f *form.Form, all map[string][]byte) error {
 	for _, r := range f.Resources {
 		for _, o := range r.Operations {
 			operations[o.ID] = o
-			if !slices.ContainsFunc(steps, func(s step) bool { return s.Op == o.ID }) {
-				steps = append(steps, step{Op: o.ID})
+			if o.Scope != "person" && !slices.ContainsFunc(steps, func(s step) bool { return s.Op == o.ID }) {
+				steps = slices.Insert(steps, len(steps)-1, step{Op: o.ID}) // the last one empties the sandbox
 			}
 		}
 	}
-	// Steps that follow each other and have one resource are a folder.
-	var folders []object
-	for i, s := range steps {
-		o, ok := operations[s.Op]
-		if !ok {
-			return fmt.Errorf("steps.json has %s, which does not exist", s.Op)
-		}
-		one, err := request(i, s, o)
-		if err != nil {
-			return err
-		}
-		name := folder(o)
-		if len(folders) == 0 || folders[len(folders)-1]["name"] != name {
-			folders = append(folders, object{"name": name, "item": []object{}})
-		}
-		last := folders[len(folders)-1]
-		last["item"] = append(last["item"].([]object), one)
+	folders, err := foldersOf(steps, operations)
+	if err != nil {
+		return err
 	}
 	collection := object{
 		"info": object{"_postman_id": stable("collection"), "name": "Content-Automation API",
-			"description": "Every operation of the API, in an order that runs from the first to the last request. Choose an " +
-				"environment and set apiKey to a test key.",
+			"description": "Every operation of the API that a key may call, by resource. Choose an environment and set apiKey to " +
+				"a test key. A run of the whole collection follows an order of its own: each request names the next one. It leaves " +
+				"alone what is there. The folder that empties the sandbox is skipped unless allowReset is true.",
 			"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
 		"auth":  object{"type": "bearer", "bearer": []object{{"key": "token", "value": "{{apiKey}}", "type": "string"}}},
 		"event": []object{event("prerequest", before), event("test", clock+"\n"+checks)},
 		"item":  folders,
 	}
-	var err error
 	if all["postman/content-automation.postman_collection.json"], err = encode(collection, " "); err != nil {
 		return err
 	}
@@ -134,11 +119,70 @@ func writePostman(_ string, f *form.Form, all map[string][]byte) error {
 	return nil
 }
 
+// Titles of folders that are no resources.
+const (
+	furtherSteps = "Further steps of a run"
+	resetFolder  = "Empty the sandbox (off)"
+)
+
+// onlyIfAllowed skips a request unless the caller permits it.
+const onlyIfAllowed = `if (pm.variables.get('allowReset') !== 'true') pm.execution.skipRequest();`
+
+// foldersOf returns the folders of the collection: one for each resource, in the order of the steps. Steps that call an
+// operation another time have a folder of their own in that of the resource.
+func foldersOf(steps []step, operations map[string]form.Operation) ([]object, error) {
+	var folders []object
+	// in returns the folder of some name in a list of them, which it adds if there is none.
+	in := func(list *[]object, name string) object {
+		for _, one := range *list {
+			if one["name"] == name {
+				return one
+			}
+		}
+		one := object{"name": name, "item": []object{}}
+		*list = append(*list, one)
+		return one
+	}
+	put := func(at object, one object) { at["item"] = append(at["item"].([]object), one) }
+	further := map[string][]object{}
+	for i, s := range steps {
+		o, ok := operations[s.Op]
+		if !ok {
+			return nil, fmt.Errorf("steps.json has %s, which does not exist", s.Op)
+		}
+		next := ""
+		if i+1 < len(steps) {
+			next = steps[i+1].id()
+		}
+		one, err := request(s, o, next)
+		switch name := folder(o); {
+		case err != nil:
+			return nil, err
+		case s.Op == "resetSandbox":
+			one["event"] = append(one["event"].([]object), event("prerequest", onlyIfAllowed))
+			put(in(&folders, resetFolder), one)
+		case s.Name != "":
+			further[name] = append(further[name], one)
+		default:
+			put(in(&folders, name), one)
+		}
+	}
+	for _, one := range folders {
+		if steps := further[one["name"].(string)]; len(steps) > 0 {
+			put(one, object{"name": furtherSteps, "item": steps})
+		}
+	}
+	return folders, nil
+}
+
+// id returns the id of the request of a step.
+func (s step) id() string { return stable(fmt.Sprint(s.Op, s.Name)) }
+
 func event(when, script string) object {
 	return object{"listen": when, "script": object{"type": "text/javascript", "exec": strings.Split(script, "\n")}}
 }
 
-// stable returns an id that is the same in each run.
+// stable returns an id that is the same in each run, in the form of RFC 9562.
 func stable(name string) string {
 	h := sha256.Sum256([]byte("content-automation " + name))
 	x := hex.EncodeToString(h[:16])
@@ -154,8 +198,8 @@ func encode(v any, indent string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// request returns the request of a step.
-func request(i int, s step, o form.Operation) (object, error) {
+// request returns the request of a step, and the id of the next one.
+func request(s step, o form.Operation, next string) (object, error) {
 	url := strings.TrimPrefix(o.Path, "/")
 	for _, p := range o.PathParams {
 		url = strings.ReplaceAll(url, "{"+p.Name+"}", "{{"+cmp.Or(s.Path[p.Name], p.Name)+"}}")
@@ -187,8 +231,8 @@ func request(i int, s step, o form.Operation) (object, error) {
 		}
 		r["body"] = object{"mode": "raw", "raw": replaceIDs(pretty.String()), "options": object{"raw": object{"language": "json"}}}
 	}
-	return object{"id": stable(fmt.Sprint(s.Op, s.Name)), "name": cmp.Or(s.Name, o.Summary), "request": r,
-		"event": []object{event("test", script(i, s, o))}}, nil
+	return object{"id": s.id(), "name": cmp.Or(s.Name, o.Summary), "request": r,
+		"event": []object{event("test", script(s, o, next))}}, nil
 }
 
 // exampleIDs are the variables of the ids in examples.
@@ -198,14 +242,11 @@ var exampleIDs = strings.NewReplacer("fac_01h455vb4pex5vsknk084sn02q", "{{factor
 
 func replaceIDs(body string) string { return exampleIDs.Replace(body) }
 
-// script returns the test of a request.
-func script(_ int, s step, o form.Operation) string {
+// script returns the test of a request, which names the next one.
+func script(s step, o form.Operation, next string) string {
 	allowed := s.Allowed
 	if len(allowed) == 0 {
 		allowed = []int{o.Status}
-		if o.Scope == "person" {
-			allowed = []int{403} // a key may not: people sign in
-		}
 	}
 	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(allowed), " ", ", "), "[]")
 	text := fmt.Sprintf("if (pm.response.code === 429) return;\npm.test('the status is %s', () => pm.expect(pm.response.code).to.be.oneOf([%s]));",
@@ -217,16 +258,21 @@ func script(_ int, s step, o form.Operation) string {
 		}
 		text += fmt.Sprintf("\npm.collectionVariables.set('%s', pm.response.json().data%s);", name, place)
 	}
-	if len(s.Until) > 0 {
-		text += fmt.Sprintf("\nconst tries = (pm.variables.get('tries') || 0) * 1, result = pm.response.json().data;"+
-			"\nconst state = Array.isArray(result) ? (result.length ? 'some' : 'none') : result?.state;"+
-			"\nconst done = ['%s'].includes(state) || pm.response.code >= 300;"+
-			"\npm.collectionVariables.set('tries', done ? 0 : tries + 1);"+
-			"\nif (!done && tries < 60) setTimeout(() => pm.execution.setNextRequest(pm.info.requestId), pm.variables.get('pause') || 1000);"+
-			"\nelse pm.test('the work has ended', () => pm.expect(done, state).to.be.true);", strings.Join(s.Until, "', '"))
+	goOn := "pm.execution.setNextRequest(null);"
+	if next != "" {
+		goOn = fmt.Sprintf("pm.execution.setNextRequest('%s');", next)
 	}
-	if s.EndUnless != "" {
-		text += fmt.Sprintf("\nif (pm.variables.get('%s') !== 'true') pm.execution.setNextRequest(null);", s.EndUnless)
+	if len(s.Until) == 0 {
+		return text + "\n" + goOn
 	}
-	return text
+	return text + fmt.Sprintf("\nconst tries = (pm.variables.get('tries') || 0) * 1, result = pm.response.json().data;"+
+		"\nconst state = Array.isArray(result) ? (result.length ? 'some' : 'none') : result?.state;"+
+		"\nconst done = ['%s'].includes(state) || pm.response.code >= 300;"+
+		"\npm.collectionVariables.set('tries', done ? 0 : tries + 1);"+
+		"\nif (!done && tries < 60) {"+
+		"\n  setTimeout(() => pm.execution.setNextRequest(pm.info.requestId), pm.variables.get('pause') || 1000);"+
+		"\n} else {"+
+		"\n  pm.test('the work has ended', () => pm.expect(done, state).to.be.true);"+
+		"\n  %s"+
+		"\n}", strings.Join(s.Until, "', '"), goOn)
 }

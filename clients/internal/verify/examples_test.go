@@ -146,7 +146,7 @@ func TestGoInAnEmptyProject(t *testing.T) {
 	receive(t, dir, nil, "0", filepath.Join(dir, "bin", "webhook"))
 }
 
-// TestPostman runs the whole collection twice in a row.
+// TestPostman runs the whole collection twice in a row, beside data of the caller's own, which it leaves alone.
 func TestPostman(t *testing.T) {
 	t.Parallel()
 	b := sandbox(t)
@@ -155,6 +155,8 @@ func TestPostman(t *testing.T) {
 	if info, err := os.Stat(collection); err != nil || info.Size() > 300_000 {
 		t.Errorf("the collection has %d bytes: %v", info.Size(), err)
 	}
+	own := b.create(t, "/v1/factories", `{"type":"brand","name":"Mine","settings":{"brand_name":"Mine"}}`)
+	item := b.create(t, "/v1/content-items", `{"factory_id":"`+own+`","kind":"post","source":"provided","caption":"Mine"}`)
 	for range 2 {
 		report := filepath.Join(t.TempDir(), "report.json")
 		command(t, root, nil, filepath.Join(tools, "sdk-node/node_modules/.bin/newman"), "run", collection, "--environment",
@@ -177,7 +179,44 @@ func TestPostman(t *testing.T) {
 		if stats.Requests.Total < 89 || stats.Assertions.Total < 267 || failed > 0 {
 			t.Errorf("the run: %+v", stats)
 		}
+		for _, path := range []string{"/v1/factories/" + own, "/v1/content-items/" + item} {
+			if status, answer := b.send(t, http.MethodGet, path, ""); status != http.StatusOK {
+				t.Errorf("after the run %s answers %d: %s", path, status, answer)
+			}
+		}
 	}
+}
+
+// send calls an operation of a sandbox.
+func (b box) send(t *testing.T, method, path, body string) (int, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, b.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+b.Key)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, answer
+}
+
+// create makes a resource of the sandbox, and returns its id.
+func (b box) create(t *testing.T, path, body string) string {
+	t.Helper()
+	status, answer := b.send(t, http.MethodPost, path, body)
+	var made struct{ Data struct{ ID string } }
+	if err := json.Unmarshal(answer, &made); err != nil || made.Data.ID == "" {
+		t.Fatalf("%s answers %d: %s", path, status, answer)
+	}
+	return made.Data.ID
 }
 
 // TestBreakingChanges compares the document with that of the last release, and a broken one.

@@ -117,3 +117,28 @@ sys.path.insert(0, ".")
 import uvicorn, webhook
 uvicorn.Server(uvicorn.Config(webhook.app, log_level="error")).run(sockets=[s])`)
 }
+
+// TestN8nPackage builds and lints the package of the n8n node with the tools of n8n, as the verification of n8n does.
+func TestN8nPackage(t *testing.T) {
+	t.Parallel()
+	folder := copied(t, "clients/n8n", filepath.Join(t.TempDir(), "package"))
+	modules := filepath.Join(tools, "n8n-lint-node", "node_modules")
+	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	for _, do := range []string{"build", "lint"} {
+		// A warning is in the sum of problems, too.
+		out := command(t, folder, []string{"CI=1"}, filepath.Join(modules, ".bin", "n8n-node"), do)
+		if strings.Contains(out, "problem") {
+			t.Errorf("%s: %s", do, out)
+		}
+	}
+	packed := command(t, folder, nil, "npm", "pack", "--dry-run", "--json")
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "workflows/row-to-media.json",
+		"dist/icons/contentAutomation.svg", "dist/credentials/ContentAutomationApi.credentials.js",
+		"dist/nodes/ContentAutomationTrigger/ContentAutomationTrigger.node.json"} {
+		if !strings.Contains(packed, `"path": "`+name+`"`) {
+			t.Errorf("the package lacks %s", name)
+		}
+	}
+}

@@ -115,11 +115,13 @@ var Clients = []Set{
 	python("clients-python", "clients", "openapi-python-client"),
 }
 
-// SDK are the tools that build and check the clients in folder clients, and run the Postman collection.
+// SDK are the tools that build and check the clients and the n8n node in folder clients, and run the Postman
+// collection.
 var SDK = []Set{
 	node("sdk-node", "sdk", "what builds and checks the TypeScript client, and newman"),
 	python("sdk-python", "sdk", "what builds and checks the Python client"),
 	node("deno-node", "deno", "Deno"),
+	node("n8n-lint-node", "n8n-lint", "what builds and lints the n8n node"),
 }
 
 // Sizes are the clients of other APIs, to compare sizes and import times with.
@@ -131,7 +133,7 @@ var Sizes = []Set{
 // MCP is the inspector that checks the server for agents.
 var MCP = []Set{node("mcp-node", "mcp", "the inspector of the Model Context Protocol")}
 
-// N8n are the tools that build and lint the n8n node, and the engine that its tests run in.
+// N8n are the tools that build the n8n node, and the engine that its tests run in.
 var N8n = []Set{node("n8n-node", "n8n", "the tools and the engine of n8n")}
 
 // SAM is AWS SAM, which serves the API (`make sam`) and reads the template in tests.

@@ -145,6 +145,41 @@ func TestScriptedAgentTasks(t *testing.T) {
 				t.Errorf("%d items: the plan was made twice", n)
 			}
 		}},
+		{"approve what a client has to approve, and ask for a change", func(t *testing.T, a *agent) {
+			checked := into[struct{ ID string }](call(t, secret, "POST", "/v1/factories", object{"type": "brand", "name": "Client",
+				"settings": object{"brand_name": "Client"}, "approval": "required"}), http.StatusCreated).ID
+			c.telegram(secret, checked, "@client_news")
+			at := time.Now().Add(72 * time.Hour).UTC().Format(time.RFC3339)
+			var ids [2]string
+			for i := range ids {
+				var made madeItem
+				a.use("create_content", object{"factory_id": checked, "kind": "post", "prompt": "A rest day", "repeat": i + 2,
+					"wait_seconds": 25}, &made)
+				ids[i] = made.ID
+			}
+			var now madeItem
+			if text := a.use("schedule_or_publish", object{"content_item_id": ids[0], "when": at}, &now); now.State != "generated" ||
+				!strings.Contains(text, "is not published before it is approved") {
+				t.Errorf("%s: %+v", text, now)
+			}
+			var list struct{ Elements []madeItem }
+			if a.use("list_content", object{"factory_id": checked, "approval": "pending"}, &list); len(list.Elements) != 2 {
+				t.Errorf("%+v", list)
+			}
+			a.use("review_content", object{"content_item_id": ids[1], "decision": "request_changes", "note": "Shorter."}, nil)
+			a.use("review_content", object{"content_item_id": ids[0], "decision": "approve"}, nil)
+			eventually(t, "it is scheduled", func() bool {
+				a.use("get_content", object{"content_item_id": ids[0]}, &now)
+				return now.State == "scheduled"
+			})
+			text := a.use("list_content", object{"factory_id": checked, "calendar": true}, nil)
+			if !strings.Contains(text, "1 items") {
+				t.Error(text)
+			}
+			if a.use("list_content", object{"factory_id": checked, "approval": "pending"}, &list); len(list.Elements) != 0 {
+				t.Errorf("%+v", list)
+			}
+		}},
 		{"retell a post as a story", func(t *testing.T, a *agent) {
 			var post, story madeItem
 			a.use("create_content", object{"factory_id": brand, "kind": "post", "prompt": "A rest day", "wait_seconds": 25}, &post)
@@ -245,16 +280,16 @@ func TestScriptedAgentTasks(t *testing.T) {
 			}
 		}},
 	}
-	calls, bytes := 0, 0
+	calls, characters := 0, 0
 	for _, task := range tasks {
 		t.Run(strings.ReplaceAll(task.name, " ", "_"), func(t *testing.T) {
 			a := newAgent(t, secret)
 			task.do(t, a)
-			t.Logf("%s: %d calls, %d bytes", task.name, a.calls, a.bytes)
-			calls, bytes = calls+a.calls, bytes+a.bytes
+			t.Logf("%s: %d calls, %d tokens", task.name, a.calls, a.characters/4)
+			calls, characters = calls+a.calls, characters+a.characters
 		})
 	}
-	t.Logf("%d tasks: %d calls, %d bytes; the channel is %s", len(tasks), calls, bytes, channel)
+	t.Logf("%d tasks: %d calls, %d tokens; the channel is %s", len(tasks), calls, characters/4, channel)
 }
 
 // TestHostileTextsAreData puts texts that try to make an agent publish where agents read.

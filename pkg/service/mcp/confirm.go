@@ -43,6 +43,7 @@ func (c call) confirmation(until int64) string {
 
 // asked is the answer to a call with a live key that is not confirmed.
 func (c call) asked(text string, data any) said {
-	return said{"Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the call with " +
-		"the same arguments and confirmation: \"" + c.confirmation(c.now().Add(confirmTime).Unix()) + "\"", data}
+	return said{text: "Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the call " +
+		"with the same arguments and confirmation: \"" + c.confirmation(c.now().Add(confirmTime).Unix()) + "\"",
+		data: data, all: true}
 }

@@ -38,6 +38,8 @@ func TestNothingIsConfirmedWithoutItsAnswer(t *testing.T) {
 		"revise_content":      {"content_item_id": "cnt_1", "caption": "x", "wait_seconds": 0},
 		"save_product":        {"factory_id": "fac_1", "sku": "1", "name": "Shoe"},
 		"schedule_or_publish": {"content_item_id": "cnt_1", "when": "never"},
+		"review_content":      {"content_item_id": "cnt_1", "decision": "approve"},
+		"upload_media":        {"source_url": "https://x.example/a.png", "wait_seconds": 0},
 		"studio_generate":     {"kind": "image", "prompt": "x", "wait_seconds": 0},
 		"plan_week":           {"factory_id": "fac_1"},
 		"call_operation":      {"operation_id": "deleteFactory", "path": object{"factory_id": "fac_1"}},

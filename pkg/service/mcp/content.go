@@ -17,12 +17,12 @@ const (
 )
 
 type orderIn struct {
-	Repeat       int    `json:"repeat,omitempty" jsonschema:"2, 3 and so on to do the same again on purpose"`
-	Confirmation string `json:"confirmation,omitempty" jsonschema:"with a live key: the confirmation that the answer to the same call without it has, once the user has seen that answer and agreed"`
+	Repeat       int    `json:"repeat,omitempty"`
+	Confirmation string `json:"confirmation,omitempty"`
 }
 
 type waitIn struct {
-	WaitSeconds *int `json:"wait_seconds,omitempty" jsonschema:"seconds to wait for the result, 0 to 25; default 20"`
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
 }
 
 type createIn struct {
@@ -30,19 +30,27 @@ type createIn struct {
 	waitIn
 	FactoryID        string   `json:"factory_id"`
 	Kind             string   `json:"kind"`
-	Prompt           string   `json:"prompt,omitempty" jsonschema:"what the content is about; needed unless it retells an item"`
-	From             string   `json:"from_content_item_id,omitempty" jsonschema:"generated item to retell, such as in another kind or language"`
-	Reuse            bool     `json:"reuse,omitempty" jsonschema:"show copies of the pictures and clips of that item, of the same kind; with format short, the service chooses scenes of a long video"`
-	Title            string   `json:"title,omitempty" jsonschema:"default: generated"`
-	Caption          string   `json:"caption,omitempty" jsonschema:"text of the post; default: generated"`
-	Hashtags         []string `json:"hashtags,omitempty" jsonschema:"without the #; default: generated"`
-	Language         string   `json:"language,omitempty" jsonschema:"BCP 47; default: that of the factory"`
-	DurationSeconds  int      `json:"duration_seconds,omitempty" jsonschema:"length of a video or music clip"`
-	Format           string   `json:"format,omitempty" jsonschema:"of a video: short is 9:16, long is 16:9"`
-	Script           string   `json:"script,omitempty" jsonschema:"what is said in a video, word for word"`
-	ProductID        string   `json:"product_id,omitempty" jsonschema:"product that the item presents"`
-	PublishAt        string   `json:"publish_at,omitempty" jsonschema:"publish at this time once generated: 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone"`
-	SocialAccountIDs []string `json:"social_account_ids,omitempty" jsonschema:"needs publish_at; default: the accounts of the factory"`
+	Prompt           string   `json:"prompt,omitempty"`
+	From             string   `json:"from_content_item_id,omitempty"`
+	Media            []string `json:"media,omitempty"`
+	Title            string   `json:"title,omitempty"`
+	Caption          string   `json:"caption,omitempty"`
+	Hashtags         []string `json:"hashtags,omitempty"`
+	Language         string   `json:"language,omitempty"`
+	DurationSeconds  int      `json:"duration_seconds,omitempty"`
+	Format           string   `json:"format,omitempty"`
+	Script           string   `json:"script,omitempty"`
+	ProductID        string   `json:"product_id,omitempty"`
+	PublishAt        string   `json:"publish_at,omitempty"`
+	SocialAccountIDs []string `json:"social_account_ids,omitempty"`
+}
+
+var createTexts = map[string]string{
+	"prompt":           "what it is about",
+	"media":            "own files to publish: med_… of upload_media",
+	"duration_seconds": "of a video or music clip",
+	"format":           "of a video: 9:16 or 16:9", "script": "what is said in a video, word for word",
+	"publish_at": "2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone",
 }
 
 type reviseIn struct {
@@ -52,27 +60,39 @@ type reviseIn struct {
 	Title         string   `json:"title,omitempty"`
 	Caption       string   `json:"caption,omitempty"`
 	Hashtags      []string `json:"hashtags,omitempty"`
-	Regenerate    bool     `json:"regenerate,omitempty" jsonschema:"make the media and generated texts anew, which costs credits"`
-	Prompt        string   `json:"prompt,omitempty" jsonschema:"new prompt; needs regenerate"`
+	Regenerate    bool     `json:"regenerate,omitempty"`
+	Prompt        string   `json:"prompt,omitempty"`
+}
+
+var reviseTexts = map[string]string{
+	"hashtags": "without the #", "regenerate": "make it anew, for credits", "prompt": "new prompt; needs regenerate",
 }
 
 var kinds = []any{"post", "video", "carousel", "story", "music_clip"}
 
 func (s *server) addContent() {
-	add(s, tool[createIn]{name: "create_content", title: "Create content", scope: "content:write", effect: publishes,
-		doc: "Create a content item and wait for it. It costs credits. With publish_at it is published at that time; a factory " +
-			"with auto_publish publishes it by itself. If the wait ends first, read it later with get_content.",
-		values: map[string][]any{"kind": kinds, "format": {"short", "long"}}, run: create})
-	add(s, tool[reviseIn]{name: "revise_content", title: "Revise content", scope: "content:write", effect: changes,
-		doc: "Change the title, the caption or the hashtags of a content item, free of charge, or regenerate it.", run: revise})
-	add(s, tool[publishIn]{name: "schedule_or_publish", title: "Schedule or publish", scope: "content:publish", effect: publishes,
-		doc: "Publish a generated content item now or at a time, or take it off the schedule. Free of charge.", run: publish})
+	add(s, tool[createIn]{name: "create_content", scope: "content:write", effect: publishes,
+		doc: "Create a content item and wait for it. It costs credits. With publish_at it is published at that time; a " +
+			"factory with auto_publish publishes it by itself.",
+		values: map[string][]any{"kind": kinds, "format": {"short", "long"}}, texts: createTexts, out: itemOut, run: create})
+	add(s, tool[reviseIn]{name: "revise_content", scope: "content:write", effect: changes,
+		doc:   "Change texts of a content item, free of charge, or regenerate it.",
+		texts: reviseTexts, out: itemOut, run: revise})
+	add(s, tool[reviewIn]{name: "review_content", scope: "content:publish", effect: publishes,
+		doc:    "Decide about a content item that waits for an approval. Approval schedules it if it has a publish_at.",
+		values: map[string][]any{"decision": {"approve", "request_changes"}}, texts: reviewTexts, out: itemOut, run: review})
+	add(s, tool[publishIn]{name: "schedule_or_publish", scope: "content:publish", effect: publishes,
+		doc:   "Publish a content item now or at a time, or take it off the schedule. Free of charge.",
+		texts: publishTexts, out: itemOut, run: publish})
 }
 
 // create creates an item.
 func create(ctx context.Context, c call, in createIn) (said, error) {
-	body := pick(in, "factory_id", "kind", "prompt", "from_content_item_id", "reuse", "title", "caption", "hashtags",
-		"language", "duration_seconds", "format", "script", "product_id", "social_account_ids")
+	body := pick(in, "factory_id", "kind", "prompt", "from_content_item_id", "title", "caption", "hashtags",
+		"language", "duration_seconds", "format", "script", "product_id", "social_account_ids", "media")
+	if len(in.Media) > 0 {
+		body["source"] = "provided"
+	}
 	if in.PublishAt != "" {
 		at, err := c.timeOf(ctx, "publish_at", in.PublishAt, in.FactoryID)
 		if err != nil {
@@ -183,11 +203,16 @@ func itemSaid(note string, item object) said {
 	}
 	if approval, _ := item["approval"].(object); approval["state"] == "pending" ||
 		approval["state"] == "changes_requested" {
-		text += " It waits for an approval, and is not published before: approveContentItem with call_operation, " +
-			"or a review link for a person."
+		if at, _ := item["publish_at"].(string); at != "" {
+			text += " It has the time " + at + ", but is not published before it is approved"
+		} else {
+			text += " It waits for an approval, and is not published before"
+		}
+		text += ": review_content, or a review link for a person."
 	}
-	out := pick(item, append([]string{"model", "hashtags", "slides", "script", "product_id", "content_plan_id", "social_account_ids",
-		"omitted_accounts", "publications", "cost_credits", "reserved_credits", "progress", "version"}, itemMembers...)...)
+	out := pick(item, append([]string{"model", "hashtags", "slides", "script", "product_id", "content_plan_id",
+		"social_account_ids", "omitted_accounts", "publications", "cost_credits", "reserved_credits", "progress"},
+		itemMembers...)...)
 	var files []any
 	media, _ := item["media"].([]any)
 	for _, m := range media {
@@ -197,7 +222,7 @@ func itemSaid(note string, item object) said {
 		}
 	}
 	out["media"] = files
-	return said{note + text, out}
+	return said{text: note + text, data: out}
 }
 
 // revise changes the texts of an item, or regenerates it.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -68,7 +69,37 @@ func use(t *testing.T, f fake, token, tool string, arguments any) (text string, 
 	if err != nil {
 		return err.Error(), true
 	}
-	return result.Content[0].(*sdk.TextContent).Text, result.IsError
+	text = result.Content[0].(*sdk.TextContent).Text
+	if !result.IsError {
+		s.fits(t, tool, result)
+	}
+	return text, result.IsError
+}
+
+// fits checks that the structured content of a result has the schema of its tool, and the data of the text.
+func (s *server) fits(t *testing.T, tool string, result *sdk.CallToolResult) {
+	t.Helper()
+	resolved, err := outputSchema(s.outs[tool]).Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	structured, _ := plain(result.StructuredContent).(object)
+	var checked any
+	if err := json.Unmarshal([]byte(encode(structured)), &checked); err != nil {
+		t.Fatal(err)
+	}
+	if err := resolved.Validate(checked); err != nil {
+		t.Errorf("%s: %v", tool, err)
+	}
+	text := result.Content[0].(*sdk.TextContent).Text
+	said, data, _ := strings.Cut(text, "\n"+dataNotice+"\n"+dataBegins+"\n")
+	if structured["message"] != said {
+		t.Errorf("%s: the message is %q, the text %q", tool, structured["message"], said)
+	}
+	delete(structured, "message")
+	if data = strings.TrimSuffix(data, "\n"+dataEnds); len(structured) > 0 && data != encode(structured) {
+		t.Errorf("%s: the data differ:\n%s\n%s", tool, data, encode(structured))
+	}
 }
 
 func ok(data string) string { return `{"data":` + data + `,"error":null,"request_id":"req_1"}` }
@@ -203,13 +234,17 @@ func TestALargeResultIsCut(t *testing.T) {
 	}, newKey(t, tenant.Test), "list_content", object{"limit": 50})
 	data, _, ended := strings.Cut(strings.SplitN(text, dataBegins+"\n", 2)[1], "\n"+dataEnds)
 	var read struct{ Elements []struct{ ID string } }
-	if err := json.Unmarshal([]byte(data), &read); err != nil || failed || !ended || len(text) > mostBytes ||
-		len(read.Elements) < 10 || !strings.Contains(text, "left out") {
+	if err := json.Unmarshal([]byte(data), &read); err != nil || failed || !ended ||
+		utf8.RuneCountInString(text) > mostCharacters || len(read.Elements) < 10 {
 		t.Errorf("%d bytes, %d elements, %v", len(text), len(read.Elements), err)
 	}
-	one := said{"One.", object{"data": strings.Repeat("x", 100_000), "list": []any{strings.Repeat("y", 100_000)}}}.write()
-	if n := len(one.Content[0].(*sdk.TextContent).Text); n > mostBytes {
-		t.Errorf("%d bytes", n)
+	for all, most := range map[bool]int{false: mostCharacters, true: mostOfAll} {
+		one := said{text: "One.", data: object{"data": strings.Repeat("ж", 100_000), "list": []any{strings.Repeat("y", 100_000)},
+			"many": strings.Split(strings.Repeat("word,", 30_000), ",")}, all: all}.write()
+		text := one.Content[0].(*sdk.TextContent).Text
+		if n := utf8.RuneCountInString(text); n > most || n < most/2 || !strings.Contains(text, "left out") {
+			t.Errorf("%d characters of %d", n, most)
+		}
 	}
 }
 
@@ -338,8 +373,8 @@ func TestEveryOperationCanBeFound(t *testing.T) {
 			if at >= 0 && (err != nil || !strings.Contains(encode(found.data), `"operation_id":"`+o.ID+`"`)) {
 				t.Errorf("a search for %s finds %s", o.ID, encode(found.data))
 			}
-			if n := len(found.write().Content[0].(*sdk.TextContent).Text); n > mostBytes {
-				t.Errorf("a search for %s has %d bytes", o.ID, n)
+			if text := found.write().Content[0].(*sdk.TextContent).Text; at >= 0 && strings.Contains(text, "were left out") {
+				t.Errorf("a search for %s does not have all of it", o.ID)
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -51,71 +50,29 @@ var forPeople = map[string]bool{"createApiKey": true, "rotateApiKey": true, "upd
 // free are the operations that are no GET and change nothing.
 var free = map[string]bool{"createEstimate": true, "estimateGeneration": true}
 
-// mostFound is the number of operations that a search returns.
-const mostFound = 4
-
-type searchIn struct {
-	Query string `json:"query" jsonschema:"words of the task, or an operation id"`
-}
-
 type operationIn struct {
 	orderIn
-	OperationID string            `json:"operation_id" jsonschema:"id from search_operations"`
-	Path        map[string]string `json:"path,omitempty" jsonschema:"parameters of the path"`
+	OperationID string            `json:"operation_id"`
+	Path        map[string]string `json:"path,omitempty"`
 	Query       map[string]string `json:"query,omitempty"`
 	Body        map[string]any    `json:"body,omitempty"`
+	Full        bool              `json:"full,omitempty"`
+}
+
+var operationTexts = map[string]string{
+	"operation_id": "from search_operations",
+	"full":         wholeText,
 }
 
 func (s *server) addOperations() {
-	add(s, tool[searchIn]{name: "search_operations", title: "Search operations",
-		doc: "Find operations of the API that no other tool has, such as webhooks, promotions, training and the architect.",
-		run: search})
-	add(s, tool[operationIn]{name: "call_operation", title: "Call an operation", effect: publishes,
-		doc: "Call an operation that search_operations found. With a live key, each change needs the confirmation of the first answer.", run: callOperation})
-}
-
-// search returns the operations that match best.
-func search(_ context.Context, c call, in searchIn) (said, error) {
-	words := strings.FieldsFunc(strings.ToLower(in.Query), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	})
-	type scored struct {
-		operation
-		score int
-	}
-	var found []scored
-	for _, o := range operations() {
-		if !c.may(o.Scope) {
-			continue
-		}
-		score := 0
-		name, head, text := strings.ToLower(o.ID), strings.ToLower(o.Summary+" "+o.Path), strings.ToLower(o.Text)
-		for _, w := range words {
-			stem := strings.TrimSuffix(w, "s")
-			switch {
-			case name == w:
-				score += 20
-			case len(stem) > 2 && strings.Contains(name, stem):
-				score += 4
-			case len(stem) > 2 && strings.Contains(head, stem):
-				score += 3
-			case len(stem) > 3 && strings.Contains(text, stem):
-				score++
-			}
-		}
-		if score > 0 {
-			found = append(found, scored{o, score})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	out := []operation{}
-	for _, f := range found[:min(len(found), mostFound)] {
-		out = append(out, f.operation)
-	}
-	if len(out) == 0 {
-		return said{"No operation matches that the credential may call. Use other English words.", nil}, nil
-	}
-	return said{"Call one of these with call_operation.", object{"operations": out}}, nil
+	add(s, tool[searchIn]{name: "search_operations",
+		doc: "Find operations for what no other tool does, such as webhooks, promotions and training, by plain words in " +
+			"English, German, Spanish, French or Russian.",
+		texts: map[string]string{"query": "words, or an operation id for its parameters"},
+		out:   []string{"operations[]"}, run: search})
+	add(s, tool[operationIn]{name: "call_operation", effect: publishes,
+		doc:   "Call an operation that search_operations found.",
+		texts: operationTexts, out: []string{"next_cursor"}, run: callOperation})
 }
 
 // callOperation calls an operation by its id.
@@ -179,7 +136,8 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 		return said{}, err
 	}
 	data, err := into[any](a, nil)
-	return said{a.note() + o.ID + " succeeded.", object{"data": data, "next_cursor": a.NextCursor}}, err
+	return said{text: a.note() + o.ID + " succeeded.", data: object{"data": data, "next_cursor": a.NextCursor},
+		all: in.Full}, err
 }
 
 // askFor asks for a confirmation of an operation, with its price if it has one.

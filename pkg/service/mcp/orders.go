@@ -10,46 +10,65 @@ import (
 type planIn struct {
 	orderIn
 	FactoryID    string   `json:"factory_id"`
-	Days         int      `json:"days,omitempty" jsonschema:"1 to 90; default 7"`
-	PostsPerDay  int      `json:"posts_per_day,omitempty" jsonschema:"1 to 10; default 1"`
-	ContentTypes []string `json:"content_types,omitempty" jsonschema:"default: those of the factory"`
-	StartsOn     string   `json:"starts_on,omitempty" jsonschema:"first day, YYYY-MM-DD; default: tomorrow"`
-	Brief        string   `json:"brief,omitempty" jsonschema:"what the plan is about"`
+	Days         int      `json:"days,omitempty"`
+	PostsPerDay  int      `json:"posts_per_day,omitempty"`
+	ContentTypes []string `json:"content_types,omitempty"`
+	StartsOn     string   `json:"starts_on,omitempty"`
+	Brief        string   `json:"brief,omitempty"`
 	ProductIDs   []string `json:"product_ids,omitempty"`
+}
+
+var planTexts = map[string]string{
+	"days": "1 to 90; default 7", "posts_per_day": "1 to 10; default 1",
+	"starts_on": "first day, 2027-01-15; default: tomorrow", "brief": "what the plan is about",
 }
 
 type productIn struct {
 	orderIn
-	FactoryID   string `json:"factory_id" jsonschema:"factory of type seller"`
-	SKU         string `json:"sku" jsonschema:"number of the product, unique in its factory"`
+	FactoryID   string `json:"factory_id"`
+	SKU         string `json:"sku"`
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
-	Amount      *int64 `json:"amount,omitempty" jsonschema:"price in minor units, such as cents; needs currency"`
-	Currency    string `json:"currency,omitempty" jsonschema:"ISO 4217"`
-	URL         string `json:"url,omitempty" jsonschema:"page where it is sold"`
+	Amount      *int64 `json:"amount,omitempty"`
+	Currency    string `json:"currency,omitempty"`
+	URL         string `json:"url,omitempty"`
+}
+
+var productTexts = map[string]string{
+	"factory_id": "fac_… of type seller", "sku": "its number", "name": "needed if it is new", "description": "facts",
+	"amount": "price in cents; needs currency", "url": "page where it is sold",
 }
 
 type estimateIn struct {
 	Operation     string         `json:"operation"`
-	Body          map[string]any `json:"body" jsonschema:"body of the operation"`
-	FactoryID     string         `json:"factory_id,omitempty" jsonschema:"for createContentPlan and startTraining"`
-	ContentItemID string         `json:"content_item_id,omitempty" jsonschema:"for regenerateContentItem"`
-	CommentID     string         `json:"comment_id,omitempty" jsonschema:"for updateComment"`
-	ChatID        string         `json:"chat_id,omitempty" jsonschema:"for sendMessage"`
+	Body          map[string]any `json:"body"`
+	FactoryID     string         `json:"factory_id,omitempty"`
+	ContentItemID string         `json:"content_item_id,omitempty"`
+}
+
+var estimateTexts = map[string]string{
+	"factory_id": "fac_…, for plans and training", "content_item_id": "cnt_…, for regenerateContentItem",
 }
 
 type studioIn struct {
 	orderIn
 	waitIn
 	Kind        string `json:"kind"`
-	Prompt      string `json:"prompt,omitempty" jsonschema:"what to make: image, video and music"`
-	Text        string `json:"text,omitempty" jsonschema:"text to speak: voice and avatar"`
-	Model       string `json:"model,omitempty" jsonschema:"id of a model; default: that of the kind"`
-	AspectRatio string `json:"aspect_ratio,omitempty" jsonschema:"of an image, video or avatar, such as 9:16"`
-	Seconds     int    `json:"seconds,omitempty" jsonschema:"length of a video or of music"`
-	Language    string `json:"language,omitempty" jsonschema:"of a voice or avatar, BCP 47"`
+	Prompt      string `json:"prompt,omitempty"`
+	Text        string `json:"text,omitempty"`
+	Model       string `json:"model,omitempty"`
+	AspectRatio string `json:"aspect_ratio,omitempty"`
+	Seconds     int    `json:"seconds,omitempty"`
+	Language    string `json:"language,omitempty"`
 	Voice       string `json:"voice,omitempty"`
-	ImageURL    string `json:"image_url,omitempty" jsonschema:"public https URL or media id to start from"`
+	ImageURL    string `json:"image_url,omitempty"`
+}
+
+var studioTexts = map[string]string{
+	"prompt": "what to make: image, video, music", "text": "text to speak: voice, avatar",
+	"aspect_ratio": "such as 9:16", "seconds": "of a video or music",
+	"language": "BCP 47", "voice": "id from listVoices",
+	"image_url": "public https URL or med_… to start from",
 }
 
 // studioOperations are the operations of the studio by kind: the last part of the path, and the id.
@@ -59,21 +78,26 @@ var studioOperations = map[string][2]string{
 }
 
 func (s *server) addOrders() {
-	add(s, tool[planIn]{name: "plan_week", title: "Plan a week", scope: "factories:write", effect: publishes,
-		doc: "Plan the content of a week or of other days: items are generated at once, and have times. It costs credits. A " +
-			"factory with auto_publish publishes them; others are published with schedule_or_publish.",
-		values: map[string][]any{"content_types": {"short_video", "post", "carousel", "story", "long_video"}}, run: plan})
-	add(s, tool[productIn]{name: "save_product", title: "Save a product", scope: "products:write", effect: changes,
-		doc: "Create a product of a seller factory, or change the one with the same sku.", run: saveProduct})
-	add(s, tool[estimateIn]{name: "estimate", title: "Estimate the price", scope: "account:read",
-		doc: "The price in credits of an operation, before it is called. It changes nothing.",
+	add(s, tool[planIn]{name: "plan_week", scope: "factories:write", effect: publishes,
+		doc: "Plan and generate the content of some days, for credits. A factory with auto_publish publishes it, others need " +
+			"schedule_or_publish.",
+		values: map[string][]any{"content_types": {"short_video", "post", "carousel", "story", "long_video"}},
+		texts:  planTexts, out: []string{"id", "state", "items{}"}, run: plan})
+	add(s, tool[productIn]{name: "save_product", scope: "products:write", effect: changes,
+		doc: "Create a product of a seller factory, or change the one with the same sku.", texts: productTexts,
+		out: []string{"id", "state"}, run: saveProduct})
+	add(s, tool[uploadIn]{name: "upload_media", scope: "content:write", effect: adds,
+		doc:   "Bring in a picture, video or recording: by its address, or by a signed address to which you send it.",
+		texts: uploadTexts, out: []string{"id", "state", "upload{}"}, run: upload})
+	add(s, tool[estimateIn]{name: "estimate", scope: "account:read",
+		doc: "The price of an operation in credits.",
 		values: map[string][]any{"operation": {"createContentItem", "createContentItems", "regenerateContentItem",
-			"createContentPlan", "createImage", "createVideo", "createMusic", "createVoice", "createAvatar", "sendMessage",
-			"startTraining", "updateComment"}}, run: estimate})
-	add(s, tool[studioIn]{name: "studio_generate", title: "Generate in the studio", scope: "studio:use", effect: adds,
-		doc: "Generate one image, video, music track, voice or avatar outside of a factory, and wait for it. It costs credits. " +
-			"If the wait ends first, read it later with call_operation and getGeneration.",
-		values: map[string][]any{"kind": {"image", "video", "music", "voice", "avatar"}}, run: studio})
+			"createContentPlan", "createImage", "createVideo", "createMusic", "createVoice", "createAvatar", "startTraining"}}, texts: estimateTexts, out: []string{"credits#"}, run: estimate})
+	add(s, tool[studioIn]{name: "studio_generate", scope: "studio:use", effect: adds,
+		doc: "Generate an image, video, music, voice or avatar outside of a factory, and wait for it. It costs credits. " +
+			"Read it later by getGeneration.",
+		values: map[string][]any{"kind": {"image", "video", "music", "voice", "avatar"}}, texts: studioTexts,
+		out: []string{"id", "state", "media[]"}, run: studio})
 }
 
 func plan(ctx context.Context, c call, in planIn) (said, error) {
@@ -98,8 +122,10 @@ func plan(ctx context.Context, c call, in planIn) (said, error) {
 			"A content plan."+text)
 	}
 	a, err := c.caller.call(ctx, http.MethodPost, pathOf("factories", in.FactoryID, "content-plan"), body, c.key)
-	data, err := into[any](a, err)
-	return said{a.note() + "The plan is accepted. Its items are made in the background: list_content shows them.", data}, err
+	data, err := into[object](a, err)
+	delete(data, "calendar") // list_content shows the items with their times
+	return said{text: a.note() + "The plan is accepted. Its items are made in the background: list_content with its " +
+		"content_plan_id shows them.", data: data}, err
 }
 
 // saveProduct creates or changes a product. A product has its sku once, so that a repeat makes no other product.
@@ -126,14 +152,14 @@ func saveProduct(ctx context.Context, c call, in productIn) (said, error) {
 		return c.asked("This creates or changes the product "+strconv.Quote(in.SKU)+".", body), nil
 	}
 	a, err = c.caller.call(ctx, method, path, body, c.key+"-"+strings.ToLower(method))
-	data, err := into[any](a, err)
-	return said{a.note() + text, data}, err
+	data, err := into[object](a, err)
+	return said{text: a.note() + text, data: pick(data, productMembers...)}, err
 }
 
 func estimate(ctx context.Context, c call, in estimateIn) (said, error) {
 	a, err := c.caller.call(ctx, http.MethodPost, "/v1/balance/estimates", in, "")
 	data, err := into[any](a, err)
-	return said{"The price with a live key. Test keys spend nothing.", data}, err
+	return said{text: "The price with a live key. Test keys spend nothing.", data: data}, err
 }
 
 func studio(ctx context.Context, c call, in studioIn) (said, error) {

@@ -10,9 +10,13 @@ import (
 
 type publishIn struct {
 	ContentItemID    string   `json:"content_item_id"`
-	When             string   `json:"when" jsonschema:"now, never (off the schedule), 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone"`
-	SocialAccountIDs []string `json:"social_account_ids,omitempty" jsonschema:"default: the accounts of the earlier schedule, or of the factory"`
-	Confirmation     string   `json:"confirmation,omitempty" jsonschema:"with a live key: the confirmation that the answer to the same call without it has, once the user has seen that answer and agreed"`
+	When             string   `json:"when"`
+	SocialAccountIDs []string `json:"social_account_ids,omitempty"`
+	Confirmation     string   `json:"confirmation,omitempty"`
+}
+
+var publishTexts = map[string]string{
+	"when": "now, never, 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time zone",
 }
 
 // publish schedules or publishes an item. Its idempotency keys have the version of the item, because the same change
@@ -81,9 +85,13 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 	return c.read(ctx, path, "")
 }
 
+// read returns how an item stands after a decision about it. Its texts and files have been read before.
 func (c call) read(ctx context.Context, path, note string) (said, error) {
 	item, err := into[object](c.get(ctx, path, nil))
-	return itemSaid(note, item), err
+	out := itemSaid(note, item)
+	out.data = pick(item, "id", "kind", "state", "title", "publish_at", "published_at", "approval", "waits_for",
+		"social_account_ids", "omitted_accounts", "publications", "failure")
+	return out, err
 }
 
 // timeOf reads a time. One without a zone is in the time zone of a factory's schedule, or UTC.

@@ -13,19 +13,19 @@ import (
 
 // The members that lists show.
 var (
-	factoryMembers = []string{"id", "type", "name", "language", "state", "schedule", "auto_publish", "approval", "content_types",
-		"social_account_ids"}
+	factoryMembers = []string{"id", "type", "name", "language", "state", "schedule", "auto_publish", "approval",
+		"content_types"}
 	accountMembers = []string{"id", "platform", "handle", "display_name", "state", "factory_ids", "reconnect_before"}
-	itemMembers    = []string{"id", "factory_id", "kind", "state", "title", "caption", "prompt", "publish_at", "published_at", "approval",
-		"failure", "created_at"}
+	itemMembers    = []string{"id", "factory_id", "kind", "state", "title", "caption", "prompt", "publish_at",
+		"published_at", "approval", "waits_for", "failure", "created_at"}
 	productMembers = []string{"id", "factory_id", "sku", "name", "description", "price", "url", "state"}
 )
 
 type nothing struct{}
 
 type pageIn struct {
-	Limit  int    `json:"limit,omitempty" jsonschema:"elements of a page, 1 to 50; default 20"`
-	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the page before"`
+	Limit  int    `json:"limit,omitempty"`
+	Cursor string `json:"cursor,omitempty"`
 }
 
 // query returns the query of a list, with pairs of names and values. Empty values are left out.
@@ -49,26 +49,13 @@ type factoriesIn struct {
 
 type productsIn struct {
 	pageIn
-	FactoryID string `json:"factory_id,omitempty" jsonschema:"factory of type seller"`
-	SKU       string `json:"sku,omitempty"`
-}
-
-type contentsIn struct {
-	pageIn
 	FactoryID string `json:"factory_id,omitempty"`
-	State     string `json:"state,omitempty" jsonschema:"states, separated by commas: queued, generating, generated, scheduled, publishing, published, failed, canceled"`
-	Kind      string `json:"kind,omitempty"`
+	SKU       string `json:"sku,omitempty"`
 }
 
 type contentIn struct {
 	ContentItemID string `json:"content_item_id"`
-}
-
-type analyticsIn struct {
-	FactoryID string `json:"factory_id"`
-	From      string `json:"from,omitempty" jsonschema:"first day, YYYY-MM-DD; default: 28 days before the last day"`
-	To        string `json:"to,omitempty" jsonschema:"last day"`
-	GroupBy   string `json:"group_by,omitempty" jsonschema:"day, kind or platform, or several, separated by commas"`
+	Full          bool   `json:"full,omitempty"`
 }
 
 type failuresIn struct {
@@ -76,48 +63,55 @@ type failuresIn struct {
 }
 
 type explainIn struct {
-	Code string `json:"code" jsonschema:"code of an error"`
+	Code string `json:"code"`
 }
 
+// The members of the data of several tools.
+var (
+	listOut = []string{"elements[]", "next_cursor"}
+	itemOut = []string{"id", "state", "publish_at", "media[]"}
+)
+
+// wholeText describes the argument that asks for all of a result.
+const wholeText = "shorten nothing"
+
 func (s *server) addReading() {
-	add(s, tool[nothing]{name: "account_overview", title: "Account overview",
-		doc: "The time, the mode (live or test), the balance, the scopes, the factories and the social accounts. Call this first.",
-		run: overview})
-	add(s, tool[factoriesIn]{name: "list_factories", title: "List factories", scope: "factories:read",
-		doc:    "List factories. A factory sets the voice, the language, the schedule and the social accounts of its content.",
+	add(s, tool[nothing]{name: "account_overview",
+		doc: "Time, mode, balance, scopes, factories and social accounts. Call it first.",
+		out: []string{"mode", "account{}", "factories[]", "social_accounts[]"}, run: overview})
+	add(s, tool[factoriesIn]{name: "list_factories", scope: "factories:read", out: listOut,
+		doc:    "List factories, which set the voice, language, schedule and social accounts of content.",
 		values: map[string][]any{"state": {"active", "paused"}},
 		run: func(ctx context.Context, c call, in factoriesIn) (said, error) {
-			return c.list(ctx, "factories", in.query("state", in.State), factoryMembers)
+			return c.list(ctx, "factories", in.query("state", in.State), append(factoryMembers, "social_account_ids"))
 		}})
-	add(s, tool[contentsIn]{name: "list_content", title: "List content", scope: "content:read",
-		doc: "List content items, newest first.",
-		run: func(ctx context.Context, c call, in contentsIn) (said, error) {
-			return c.list(ctx, "content-items", in.query("factory_id", in.FactoryID, "state", in.State, "kind", in.Kind), itemMembers)
-		}})
-	add(s, tool[contentIn]{name: "get_content", title: "Get a content item", scope: "content:read",
-		doc: "Read a content item: its texts, files, state, failure and publications.",
+	add(s, tool[contentsIn]{name: "list_content", scope: "content:read",
+		doc: "List content items in short, newest first, or as a calendar.",
+		out: append(listOut, "days{}"), texts: contentsTexts, run: listContent})
+	add(s, tool[contentIn]{name: "get_content", scope: "content:read", out: itemOut,
+		doc:   "Read a content item: texts, files, state, approval, failure, publications.",
+		texts: map[string]string{"full": wholeText},
 		run: func(ctx context.Context, c call, in contentIn) (said, error) {
 			item, err := into[object](c.get(ctx, pathOf("content-items", in.ContentItemID), nil))
-			return itemSaid("", item), err
+			out := itemSaid("", item)
+			out.all = in.Full
+			return out, err
 		}})
-	add(s, tool[productsIn]{name: "products", title: "List products", scope: "products:read",
+	add(s, tool[productsIn]{name: "products", scope: "products:read", out: listOut,
 		doc: "List the products of seller factories.",
 		run: func(ctx context.Context, c call, in productsIn) (said, error) {
 			return c.list(ctx, "products", in.query("factory_id", in.FactoryID, "sku", in.SKU), productMembers)
 		}})
-	add(s, tool[analyticsIn]{name: "analytics", title: "Analytics", scope: "factories:read",
-		doc: "Views, likes, comments and other sums of what a factory published.",
-		run: func(ctx context.Context, c call, in analyticsIn) (said, error) {
-			q := pageIn{}.query("from", in.From, "to", in.To, "group_by", in.GroupBy)
-			a, err := c.get(ctx, pathOf("factories", in.FactoryID, "analytics"), q)
-			data, err := into[any](a, err)
-			return said{"The analytics of the factory.", data}, err
-		}})
-	add(s, tool[failuresIn]{name: "failures", title: "Failures", scope: "content:read",
-		doc: "What failed and needs attention: content items with their failures, and social accounts to connect again.",
-		run: failures})
-	add(s, tool[explainIn]{name: "explain_error", title: "Explain an error",
-		doc: "Explain the code of an error of the API: its causes, what to do, and whether to repeat the call.", run: explain})
+	add(s, tool[analyticsIn]{name: "analytics", scope: "factories:read",
+		doc: "Views, likes, costs and other sums of what a factory made and published.",
+		out: []string{"totals{}", "series[]"}, texts: analyticsTexts, run: analyse})
+	add(s, tool[failuresIn]{name: "failures", scope: "content:read",
+		doc: "Content items that failed, and social accounts to connect again.",
+		out: []string{"content_items[]", "social_accounts[]"}, run: failures})
+	add(s, tool[explainIn]{name: "explain_error",
+		doc: "Explain an error of the API: causes, and what to do.",
+		out: []string{"meaning", "what_to_do"},
+		run: explain})
 }
 
 // list reads a page of a collection.
@@ -127,7 +121,8 @@ func (c call) list(ctx context.Context, collection string, query url.Values, mem
 		return said{}, err
 	}
 	found := picks(a.Data, members...)
-	return said{strconv.Itoa(len(found)) + " found.", object{"elements": found, "next_cursor": a.NextCursor}}, nil
+	return said{text: strconv.Itoa(len(found)) + " found.",
+		data: object{"elements": found, "next_cursor": a.NextCursor}}, nil
 }
 
 // overview reads what an agent needs to begin. A part that the scopes do not permit is left out.
@@ -160,7 +155,7 @@ func overview(ctx context.Context, c call, _ nothing) (said, error) {
 	if len(left) > 0 {
 		text = "The account. The credential lacks the scopes for: " + strings.Join(left, ", ") + "."
 	}
-	return said{text, out}, nil
+	return said{text: text, data: out}, nil
 }
 
 // failures reads what needs attention.
@@ -170,18 +165,35 @@ func failures(ctx context.Context, c call, in failuresIn) (said, error) {
 	if err != nil {
 		return said{}, err
 	}
-	items := picks(a.Data, "id", "factory_id", "kind", "state", "title", "failure", "publications")
+	items := picks(a.Data, "id", "factory_id", "kind", "title", "failure", "publications")
+	for _, one := range items {
+		item := one.(object)
+		failed := []any{}
+		for _, p := range listOf(item["publications"]) {
+			if p := pick(p, "social_account_id", "platform", "state", "failure"); p["failure"] != nil {
+				failed = append(failed, p)
+			}
+		}
+		item["publications"] = failed
+	}
 	out := object{"content_items": items, "next_cursor": a.NextCursor}
-	text := strconv.Itoa(len(items)) + " content items have failed. A retryable failure of the stage generate is repeated with " +
-		"revise_content and regenerate: true, one of the stage publish with schedule_or_publish."
+	text := "No content item has failed."
+	if len(items) > 0 {
+		text = strconv.Itoa(len(items)) + " content items have failed. A retryable failure of the stage generate is repeated " +
+			"with revise_content and regenerate: true, one of the stage publish with schedule_or_publish."
+	}
 	if c.may("social:manage") {
 		a, err := c.get(ctx, "/v1/social/accounts", pageIn{}.query("state", "needs_reconnect", "factory_id", in.FactoryID))
 		if err == nil {
-			out["social_accounts"] = picks(a.Data, accountMembers...)
+			accounts := picks(a.Data, accountMembers...)
+			out["social_accounts"] = accounts
+			if len(accounts) == 0 {
+				return said{text: text, data: out}, nil
+			}
 			text += " Social accounts that need_reconnect are connected again by their owners in a browser: connectSocialAccount."
 		}
 	}
-	return said{text, out}, nil
+	return said{text: text, data: out}, nil
 }
 
 // explain explains a code.
@@ -196,6 +208,6 @@ func explain(_ context.Context, _ call, in explainIn) (said, error) {
 			"by its message.", in.Code, nearest.NearestHint(in.Code, known))
 	}
 	i := errs.Infos[at]
-	return said{"The error " + in.Code + ".", object{"code": i.Code, "status": i.Status, "meaning": i.Meaning, "when": i.When,
-		"what_to_do": i.Fix, "repeat": i.Retry}}, nil
+	return said{text: "The error " + in.Code + ".", data: object{"code": i.Code, "status": i.Status, "meaning": i.Meaning,
+		"when": i.When, "what_to_do": i.Fix, "repeat": i.Retry}}, nil
 }

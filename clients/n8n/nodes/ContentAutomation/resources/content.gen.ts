@@ -349,6 +349,16 @@ export const contentDescription: INodeProperties[] = [
     routing: { send: { type: 'body', property: 'kind' } },
   },
   {
+    displayName: 'Prompt',
+    name: 'prompt',
+    type: 'string',
+    displayOptions: { show: { resource: ['content'], operation: ['create'] } },
+    typeOptions: { rows: 4 },
+    default: '',
+    description: 'What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the default then.',
+    routing: { send: { type: 'body', property: 'prompt', value: '={{ $value || undefined }}' } },
+  },
+  {
     displayName: 'Additional Fields',
     name: 'additionalFields',
     type: 'collection',
@@ -565,21 +575,18 @@ export const contentDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'promotion_id' } },
       },
       {
-        displayName: 'Prompt',
-        name: 'prompt',
-        type: 'string',
-        typeOptions: { rows: 4 },
-        default: '',
-        description: 'What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the default then.',
-        routing: { send: { type: 'body', property: 'prompt' } },
-      },
-      {
         displayName: 'Publish At',
         name: 'publish_at',
-        type: 'string',
+        type: 'dateTime',
         default: '',
-        description: 'Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.',
-        routing: { send: { type: 'body', property: 'publish_at' } },
+        description: "Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish. A word is given as an expression, such as {{ 'next_slot' }}.",
+        routing: {
+          send: {
+            type: 'body',
+            property: 'publish_at',
+            value: '={{ $value ? DateTime.fromISO(String($value), { zone: $now.zoneName }).toUTC().toISO() ?? $value : $value }}',
+          },
+        },
       },
       {
         displayName: 'Quality',
@@ -1226,10 +1233,16 @@ export const contentDescription: INodeProperties[] = [
       {
         displayName: 'Publish At',
         name: 'publish_at',
-        type: 'string',
+        type: 'dateTime',
         default: '',
-        description: 'Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no longer scheduled.',
-        routing: { send: { type: 'body', property: 'publish_at' } },
+        description: "Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no longer scheduled. A word is given as an expression, such as {{ 'next_slot' }}.",
+        routing: {
+          send: {
+            type: 'body',
+            property: 'publish_at',
+            value: '={{ $value ? DateTime.fromISO(String($value), { zone: $now.zoneName }).toUTC().toISO() ?? $value : $value }}',
+          },
+        },
       },
       {
         displayName: 'Sandbox',

@@ -26,7 +26,7 @@ import { webhooksDescription } from './webhooks.gen';
 
 export const resources: INodePropertyOptions[] = [
   { name: 'Account', value: 'account' },
-  { name: 'Analytic', value: 'analytics' },
+  { name: 'Analytics', value: 'analytics' },
   { name: 'API Key', value: 'apiKeys' },
   { name: 'Approval', value: 'approvals' },
   { name: 'Architect', value: 'architect' },

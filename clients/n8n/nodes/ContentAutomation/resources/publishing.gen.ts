@@ -127,10 +127,16 @@ export const publishingDescription: INodeProperties[] = [
       {
         displayName: 'Publish At',
         name: 'publish_at',
-        type: 'string',
+        type: 'dateTime',
         default: '',
-        description: 'Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent: that of the call for all items, or else the time that each has, such as that of its content plan.',
-        routing: { send: { type: 'body', property: 'publish_at' } },
+        description: "Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent: that of the call for all items, or else the time that each has, such as that of its content plan. A word is given as an expression, such as {{ 'next_slot' }}.",
+        routing: {
+          send: {
+            type: 'body',
+            property: 'publish_at',
+            value: '={{ $value ? DateTime.fromISO(String($value), { zone: $now.zoneName }).toUTC().toISO() ?? $value : $value }}',
+          },
+        },
       },
       {
         displayName: 'Sandbox',

@@ -1,0 +1,253 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const (
+	// mostFound is the number of operations that a search returns.
+	mostFound = 5
+	// mostMembers bounds the parameters of the best one of several, in characters.
+	mostMembers = 3500
+	// leastPrefix is the least length of a word of the table that longer words may begin with.
+	leastPrefix = 4
+	// leastCompound is the least length of a word that is made of others, and leastInside that of those of them that do
+	// not begin it, so that short ones are not found by chance.
+	leastCompound = 9
+	leastInside   = 5
+	// reading is the part of the weight that the verbs of reading have: they are in most questions.
+	reading = 0.3
+)
+
+// wordsText is the table of plain words: a line has terms of operations, a tab, and words that mean them, in the
+// languages en, de, es, fr and ru. A word that ends with - is the beginning of words. A term that begins with @ is the
+// id of an operation, for words that mean it alone.
+//
+//go:embed words.tsv
+var wordsText string
+
+// index has what a search looks for.
+type index struct {
+	// terms are the terms of each operation with their weights.
+	terms []map[string]float64
+	// rare is the weight of a term by its rarity.
+	rare map[string]float64
+	// words and beginnings are the terms of plain words, and of their beginnings.
+	words, beginnings map[string][]string
+}
+
+var searchIndex = sync.OnceValue(func() *index {
+	x := &index{rare: map[string]float64{}, words: map[string][]string{}, beginnings: map[string][]string{}}
+	seen := map[string]int{}
+	for _, o := range operations() {
+		terms := map[string]float64{}
+		for _, part := range []struct {
+			text   string
+			weight float64
+		}{{camel.ReplaceAllString(o.ID, "$1 $2"), 4}, {o.Summary, 3}, {o.Path, 2}, {o.Text, 1}} {
+			for _, word := range wordsOf(part.text) {
+				terms[stem(word)] = max(terms[stem(word)], part.weight)
+			}
+		}
+		terms["@"+strings.ToLower(o.ID)] = 5
+		x.terms = append(x.terms, terms)
+		for term := range terms {
+			seen[term]++
+		}
+	}
+	for term, n := range seen {
+		x.rare[term] = math.Log(1 + float64(len(x.terms))/float64(n))
+	}
+	x.rare["list"], x.rare["get"] = x.rare["list"]*reading, x.rare["get"]*reading
+	for line := range strings.Lines(wordsText) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		terms, plain, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		var all []string
+		for _, term := range strings.Fields(terms) {
+			if strings.HasPrefix(term, "@") {
+				all = append(all, strings.ToLower(term))
+			} else {
+				all = append(all, stem(term))
+			}
+		}
+		for _, word := range strings.Fields(plain) {
+			beginning, is := strings.CutSuffix(fold(word), "-")
+			if is {
+				x.beginnings[beginning] = append(x.beginnings[beginning], all...)
+			} else {
+				x.words[stem(beginning)] = append(x.words[stem(beginning)], all...)
+			}
+		}
+	}
+	return x
+})
+
+var camel = regexp.MustCompile(`([a-z])([A-Z])`)
+
+// fold returns a text in small letters without accents.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(strings.ToLower(strings.ReplaceAll(text, "ß", "ss"))))
+}
+
+// wordsOf returns the words of a text.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// stem returns an English word without its usual endings, so that forms of it are alike. Words of other languages stay
+// nearly as they are: the table has their beginnings.
+func stem(word string) string {
+	if len(word) > 4 && strings.HasSuffix(word, "ies") {
+		return word[:len(word)-3] + "y"
+	}
+	for _, ending := range []string{"ings", "ing", "ed", "es", "s"} {
+		if rest, ok := strings.CutSuffix(word, ending); ok && len(rest) > 3 && !strings.HasSuffix(word, "ss") {
+			word = rest
+			break
+		}
+	}
+	if len(word) > 4 {
+		word = strings.TrimSuffix(word, "e")
+	}
+	return word
+}
+
+// meant returns the terms that a word of a question may mean. German words are made of others: so a long word may also
+// have one of the table in its middle.
+func (x *index) meant(word string) []string {
+	terms := append([]string{stem(word)}, x.words[stem(word)]...)
+	runes := []rune(word)
+	for from := range runes {
+		if from > 0 && len(runes) < leastCompound {
+			break
+		}
+		least := leastPrefix
+		if from > 0 {
+			least = leastInside
+		}
+		for to := from + least; to <= len(runes); to++ {
+			terms = append(terms, x.beginnings[string(runes[from:to])]...)
+		}
+	}
+	return append(terms, x.beginnings[word]...)
+}
+
+// scores returns how well each operation matches a question.
+func (x *index) scores(question string) []float64 {
+	scores := make([]float64, len(x.terms))
+	for _, word := range wordsOf(question) {
+		terms := x.meant(word)
+		for i, has := range x.terms {
+			best := 0.0
+			for _, term := range terms {
+				best = max(best, has[term]*x.rare[term])
+			}
+			scores[i] += best
+		}
+	}
+	return scores
+}
+
+// find returns the operations that match a question best, of those that are permitted.
+func find(question string, may func(scope string) bool) []operation {
+	all, scores := operations(), searchIndex().scores(question)
+	var order []int
+	for i, o := range all {
+		if scores[i] > 0 && may(o.Scope) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	var found []operation
+	for _, i := range order[:min(len(order), mostFound)] {
+		found = append(found, all[i])
+	}
+	return found
+}
+
+// taskTools are the tools that do the task of an operation. They ask for less than the operation does.
+var taskTools = map[string]string{
+	"approveContentItem": "review_content", "createContentItem": "create_content", "createContentPlan": "plan_week",
+	"createEstimate": "estimate", "createMedia": "upload_media", "createProduct": "save_product",
+	"getContentItem": "get_content", "getFactoryAnalytics": "analytics", "getMe": "account_overview",
+	"listContentItems": "list_content", "listFactories": "list_factories", "listProducts": "products",
+	"publishContentItem": "schedule_or_publish", "regenerateContentItem": "revise_content", "requestChanges": "review_content",
+	"scheduleContentItem": "schedule_or_publish", "updateContentItem": "revise_content",
+}
+
+type searchIn struct {
+	Query string `json:"query"`
+}
+
+// search returns the operations that match best: of the first one its parameters, of the others what they do.
+func search(_ context.Context, c call, in searchIn) (said, error) {
+	one := strings.TrimSpace(in.Query)
+	for _, o := range operations() {
+		if strings.EqualFold(o.ID, one) && c.may(o.Scope) {
+			return said{text: "Call it with call_operation.", data: object{"operations": []any{o.whole()}}, all: true}, nil
+		}
+	}
+	list := []any{}
+	for i, o := range find(in.Query, c.may) {
+		shown := o.brief()
+		if i == 0 {
+			if whole := o.whole(); utf8.RuneCountInString(encode(whole)) <= mostMembers {
+				shown = whole
+			}
+		}
+		list = append(list, shown)
+	}
+	if len(list) == 0 {
+		return said{text: "No operation matches that the credential may call. Use other words, in English, German, Spanish, " +
+			"French or Russian.", data: object{"operations": list}}, nil
+	}
+	return said{text: "Use the tool that one names, or call one with call_operation. For the parameters of another one, " +
+		"search for its operation_id.", data: object{"operations": list}}, nil
+}
+
+// brief returns what an operation does, without its parameters.
+func (o operation) brief() object {
+	return object{"operation_id": o.ID, "call": o.Method + " " + o.Path, "summary": o.Summary, "tool": taskTools[o.ID]}
+}
+
+// whole returns an operation with its parameters: by name, each with its type and what it is.
+func (o operation) whole() object {
+	out := o.brief()
+	out["description"] = o.Text
+	for name, list := range map[string][]parameter{"query": o.Query, "body": o.Body} {
+		members, required := object{}, []string{}
+		for _, p := range list {
+			text := p.Type
+			if p.Doc != "" {
+				text += ": " + p.Doc
+			}
+			members[p.Name] = text
+			if p.Required {
+				required = append(required, p.Name)
+			}
+		}
+		out[name] = members
+		if name == "body" {
+			out["required"] = required
+		}
+	}
+	return out
+}
