@@ -47,6 +47,7 @@ type parameter struct {
 type ends struct {
 	name, path, member string
 	done, failed       []string
+	selects            string // the parameter that takes the id of the work, where the path has none
 }
 
 // calling has the flags of a call.

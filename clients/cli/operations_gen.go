@@ -420,7 +420,7 @@ var groups = []group{
 				{name: "title", kind: "string", doc: "Absent: generated"},
 				{name: "visuals", kind: "string", doc: "What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only", values: []string{"clips", "stills"}},
 			},
-			begins: &ends{"wait-for", "/v1/content-items/{content_item_id}", "state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for", "/v1/content-items/{content_item_id}", "state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "createContentItems", name: "create-batch", method: "POST", path: "/v1/content-items/batch",
@@ -431,7 +431,7 @@ var groups = []group{
 			id: "getContentItem", name: "get", method: "GET", path: "/v1/content-items/{content_item_id}",
 			summary: "Get a content item", doc: "The URLs of its media are signed anew.\n\nNeeds the scope `content:read`.",
 			args: []string{"content_item_id"},
-			ends: &ends{"wait-for", "/v1/content-items/{content_item_id}", "state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}},
+			ends: &ends{"wait-for", "/v1/content-items/{content_item_id}", "state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "updateContentItem", name: "update", method: "PATCH", path: "/v1/content-items/{content_item_id}",
@@ -476,7 +476,7 @@ var groups = []group{
 				{name: "social_account_ids", kind: "list", doc: "Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else those of its factory, without those that cannot publish it"},
 			},
 			match:  true,
-			begins: &ends{"wait-for", "/v1/content-items/{content_item_id}", "state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for", "/v1/content-items/{content_item_id}", "state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "regenerateContentItem", name: "regenerate", method: "POST", path: "/v1/content-items/{content_item_id}/regenerate",
@@ -498,7 +498,7 @@ var groups = []group{
 				{name: "visuals", kind: "string", doc: "What is seen in a video. Absent: unchanged", values: []string{"clips", "stills"}},
 			},
 			match:  true,
-			begins: &ends{"wait-for", "/v1/content-items/{content_item_id}", "state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for", "/v1/content-items/{content_item_id}", "state", []string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "scheduleContentItem", name: "schedule", method: "POST", path: "/v1/content-items/{content_item_id}/schedule",
@@ -625,7 +625,7 @@ var groups = []group{
 			query: []parameter{
 				{name: "content_plan_id", kind: "string", doc: "Id of the plan. Absent: the latest plan of the factory"},
 			},
-			ends: &ends{"wait-for-content-plan", "/v1/factories/{factory_id}/content-plan", "state", []string{"completed"}, []string{"failed", "canceled"}},
+			ends: &ends{"wait-for-content-plan", "/v1/factories/{factory_id}/content-plan", "state", []string{"completed"}, []string{"failed", "canceled"}, "content_plan_id"},
 		},
 		{
 			id: "createContentPlan", name: "create-content-plan", method: "POST", path: "/v1/factories/{factory_id}/content-plan",
@@ -642,20 +642,20 @@ var groups = []group{
 				{name: "replace", kind: "boolean", doc: "Whether plans that have days of this one are replaced: their items that are not generated yet are canceled. Otherwise such a plan refuses the call. Default: false"},
 				{name: "starts_on", kind: "string", doc: "First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow"},
 			},
-			begins: &ends{"wait-for-content-plan", "/v1/factories/{factory_id}/content-plan", "state", []string{"completed"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for-content-plan", "/v1/factories/{factory_id}/content-plan", "state", []string{"completed"}, []string{"failed", "canceled"}, "content_plan_id"},
 		},
 		{
 			id: "diagnoseFactory", name: "diagnose", method: "POST", path: "/v1/factories/{factory_id}/diagnose",
 			summary: "Diagnose a factory", doc: "Compares the factory with what it has made in the last 90 days, of which at most the newest 1,000 items: cadence, failures, captions, settings, and engagement where there is enough of it. Then a language model writes up to five proposals from the findings, in the factory's language; each is checked as a change of the factory would be. The event `diagnosis.completed` reports the end, and `proposal.created` each proposal. If the model fails, the diagnosis completes without proposals, and `proposal_failure` says why. A diagnosis is free of charge. Only one runs at a time for a factory, and live keys may start 100 in a day (UTC). A paused factory can be diagnosed, too.\n\nNeeds the scope `factories:write`.",
 			args:      []string{"factory_id"},
 			takesBody: true, bodyOptional: true,
-			begins: &ends{"wait-for-diagnosis", "/v1/factories/{factory_id}/diagnosis", "state", []string{"completed"}, []string{"failed"}},
+			begins: &ends{"wait-for-diagnosis", "/v1/factories/{factory_id}/diagnosis", "state", []string{"completed"}, []string{"failed"}, ""},
 		},
 		{
 			id: "getDiagnosis", name: "get-diagnosis", method: "GET", path: "/v1/factories/{factory_id}/diagnosis",
 			summary: "Get the latest diagnosis", doc: "Returns the latest diagnosis of the factory, also while it runs.\n\nNeeds the scope `factories:read`.",
 			args: []string{"factory_id"},
-			ends: &ends{"wait-for-diagnosis", "/v1/factories/{factory_id}/diagnosis", "state", []string{"completed"}, []string{"failed"}},
+			ends: &ends{"wait-for-diagnosis", "/v1/factories/{factory_id}/diagnosis", "state", []string{"completed"}, []string{"failed"}, ""},
 		},
 		{
 			id: "listProposals", name: "list-proposals", method: "GET", path: "/v1/factories/{factory_id}/proposals",
@@ -680,7 +680,7 @@ var groups = []group{
 			id: "getTraining", name: "get-training", method: "GET", path: "/v1/factories/{factory_id}/training",
 			summary: "Get the training", doc: "Returns the factory's latest training. Without one it returns `not_found`.\n\nNeeds the scope `factories:read`.",
 			args: []string{"factory_id"},
-			ends: &ends{"wait-for-training", "/v1/factories/{factory_id}/training", "state", []string{"completed"}, []string{"failed", "canceled"}},
+			ends: &ends{"wait-for-training", "/v1/factories/{factory_id}/training", "state", []string{"completed"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "startTraining", name: "start-training", method: "POST", path: "/v1/factories/{factory_id}/training",
@@ -690,7 +690,7 @@ var groups = []group{
 			body: []parameter{
 				{name: "base_model", kind: "string", doc: "Id of a text model whose training is not null in the catalog. Absent: the factory's text model if it can be trained, or else one that can"},
 			},
-			begins: &ends{"wait-for-training", "/v1/factories/{factory_id}/training", "state", []string{"completed"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for-training", "/v1/factories/{factory_id}/training", "state", []string{"completed"}, []string{"failed", "canceled"}, ""},
 		},
 	}},
 	{name: "integrations", doc: "Connections to CRMs: products, stages of deals that make content, and notes", operations: []operation{
@@ -774,13 +774,13 @@ var groups = []group{
 				{name: "source_url", kind: "string", doc: "Public https URL of a file that the service fetches. Absent: the answer has a signed upload"},
 				{name: "type", kind: "string", doc: "Type of the file. Absent: as the mime_type or the file says", values: []string{"image", "audio", "video"}},
 			},
-			begins: &ends{"wait-for", "/v1/media/{media_id}", "state", []string{"ready"}, []string{"rejected"}},
+			begins: &ends{"wait-for", "/v1/media/{media_id}", "state", []string{"ready"}, []string{"rejected"}, ""},
 		},
 		{
 			id: "getMedia", name: "get", method: "GET", path: "/v1/media/{media_id}",
 			summary: "Get a media", doc: "Its URLs are signed anew.\n\nNeeds the scope `content:read`.",
 			args: []string{"media_id"},
-			ends: &ends{"wait-for", "/v1/media/{media_id}", "state", []string{"ready"}, []string{"rejected"}},
+			ends: &ends{"wait-for", "/v1/media/{media_id}", "state", []string{"ready"}, []string{"rejected"}, ""},
 		},
 		{
 			id: "deleteMedia", name: "delete", method: "DELETE", path: "/v1/media/{media_id}",
@@ -1223,7 +1223,7 @@ var groups = []group{
 				{name: "video_url", kind: "string", doc: "Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media"},
 				{name: "voice", kind: "string", doc: "The provider's id of a voice. Absent: a suitable one"},
 			},
-			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "estimateGeneration", name: "estimate", method: "POST", path: "/v1/studio/estimates",
@@ -1254,7 +1254,7 @@ var groups = []group{
 			id: "getGeneration", name: "get-generation", method: "GET", path: "/v1/studio/generations/{generation_id}",
 			summary: "Get a generation", doc: "The URLs of its media are signed anew.\n\nNeeds the scope `studio:use`.",
 			args: []string{"generation_id"},
-			ends: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}},
+			ends: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "deleteGeneration", name: "delete-generation", method: "DELETE", path: "/v1/studio/generations/{generation_id}",
@@ -1274,7 +1274,7 @@ var groups = []group{
 				{name: "model", kind: "string", doc: "Id of a model of this kind. Absent: the default of the catalog"},
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 			},
-			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "createMusic", name: "create-music", method: "POST", path: "/v1/studio/music",
@@ -1287,7 +1287,7 @@ var groups = []group{
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 				{name: "seconds", kind: "integer", doc: "Length, within the limits of the model. Absent: the default of the model"},
 			},
-			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "createVideo", name: "create-video", method: "POST", path: "/v1/studio/videos",
@@ -1301,7 +1301,7 @@ var groups = []group{
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 				{name: "seconds", kind: "integer", doc: "Length, within the limits of the model. Absent: the default of the model"},
 			},
-			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}, ""},
 		},
 		{
 			id: "createVoice", name: "create-voice", method: "POST", path: "/v1/studio/voices",
@@ -1315,7 +1315,7 @@ var groups = []group{
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 				{name: "voice", kind: "string", doc: "The provider's id of a voice. Absent: a suitable one"},
 			},
-			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}},
+			begins: &ends{"wait-for-generation", "/v1/studio/generations/{generation_id}", "state", []string{"generated"}, []string{"failed", "canceled"}, ""},
 		},
 	}},
 	{name: "webhooks", doc: "Receivers of events, signed as Standard Webhooks defines", operations: []operation{

@@ -20,6 +20,9 @@ const defaultWait = 15 * time.Minute
 func (c *calling) waitCommand() *cobra.Command {
 	cmd := c.bare(c.ends.name, "Wait until the work has ended", "Wait until the work has ended. It has succeeded in the states "+
 		strings.Join(c.ends.done, ", ")+", and failed in the states "+strings.Join(c.ends.failed, ", ")+".")
+	for _, p := range c.query {
+		addFlag(cmd, p)
+	}
 	cmd.Flags().StringSliceVar(&c.until, "until", nil, "states to wait for instead")
 	cmd.Flags().DurationVar(&c.atMost, "wait-at-most", defaultWait, "time after which waiting ends")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -31,13 +34,17 @@ func (c *calling) waitCommand() *cobra.Command {
 		if len(c.until) > 0 {
 			rule.done = c.until
 		}
-		return c.await(cmd.Context(), client, path, rule)
+		return c.await(cmd.Context(), client, path, queryOf(given(cmd.Flags(), c.query)), rule)
 	}
 	return cmd
 }
 
 // await waits for the work at a path, and prints its result.
-func (c *calling) await(ctx context.Context, client *contentautomation.Client, path string, rule ends) error {
+func (c *calling) await(ctx context.Context, client *contentautomation.Client, path string, query url.Values,
+	rule ends) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
 	raw, err := client.Wait(ctx, path, rule.member, rule.done, rule.failed, contentautomation.WaitAtMost(c.atMost))
 	if err != nil {
 		return failure{err, c.json}
@@ -52,13 +59,16 @@ func (c *calling) waitFor(ctx context.Context, client *contentautomation.Client,
 	for i, name := range c.args {
 		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(args[i]))
 	}
-	if before, after, found := strings.Cut(path, "{"); found {
-		var begun struct{ ID string }
-		_, after, _ = strings.Cut(after, "}")
-		if err := json.Unmarshal(answer, &begun); err != nil || begun.ID == "" {
-			return failure{errors.New("the answer has no id to wait for"), c.json}
-		}
-		path = before + url.PathEscape(begun.ID) + after
+	var begun struct{ ID string }
+	if err := json.Unmarshal(answer, &begun); err != nil || begun.ID == "" {
+		return failure{errors.New("the answer has no id to wait for"), c.json}
 	}
-	return c.await(ctx, client, path, *c.begins)
+	query := url.Values{}
+	if before, after, found := strings.Cut(path, "{"); found {
+		_, after, _ = strings.Cut(after, "}")
+		path = before + url.PathEscape(begun.ID) + after
+	} else if c.begins.selects != "" {
+		query.Set(c.begins.selects, begun.ID)
+	}
+	return c.await(ctx, client, path, query, *c.begins)
 }

@@ -85,7 +85,7 @@ var more = map[string]int{
 	"updateIntegration": 1, "disconnectIntegration": 1,
 	"deleteProfile": 8, "getContentPlan": 1, "scheduleContentItem": 2, "publishContentItem": 2, "validatePublishing": 3,
 	"getBestTimes": 1, "listAllPublications": 1, "getPublication": 1, "getPublicationDossier": 2,
-	"updatePublication": 1, "deletePublication": 1,
+	"updatePublication": 1, "deletePublication": 1, "bulkPublishing": 3,
 	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "invitePerson": 1,
 	"replyToComment": 1, "updateComment": 1, "deleteComment": 1, "listDeliveries": 1,
 	"listReviewLinks": 1, "getReviewLink": 1, // the links, and whether those who made them still may

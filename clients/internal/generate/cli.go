@@ -49,6 +49,17 @@ func cliWork(f *form.Form, o form.Operation) *form.Operation {
 	return nil
 }
 
+// cliSelects returns the parameter of the query that takes the id of the work which an operation reads, or nothing if
+// the path has the id.
+func cliSelects(o form.Operation) string {
+	for _, p := range o.Query {
+		if strings.HasSuffix(p.Name, "_id") {
+			return p.Name
+		}
+	}
+	return ""
+}
+
 // cliKind returns the kind of a flag for a type, or nothing for what only a whole body can have.
 func cliKind(types map[string]*form.Type, r form.Ref) string {
 	switch r.Kind {
@@ -82,7 +93,7 @@ func writeCLI(_ string, f *form.Form, all map[string][]byte) error {
 		return line
 	}
 	functions := template.FuncMap{
-		"wait": waitName, "first": first,
+		"wait": waitName, "first": first, "selects": cliSelects,
 		"work":    func(o form.Operation) *form.Operation { return cliWork(f, o) },
 		"strings": func(values []string) string { return fmt.Sprintf("%#v", values) },
 		"query": func(o form.Operation) (flags []cliFlag) {
