@@ -59,7 +59,7 @@ func TestCreateEachKind(t *testing.T) {
 			Texts: item.Texts{Hashtags: []string{}},
 			Hooks: []string{}, FromParts: []int{}, Quality: item.QualityStandard,
 			Language: "de",
-			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
+			Model:    resource.Text(catalog.Default(c.model).ID), Media: []media.View{}, Slides: make([]item.Slide, c.slides),
 			SocialAccountIDs: []string{}, Sources: []item.Quoted{}, OmittedAccounts: []item.OmittedAccount{},
 			Publications: []item.Publication{},
 			State:        item.Queued, Attempt: 1, CancelCost: to(int64(0)), Source: "generated", AIGenerated: true,
