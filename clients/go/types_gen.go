@@ -745,19 +745,19 @@ type AuditEntry struct {
 	ErrorCode *ErrorCode `json:"error_code"`
 	// Id of the entry.
 	ID string `json:"id"`
-	// Address of the caller.
-	IP string `json:"ip"`
+	// Address of the caller. Null if it has none.
+	IP *string `json:"ip"`
 	// API key of the request. Null if it was not made with an API key.
 	KeyID *string `json:"key_id"`
 	// Milliseconds from receipt by the gateway to the response.
 	LatencyMs int64 `json:"latency_ms"`
-	// HTTP method. Empty for a change by an operator.
-	Method string `json:"method"`
-	// operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…, such
+	// HTTP method. Null for a change by an operator.
+	Method *string `json:"method"`
+	// operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…, such
 	// as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
 	// decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
 	// person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
-	OperationID string `json:"operation_id"`
+	OperationID *string `json:"operation_id"`
 	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
 	// change of sign-on, what it concerns follows.
 	Path string `json:"path"`
@@ -765,8 +765,8 @@ type AuditEntry struct {
 	RequestID string `json:"request_id"`
 	// HTTP status of the response.
 	Status int64 `json:"status"`
-	// User-Agent of the caller. Empty if none was sent.
-	UserAgent string `json:"user_agent"`
+	// User-Agent of the caller. Null if none was sent.
+	UserAgent *string `json:"user_agent"`
 }
 
 // Automation is a type of the API.
@@ -1801,10 +1801,10 @@ type CommentAnswer struct {
 
 // CommentAuthor is a type of the API.
 type CommentAuthor struct {
-	// Name on the platform. Empty: the platform does not say.
-	Handle string `json:"handle"`
-	// Display name. Empty: the platform does not say.
-	Name string `json:"name"`
+	// Name on the platform. Null: the platform does not say.
+	Handle *string `json:"handle"`
+	// Display name. Null: the platform does not say.
+	Name *string `json:"name"`
 }
 
 // CommentChange is a type of the API.
@@ -2243,8 +2243,8 @@ type ContentItem struct {
 	// Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you named,
 	// or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
 	FromParts []int64 `json:"from_parts"`
-	// Version of the prompt with which a text model chose from_parts. Empty if none chose them.
-	FromPartsPromptVersion string `json:"from_parts_prompt_version"`
+	// Version of the prompt with which a text model chose from_parts. Null if none chose them.
+	FromPartsPromptVersion *string `json:"from_parts_prompt_version"`
 	// Time at which it was generated. Null until then.
 	GeneratedAt *time.Time `json:"generated_at"`
 	// Hashtags, without the #.
@@ -2270,8 +2270,8 @@ type ContentItem struct {
 	Media []Media `json:"media"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
-	// Id of the model for its pictures, clips or track.
-	Model string `json:"model"`
+	// Id of the model for its pictures, clips or track. Null if you gave its media.
+	Model *string `json:"model"`
 	// What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds.
 	Music *string `json:"music"`
 	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
@@ -2287,16 +2287,16 @@ type ContentItem struct {
 	PromotionID *string `json:"promotion_id"`
 	// What the content is about.
 	Prompt string `json:"prompt"`
-	// Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts.
-	PromptVersion string `json:"prompt_version"`
+	// Version of the prompt that its texts were written with. Null until generated, and if you gave all texts.
+	PromptVersion *string `json:"prompt_version"`
 	// Its posts: one for each social account that it is, or was, to be published to.
 	Publications []Publication `json:"publications"`
 	// Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time.
 	PublishAt *time.Time `json:"publish_at"`
 	// Time at which it was first published. Null until then.
 	PublishedAt *time.Time `json:"published_at"`
-	// Quality of the texts: draft, standard or best. Empty if the item is older than the member.
-	Quality string `json:"quality"`
+	// Quality of the texts. Null if you gave the item yourself.
+	Quality *Quality `json:"quality"`
 	// Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
 	// The script in scenes, of videos. Empty until generated, unless you gave it.
@@ -2501,7 +2501,7 @@ type ContentItemCreate struct {
 	// a tenth of the other parts, often by a better model, and for videos with a second look that may have them written
 	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
 	// factory writes in each quality. Absent: the factory's.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
 	// the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
 	// language, the words of its scenes stay as they are.
@@ -2615,7 +2615,7 @@ type ContentItemRegenerate struct {
 	// Absent: unchanged.
 	Prompt *string `json:"prompt,omitzero"`
 	// Quality of the texts, as of a new item. Absent: unchanged.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
 	// corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
 	// attempt. Default: false.
@@ -2868,7 +2868,7 @@ type ContentPlanCreate struct {
 	// it has some.
 	ProductIDs []string `json:"product_ids,omitzero"`
 	// Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
 	// Otherwise such a plan refuses the call. Default: false.
 	Replace *bool `json:"replace,omitzero"`
@@ -2880,22 +2880,22 @@ type ContentPlanCreate struct {
 
 // ContentPlanEntry is a type of the API.
 type ContentPlanEntry struct {
-	// View of the topic. Empty: none.
-	Angle string `json:"angle"`
-	// Its place in a campaign. Empty: none.
-	Campaign string `json:"campaign"`
+	// View of the topic. Null: none.
+	Angle *string `json:"angle"`
+	// Its place in a campaign. Null: none.
+	Campaign *string `json:"campaign"`
 	// Id of the item.
 	ContentItemID string `json:"content_item_id"`
 	// Type of the item.
 	ContentType string `json:"content_type"`
-	// What it is to lead to, in English.
-	Goal string `json:"goal"`
-	// Idea of its first line. Empty: none.
-	Hook string `json:"hook"`
-	// Day that is celebrated at that time, in English. Empty: none.
-	Occasion string `json:"occasion"`
-	// Its pillar. Empty: none.
-	Pillar string `json:"pillar"`
+	// What it is to lead to, in English. Null: none.
+	Goal *string `json:"goal"`
+	// Idea of its first line. Null: none.
+	Hook *string `json:"hook"`
+	// Day that is celebrated at that time, in English. Null: none.
+	Occasion *string `json:"occasion"`
+	// Its pillar. Null: none.
+	Pillar *string `json:"pillar"`
 	// Planned time. That of the item may have been changed since.
 	PublishAt time.Time `json:"publish_at"`
 	// What it is about.
@@ -2972,12 +2972,12 @@ type ContentPreview struct {
 	MediaIDs []string `json:"media_ids"`
 	// Platform.
 	Platform Platform `json:"platform"`
-	// End of a long text, which is published as a message of its own. Empty: none.
-	Rest string `json:"rest"`
+	// End of a long text, which is published as a message of its own. Null: none.
+	Rest *string `json:"rest"`
 	// Social account. Null: any account of the platform.
 	SocialAccountID *string `json:"social_account_id"`
-	// Title. Empty where the platform has none.
-	Title string `json:"title"`
+	// Title. Null where the platform has none.
+	Title *string `json:"title"`
 }
 
 // ContentPublishedEvent: A content item was published; it lists every publication.
@@ -3023,7 +3023,7 @@ type ContentSlide struct {
 	// Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave without
 	// it.
 	Body string `json:"body"`
-	// Id of its finished picture in media. Null until generated.
+	// Id of its finished picture in media of the item. Null until generated.
 	MediaID *string `json:"media_id"`
 	// Heading of the slide.
 	Text string `json:"text"`
@@ -3067,8 +3067,8 @@ type ContentVariant struct {
 	Hashtags []string `json:"hashtags"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media []string `json:"media"`
-	// Version of the prompt that the text model wrote its texts with. Empty if it did not write them.
-	PromptVersion string `json:"prompt_version"`
+	// Version of the prompt that the text model wrote its texts with. Null if it did not write them.
+	PromptVersion *string `json:"prompt_version"`
 	// Title there. Null: the item's.
 	Title *string `json:"title"`
 }
@@ -3276,8 +3276,8 @@ type DeliveryAttempt struct {
 	Error *string `json:"error"`
 	// Milliseconds until the response was read.
 	LatencyMs int64 `json:"latency_ms"`
-	// First 1 KiB of the response body. For AWS: the id of the event there, or the error.
-	ResponseBody string `json:"response_body"`
+	// First 1 KiB of the response body. For AWS: the id of the event there, or the error. Null if it was empty.
+	ResponseBody *string `json:"response_body"`
 	// HTTP status returned by the receiver or AWS. Null without a response.
 	Status *int64 `json:"status"`
 }
@@ -3565,10 +3565,10 @@ type DossierTexts struct {
 	Caption string `json:"caption"`
 	// Hashtags that the platform keeps apart from the text.
 	Hashtags []string `json:"hashtags"`
-	// Rest of a long text, which was published as a second message. Empty if there is none.
-	Rest string `json:"rest"`
-	// Title. Empty where the platform has none.
-	Title string `json:"title"`
+	// Rest of a long text, which was published as a second message. Null if there is none.
+	Rest *string `json:"rest"`
+	// Title. Null where the platform has none.
+	Title *string `json:"title"`
 }
 
 // Draft is a type of the API.
@@ -3827,8 +3827,9 @@ const (
 type ErrorDetail struct {
 	// What is wrong with the field.
 	Message string `json:"message"`
-	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header.
-	Param string `json:"param"`
+	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. Absent if it is the body
+	// as a whole.
+	Param *string `json:"param,omitzero"`
 }
 
 // ErrorType: values of an enumeration.
@@ -4702,7 +4703,7 @@ type FactoryUpdate struct {
 	// Name of the factory.
 	Name *string `json:"name,omitzero"`
 	// Quality of the texts of items and plans that name none. Null: standard.
-	Quality Nullable[Quality] `json:"quality,omitzero"`
+	Quality Nullable[QualityInput] `json:"quality,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
 	Region Nullable[string] `json:"region,omitzero"`
@@ -5890,7 +5891,7 @@ type NewBloggerFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -5947,7 +5948,7 @@ type NewBrandFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -6000,7 +6001,7 @@ type NewEntertainmentFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -6057,7 +6058,7 @@ type NewExpertFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -6112,7 +6113,7 @@ type NewMusicianFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -6165,7 +6166,7 @@ type NewNewsFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -6222,7 +6223,7 @@ type NewSellerFactory struct {
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
-	Quality *Quality `json:"quality,omitzero"`
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
 	// checked.
@@ -7469,8 +7470,8 @@ type PublicationDossier struct {
 	Platform Platform `json:"platform"`
 	// Id of the post on the platform. Null where the platform does not say.
 	PlatformPostID *string `json:"platform_post_id"`
-	// Version of the prompt that its texts were written with. Empty if you gave all texts.
-	PromptVersion string `json:"prompt_version"`
+	// Version of the prompt that its texts were written with. Null if you gave all texts.
+	PromptVersion *string `json:"prompt_version"`
 	// Id of the publication that the dossier is about.
 	PublicationID string `json:"publication_id"`
 	// Time at which the platform had published it.
@@ -7759,6 +7760,7 @@ type PublishingValidateCreate struct {
 }
 
 // Quality: values of an enumeration.
+// A newer service may have more values.
 type Quality string
 
 // The values of Quality.
@@ -7767,6 +7769,9 @@ const (
 	QualityStandard Quality = "standard"
 	QualityBest     Quality = "best"
 )
+
+// QualityInput has the values of Quality.
+type QualityInput = Quality
 
 // RateLimit is a type of the API.
 type RateLimit struct {
@@ -8446,12 +8451,12 @@ type SocialAccount struct {
 	ConnectedAs *string `json:"connected_as"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Display name on the platform.
-	DisplayName string `json:"display_name"`
+	// Display name on the platform. Null if it says none.
+	DisplayName *string `json:"display_name"`
 	// Ids of the factories that publish to it.
 	FactoryIDs []string `json:"factory_ids"`
-	// Name on the platform. Empty until the account is connected.
-	Handle string `json:"handle"`
+	// Name on the platform. Null until the account is connected.
+	Handle *string `json:"handle"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
@@ -8609,12 +8614,12 @@ type SocialConnecting struct {
 	ConnectedAs *string `json:"connected_as"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Display name on the platform.
-	DisplayName string `json:"display_name"`
+	// Display name on the platform. Null if it says none.
+	DisplayName *string `json:"display_name"`
 	// Ids of the factories that publish to it.
 	FactoryIDs []string `json:"factory_ids"`
-	// Name on the platform. Empty until the account is connected.
-	Handle string `json:"handle"`
+	// Name on the platform. Null until the account is connected.
+	Handle *string `json:"handle"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published

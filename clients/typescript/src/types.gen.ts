@@ -720,22 +720,21 @@ export interface AuditEntry {
   error_code: ErrorCode | null;
   /** Id of the entry. */
   id: string;
-  /** Address of the caller. */
-  ip: string;
+  /** Address of the caller. Null if it has none. */
+  ip: string | null;
   /** API key of the request. Null if it was not made with an API key. */
   key_id: string | null;
   /** Milliseconds from receipt by the gateway to the response. */
   latency_ms: number;
-  /** HTTP method. Empty for a change by an operator. */
-  method: string;
+  /** HTTP method. Null for a change by an operator. */
+  method: string | null;
   /**
-   * operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
-   * such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
-   * review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the
-   * account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up
-   * link.
+   * operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…, such
+   * as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
+   * decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
+   * person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
    */
-  operation_id: string;
+  operation_id: string | null;
   /**
    * Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
    * change of sign-on, what it concerns follows.
@@ -745,8 +744,8 @@ export interface AuditEntry {
   request_id: string;
   /** HTTP status of the response. */
   status: number;
-  /** User-Agent of the caller. Empty if none was sent. */
-  user_agent: string;
+  /** User-Agent of the caller. Null if none was sent. */
+  user_agent: string | null;
 }
 
 /** A type of the API. */
@@ -1820,10 +1819,10 @@ export interface CommentAnswer {
 
 /** A type of the API. */
 export interface CommentAuthor {
-  /** Name on the platform. Empty: the platform does not say. */
-  handle: string;
-  /** Display name. Empty: the platform does not say. */
-  name: string;
+  /** Name on the platform. Null: the platform does not say. */
+  handle: string | null;
+  /** Display name. Null: the platform does not say. */
+  name: string | null;
 }
 
 /** A type of the API. */
@@ -2168,8 +2167,8 @@ export interface ContentItem {
    * or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
    */
   from_parts: number[];
-  /** Version of the prompt with which a text model chose from_parts. Empty if none chose them. */
-  from_parts_prompt_version: string;
+  /** Version of the prompt with which a text model chose from_parts. Null if none chose them. */
+  from_parts_prompt_version: string | null;
   /** Time at which it was generated. Null until then. */
   generated_at: string | null;
   /** Hashtags, without the #. */
@@ -2201,8 +2200,8 @@ export interface ContentItem {
   media: Media[];
   /** Your own key-value pairs. */
   metadata: Record<string, string>;
-  /** Id of the model for its pictures, clips or track. */
-  model: string;
+  /** Id of the model for its pictures, clips or track. Null if you gave its media. */
+  model: string | null;
   /** What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds. */
   music: string | null;
   /**
@@ -2220,16 +2219,16 @@ export interface ContentItem {
   promotion_id: string | null;
   /** What the content is about. */
   prompt: string;
-  /** Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts. */
-  prompt_version: string;
+  /** Version of the prompt that its texts were written with. Null until generated, and if you gave all texts. */
+  prompt_version: string | null;
   /** Its posts: one for each social account that it is, or was, to be published to. */
   publications: Publication[];
   /** Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time. */
   publish_at: string | null;
   /** Time at which it was first published. Null until then. */
   published_at: string | null;
-  /** Quality of the texts: draft, standard or best. Empty if the item is older than the member. */
-  quality: string;
+  /** Quality of the texts. Null if you gave the item yourself. */
+  quality: Quality | null;
   /** Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox. */
   reserved_credits: number;
   /** The script in scenes, of videos. Empty until generated, unless you gave it. */
@@ -2472,7 +2471,7 @@ export interface ContentItemCreate {
    * written again. best: the best model, always with a second look. The price includes the second look. A text model of
    * the factory writes in each quality. Absent: the factory's.
    */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
    * the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
@@ -2582,7 +2581,7 @@ export interface ContentItemRegenerate {
   /** Absent: unchanged. */
   prompt?: string | undefined;
   /** Quality of the texts, as of a new item. Absent: unchanged. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
    * corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
@@ -2832,7 +2831,7 @@ export interface ContentPlanCreate {
    */
   product_ids?: string[] | undefined;
   /** Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
    * Otherwise such a plan refuses the call. Default: false.
@@ -2846,22 +2845,22 @@ export interface ContentPlanCreate {
 
 /** A type of the API. */
 export interface ContentPlanEntry {
-  /** View of the topic. Empty: none. */
-  angle: string;
-  /** Its place in a campaign. Empty: none. */
-  campaign: string;
+  /** View of the topic. Null: none. */
+  angle: string | null;
+  /** Its place in a campaign. Null: none. */
+  campaign: string | null;
   /** Id of the item. */
   content_item_id: string;
   /** Type of the item. */
   content_type: string;
-  /** What it is to lead to, in English. */
-  goal: string;
-  /** Idea of its first line. Empty: none. */
-  hook: string;
-  /** Day that is celebrated at that time, in English. Empty: none. */
-  occasion: string;
-  /** Its pillar. Empty: none. */
-  pillar: string;
+  /** What it is to lead to, in English. Null: none. */
+  goal: string | null;
+  /** Idea of its first line. Null: none. */
+  hook: string | null;
+  /** Day that is celebrated at that time, in English. Null: none. */
+  occasion: string | null;
+  /** Its pillar. Null: none. */
+  pillar: string | null;
   /** Planned time. That of the item may have been changed since. */
   publish_at: string;
   /** What it is about. */
@@ -2927,12 +2926,12 @@ export interface ContentPreview {
   media_ids: string[];
   /** Platform. */
   platform: Platform;
-  /** End of a long text, which is published as a message of its own. Empty: none. */
-  rest: string;
+  /** End of a long text, which is published as a message of its own. Null: none. */
+  rest: string | null;
   /** Social account. Null: any account of the platform. */
   social_account_id: string | null;
-  /** Title. Empty where the platform has none. */
-  title: string;
+  /** Title. Null where the platform has none. */
+  title: string | null;
 }
 
 /** A content item was published; it lists every publication. */
@@ -2980,7 +2979,7 @@ export interface ContentSlide {
    * without it.
    */
   body: string;
-  /** Id of its finished picture in media. Null until generated. */
+  /** Id of its finished picture in media of the item. Null until generated. */
   media_id: string | null;
   /** Heading of the slide. */
   text: string;
@@ -3013,8 +3012,8 @@ export interface ContentVariant {
   hashtags: string[] | null;
   /** Ids of your media that are published there, in order. Null: the item's. */
   media: string[] | null;
-  /** Version of the prompt that the text model wrote its texts with. Empty if it did not write them. */
-  prompt_version: string;
+  /** Version of the prompt that the text model wrote its texts with. Null if it did not write them. */
+  prompt_version: string | null;
   /** Title there. Null: the item's. */
   title: string | null;
 }
@@ -3177,8 +3176,8 @@ export interface DeliveryAttempt {
   error: string | null;
   /** Milliseconds until the response was read. */
   latency_ms: number;
-  /** First 1 KiB of the response body. For AWS: the id of the event there, or the error. */
-  response_body: string;
+  /** First 1 KiB of the response body. For AWS: the id of the event there, or the error. Null if it was empty. */
+  response_body: string | null;
   /** HTTP status returned by the receiver or AWS. Null without a response. */
   status: number | null;
 }
@@ -3419,10 +3418,10 @@ export interface DossierTexts {
   caption: string;
   /** Hashtags that the platform keeps apart from the text. */
   hashtags: string[];
-  /** Rest of a long text, which was published as a second message. Empty if there is none. */
-  rest: string;
-  /** Title. Empty where the platform has none. */
-  title: string;
+  /** Rest of a long text, which was published as a second message. Null if there is none. */
+  rest: string | null;
+  /** Title. Null where the platform has none. */
+  title: string | null;
 }
 
 /** A type of the API. */
@@ -3619,8 +3618,11 @@ export type ErrorCode = 'malformed_json' | 'invalid_cursor' | 'invalid_header' |
 export interface ErrorDetail {
   /** What is wrong with the field. */
   message: string;
-  /** JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. */
-  param: string;
+  /**
+   * JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. Absent if it is the
+   * body as a whole.
+   */
+  param?: string;
 }
 
 /** Values of an enumeration. */
@@ -4000,7 +4002,7 @@ export interface FactoryUpdate {
   /** Name of the factory. */
   name?: string | undefined;
   /** Quality of the texts of items and plans that name none. Null: standard. */
-  quality?: Quality | null | undefined;
+  quality?: QualityInput | null | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
@@ -5022,7 +5024,7 @@ export interface NewBloggerFactory {
    */
   profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5087,7 +5089,7 @@ export interface NewBrandFactory {
    */
   profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5148,7 +5150,7 @@ export interface NewEntertainmentFactory {
    */
   profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5213,7 +5215,7 @@ export interface NewExpertFactory {
    */
   profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5276,7 +5278,7 @@ export interface NewMusicianFactory {
    */
   profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5337,7 +5339,7 @@ export interface NewNewsFactory {
    */
   profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -5402,7 +5404,7 @@ export interface NewSellerFactory {
    */
   profile_id?: string | undefined;
   /** Quality of the texts of items and plans that name none. Absent: standard. */
-  quality?: Quality | undefined;
+  quality?: QualityInput | undefined;
   /**
    * Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
    * members of the European Union have its rules. Absent or null: that of its profile, or else none, and no rule is
@@ -6567,8 +6569,8 @@ export interface PublicationDossier {
   platform: Platform;
   /** Id of the post on the platform. Null where the platform does not say. */
   platform_post_id: string | null;
-  /** Version of the prompt that its texts were written with. Empty if you gave all texts. */
-  prompt_version: string;
+  /** Version of the prompt that its texts were written with. Null if you gave all texts. */
+  prompt_version: string | null;
   /** Id of the publication that the dossier is about. */
   publication_id: string;
   /** Time at which the platform had published it. */
@@ -6833,7 +6835,10 @@ export interface PublishingValidateCreate {
 }
 
 /** Values of an enumeration. */
-export type Quality = 'draft' | 'standard' | 'best';
+export type Quality = 'draft' | 'standard' | 'best' | (string & {});
+
+/** Values of an enumeration. */
+export type QualityInput = 'draft' | 'standard' | 'best';
 
 /** A type of the API. */
 export interface RateLimit {
@@ -7493,12 +7498,12 @@ export interface SocialAccount {
   connected_as: string | null;
   /** Time of creation, UTC. */
   created_at: string;
-  /** Display name on the platform. */
-  display_name: string;
+  /** Display name on the platform. Null if it says none. */
+  display_name: string | null;
   /** Ids of the factories that publish to it. */
   factory_ids: string[];
-  /** Name on the platform. Empty until the account is connected. */
-  handle: string;
+  /** Name on the platform. Null until the account is connected. */
+  handle: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /**
@@ -7670,12 +7675,12 @@ export interface SocialConnecting {
   connected_as: string | null;
   /** Time of creation, UTC. */
   created_at: string;
-  /** Display name on the platform. */
-  display_name: string;
+  /** Display name on the platform. Null if it says none. */
+  display_name: string | null;
   /** Ids of the factories that publish to it. */
   factory_ids: string[];
-  /** Name on the platform. Empty until the account is connected. */
-  handle: string;
+  /** Name on the platform. Null until the account is connected. */
+  handle: string | null;
   /** Unique id (TypeID). Ids sort by creation time. */
   id: string;
   /**

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 var offer = catalog.NewOffer("bedrock,fal,elevenlabs,polly", "us-east-1", time.Now)
@@ -42,7 +43,7 @@ func main() {
 func record(kind item.Kind, quality string) (*item.Record, error) {
 	short := item.FormatShort
 	r := &item.Record{Item: item.Item{Kind: kind, Content: item.Content{Prompt: "Our new trail running shoe, made of recycled nets"},
-		Language: "en", Attempt: 1, Quality: quality}}
+		Language: "en", Attempt: 1, Quality: resource.Text(quality)}}
 	switch kind {
 	case item.Video:
 		r.Format = &short

@@ -59,7 +59,7 @@ func TestChangesAreInTheAuditLogOfTheAccount(t *testing.T) {
 	var got []string
 	for _, e := range o.entries(a.ID + "#live") {
 		got = append(got, e.Actor.ID+": "+e.Path)
-		if e.Actor.Kind != "operator" || e.OperationID != strings.ReplaceAll(strings.Split(e.Path, " "+a.ID)[0], " ",
+		if e.Actor.Kind != "operator" || string(e.OperationID) != strings.ReplaceAll(strings.Split(e.Path, " "+a.ID)[0], " ",
 			".") || (e.ErrorCode != nil) != (e.OperationID == "admin.account.update") {
 			t.Errorf("%+v", e)
 		}

@@ -180,7 +180,7 @@ func TestChangesOfSignOnAreInTheAuditLog(t *testing.T) {
 	}
 	for _, e := range s.entries(t, "limit=100") {
 		for _, secret := range []string{token, "hidden"} {
-			if strings.Contains(e.Path+e.UserAgent, secret) {
+			if strings.Contains(e.Path+string(e.UserAgent), secret) {
 				t.Errorf("the audit log has a secret: %+v", e)
 			}
 		}

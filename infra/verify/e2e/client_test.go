@@ -136,6 +136,7 @@ func call(t *testing.T, secret, method, path string, body any, headers ...string
 		t.Fatal(err)
 	}
 	note(string(raw))
+	fits(t, method, path, resp, raw)
 	a := answer{t: t, call: method + " " + path, Status: resp.StatusCode, Header: resp.Header, Raw: string(raw)}
 	if err := json.Unmarshal(raw, &a); err != nil {
 		t.Fatalf("%s answered %d and no JSON: %v\n%s", a.call, a.Status, err, raw)

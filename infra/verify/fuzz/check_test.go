@@ -25,7 +25,7 @@ func check(c *call, out events.APIGatewayProxyResponse) error {
 	if out.StatusCode >= http.StatusInternalServerError {
 		return fmt.Errorf("status %d", out.StatusCode)
 	}
-	known := c.op.responses[out.StatusCode]
+	known := c.op.Responses[out.StatusCode]
 	header := http.Header(out.MultiValueHeaders).Get
 	if out.StatusCode == http.StatusNotModified {
 		if known == nil || out.Body != "" {
@@ -58,13 +58,13 @@ func check(c *call, out events.APIGatewayProxyResponse) error {
 			return err
 		}
 	}
-	if known == nil || known.schema == nil {
+	if known == nil || known.Schema == nil {
 		return fmt.Errorf("the document has no status %d", out.StatusCode)
 	}
-	if err := known.schema.Validate(body); err != nil {
+	if err := c.op.Check(out.StatusCode, []byte(out.Body)); err != nil {
 		return err
 	}
-	for _, name := range known.headers {
+	for _, name := range known.Headers {
 		if header(name) == "" && !slices.Contains(sometimes, name) && (name != "Retry-After" || out.StatusCode < 300 ||
 			out.StatusCode == http.StatusTooManyRequests) {
 			return fmt.Errorf("the header %s is missing", name)

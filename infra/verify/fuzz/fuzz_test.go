@@ -247,6 +247,9 @@ func (b *batch) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := b.world.Use(ctx); err != nil {
+		return err
+	}
 	b.maker.now = b.world.Now()
 	return b.learn(ctx)
 }

@@ -86,7 +86,7 @@ func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (al
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Account{ID: ids[i], Platform: a.Platform, Handle: a.Handle,
+		all = append(all, Account{ID: ids[i], Platform: a.Platform, Handle: string(a.Handle),
 			Lost: a.State == social.NeedsReconnect || a.State == social.Disconnected})
 	}
 	return all, nil

@@ -54,9 +54,9 @@ func (l *Log) Record(ctx context.Context, c httpapi.Call) error {
 		}
 	}
 	e := Entry{
-		At: resource.Instant(c.At), RequestID: c.RequestID, OperationID: c.OperationID, Method: c.Method, Path: c.Path,
-		Status: c.Status,
-		IP:     c.IP, UserAgent: c.UserAgent, LatencyMS: c.Latency.Milliseconds(), Count: count,
+		At: resource.Instant(c.At), RequestID: c.RequestID, OperationID: resource.Text(c.OperationID),
+		Method: resource.Text(c.Method), Path: c.Path, Status: c.Status, IP: resource.Text(c.IP),
+		UserAgent: resource.Text(c.UserAgent), LatencyMS: c.Latency.Milliseconds(), Count: count,
 	}
 	if c.ErrorCode != "" {
 		e.ErrorCode = &c.ErrorCode
@@ -112,7 +112,7 @@ const System tenant.Account = "system"
 func (l *Log) RecordCommand(ctx context.Context, c Command) error {
 	now := l.now()
 	e := Entry{
-		At: resource.Instant(c.Began), OperationID: c.Operation, Path: c.Line, Status: http.StatusOK,
+		At: resource.Instant(c.Began), OperationID: resource.Text(c.Operation), Path: c.Line, Status: http.StatusOK,
 		UserAgent: "admin",
 		LatencyMS: now.Sub(c.Began).Milliseconds(), Count: 1,
 	}

@@ -305,7 +305,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		r.Headlined = r.Brief.Headlined
 		r.Head(said(b.Headline), b.ShowHeadline)
 	}
-	r.Quality = item.QualityOf(b.Quality, f.Quality)
+	r.Quality = resource.Text(item.QualityOf(b.Quality, f.Quality))
 	if r.Brief.Product, err = a.product(b, now); err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func TestCreateEachKind(t *testing.T) {
 			Texts: item.Texts{Hashtags: []string{}},
 			Hooks: []string{}, Retold: item.Retold{FromParts: []int{}}, Quality: item.QualityStandard,
 			Language: "de",
-			Model:    catalog.Default(c.model).ID, Media: []media.View{}, Slides: make([]item.Slide, c.slides),
+			Model:    resource.Text(catalog.Default(c.model).ID), Media: []media.View{}, Slides: make([]item.Slide, c.slides),
 			Outlook: item.Outlook{SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{},
 				WaitsFor: item.WaitsForSlot}, Sources: []item.Quoted{},
 			Publications: []item.Publication{},

@@ -215,7 +215,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	if b.Prompt != nil {
 		r.Prompt = *b.Prompt
 	}
-	r.Quality = cmp.Or(b.Quality, r.Quality)
+	r.Quality = cmp.Or(resource.Text(b.Quality), r.Quality)
 	if err := b.correct(r); err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (s *Service) plan(ctx context.Context, r *item.Record, b regenerateBody, a 
 	w := item.Options{Model: b.Model, DurationSeconds: b.DurationSeconds, Visuals: b.Visuals, Music: b.Music,
 		Cover: b.Cover, Script: said(b.Script), Scenes: scenesOf(b.Scenes), Reuse: b.Reuse}
 	if same := b.Visuals == "" || r.Visuals != nil && b.Visuals == *r.Visuals; same {
-		w.Model = cmp.Or(b.Model, r.Model)
+		w.Model = cmp.Or(b.Model, string(r.Model))
 	}
 	if w.Music == "" && r.Music != nil && trackOf(*r.Music).IsID() {
 		w.Music = *r.Music

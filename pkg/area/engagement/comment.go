@@ -77,10 +77,10 @@ func (c Comment) Pending() (path string, after time.Duration) {
 
 // Author is the author of a comment. The author has chosen both texts.
 type Author struct {
-	// Name on the platform. Empty: the platform does not say.
-	Handle string `json:"handle" example:"@reader"`
-	// Display name. Empty: the platform does not say.
-	Name string `json:"name" example:"A reader"`
+	// Name on the platform. Null: the platform does not say.
+	Handle resource.Text `json:"handle" example:"@reader"`
+	// Display name. Null: the platform does not say.
+	Name resource.Text `json:"name" example:"A reader"`
 }
 
 // The states of replies, changes and suggestions.

@@ -214,7 +214,8 @@ func (w reader) create(tx *store.Tx, o tenant.Owner, of *item.Record, pub *item.
 	r := &Record{Remote: c.ID, Parent: c.ParentID, Comment: Comment{
 		Resource:      resource.New(commentID, c.At, nil),
 		PublicationID: pub.ID, ContentItemID: of.ID, FactoryID: of.FactoryID, SocialAccountID: pub.SocialAccountID,
-		Platform: pub.Platform, Author: Author{line(c.Author.Handle), line(c.Author.Name)},
+		Platform: pub.Platform, Author: Author{Handle: resource.Text(line(c.Author.Handle)),
+			Name: resource.Text(line(c.Author.Name))},
 		Text: Clean(c.Text, maxText), Own: c.Own, State: Visible}}
 	if parentID != "" {
 		r.ParentID = &parentID

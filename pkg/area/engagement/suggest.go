@@ -181,7 +181,7 @@ func (w *Suggester) ask(ctx context.Context, s *task.Step, p work, r *Record, of
 	}
 	row, _ := registry.Find(r.Platform)
 	asked := prompt.Replying{Channel: of.Brief.Voice, Language: of.Language, Platform: row.Capabilities.Label,
-		Limit: limit(r).Max, Post: posted(of, r), Author: r.Author.Name, Comment: Clean(r.Text, 2000),
+		Limit: limit(r).Max, Post: posted(of, r), Author: string(r.Author.Name), Comment: Clean(r.Text, 2000),
 		Problems: p.Problems}.Prompt()
 	sample, err := json.Marshal(map[string]string{"reply": "Thank you for your comment! [sandbox]"})
 	if err != nil {

@@ -143,16 +143,16 @@ type Entry struct {
 	PublishAt resource.Time `json:"publish_at"`
 	// What it is about.
 	Topic string `json:"topic"`
-	// Its pillar. Empty: none.
-	Pillar string `json:"pillar"`
-	// View of the topic. Empty: none.
-	Angle string `json:"angle" example:"a mistake that we made"`
-	// Idea of its first line. Empty: none.
-	Hook string `json:"hook"`
-	// What it is to lead to, in English.
-	Goal string `json:"goal" example:"readers answer in a comment"`
-	// Day that is celebrated at that time, in English. Empty: none.
-	Occasion string `json:"occasion" example:"Mother's Day (in 2 days)"`
-	// Its place in a campaign. Empty: none.
-	Campaign string `json:"campaign" example:"2 of 3: Launch of the trail shoe"`
+	// Its pillar. Null: none.
+	Pillar resource.Text `json:"pillar"`
+	// View of the topic. Null: none.
+	Angle resource.Text `json:"angle" example:"a mistake that we made"`
+	// Idea of its first line. Null: none.
+	Hook resource.Text `json:"hook"`
+	// What it is to lead to, in English. Null: none.
+	Goal resource.Text `json:"goal" example:"readers answer in a comment"`
+	// Day that is celebrated at that time, in English. Null: none.
+	Occasion resource.Text `json:"occasion" example:"Mother's Day (in 2 days)"`
+	// Its place in a campaign. Null: none.
+	Campaign resource.Text `json:"campaign" example:"2 of 3: Launch of the trail shoe"`
 }

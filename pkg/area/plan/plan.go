@@ -269,9 +269,12 @@ func Calendar(ctx context.Context, db *store.DB, p Plan) ([]Entry, error) {
 			if m.Slot == nil {
 				m.Slot = &prompt.Plan{} // it is older than the member
 			}
-			all = append(all, Entry{ContentItemID: m.ID, ContentType: m.Type, PublishAt: resource.Instant(m.At),
-				Topic: m.Topic, Pillar: m.Slot.Pillar, Angle: m.Slot.Angle, Hook: m.Slot.Hook, Goal: m.Slot.Goal,
-				Occasion: m.Slot.Occasion, Campaign: m.Slot.Campaign})
+			all = append(all, Entry{
+				ContentItemID: m.ID, ContentType: m.Type, PublishAt: resource.Instant(m.At), Topic: m.Topic,
+				Pillar: resource.Text(m.Slot.Pillar), Angle: resource.Text(m.Slot.Angle),
+				Hook: resource.Text(m.Slot.Hook), Goal: resource.Text(m.Slot.Goal),
+				Occasion: resource.Text(m.Slot.Occasion), Campaign: resource.Text(m.Slot.Campaign),
+			})
 		}
 	}
 	return all, nil

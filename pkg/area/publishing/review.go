@@ -232,7 +232,7 @@ func (s *Service) fill(ctx context.Context, p *page, records []*item.Record, it 
 			}
 			label := limits.Label
 			if acct.Handle != "" {
-				label += " · " + acct.Handle
+				label += " · " + string(acct.Handle)
 			}
 			post, err := s.post(ctx, p, r, item.Publication{Platform: acct.Platform, SocialAccountID: acct.ID}, limits,
 				label)
@@ -271,7 +271,7 @@ func (s *Service) post(ctx context.Context, p *page, r *item.Record, pub item.Pu
 	limits platform.Capabilities, label string) (out pagePost, err error) {
 	preview := publication.Preview(r, &pub, limits)
 	words := r.Words(pub.Platform, pub.SocialAccountID)
-	out = pagePost{Label: label, Title: preview.Title, Caption: preview.Text, Rest: preview.Rest,
+	out = pagePost{Label: label, Title: string(preview.Title), Caption: preview.Text, Rest: string(preview.Rest),
 		Hashtags: preview.Hashtags}
 	views, err := s.signer.Views(ctx, words.Files)
 	if err != nil {

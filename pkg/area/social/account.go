@@ -41,10 +41,10 @@ type Account struct {
 	ProfileID *tenant.Profile `json:"profile_id"`
 	// Platform of the account.
 	Platform string `json:"platform"`
-	// Name on the platform. Empty until the account is connected.
-	Handle string `json:"handle" example:"@acme_news"`
-	// Display name on the platform.
-	DisplayName string `json:"display_name" example:"Acme News"`
+	// Name on the platform. Null until the account is connected.
+	Handle resource.Text `json:"handle" example:"@acme_news"`
+	// Display name on the platform. Null if it says none.
+	DisplayName resource.Text `json:"display_name" example:"Acme News"`
 	// URL of its picture. Null: none.
 	AvatarURL *string `json:"avatar_url"`
 	// State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the

@@ -39,7 +39,7 @@ func TestAccountsAreConnectedByOAuth(t *testing.T) {
 				t.Errorf("the browser goes on to %s", got)
 			}
 			got := w.get(a.ID)
-			if got.State != social.Connected || strings.TrimPrefix(got.Handle, "@") != strings.TrimPrefix(handle,
+			if got.State != social.Connected || strings.TrimPrefix(string(got.Handle), "@") != strings.TrimPrefix(handle,
 				"@") || got.DisplayName == "" || got.TokenExpiresAt == nil || got.AuthorizationURL != nil ||
 				got.Metadata["client"] != "7" {
 				t.Errorf("it is %+v", got)
@@ -69,7 +69,7 @@ func TestAccountsAreConnectedAtOnce(t *testing.T) {
 			var a, again social.Account
 			first := w.Call(http.MethodPost, "/v1/social/accounts", c.body, "Idempotency-Key", "one")
 			first.Into(t, http.StatusCreated, &a)
-			if a.State != social.Connected || c.handle != "" && a.Handle != c.handle || a.AuthorizationURL != nil ||
+			if a.State != social.Connected || c.handle != "" && string(a.Handle) != c.handle || a.AuthorizationURL != nil ||
 				a.TokenExpiresAt != nil {
 				t.Errorf("it is %+v", a)
 			}
@@ -102,7 +102,7 @@ func TestAccountsOfTheSandbox(t *testing.T) {
 		w.shows(w.visit(to.Query()), http.StatusOK, "is connected", "You can close this window")
 		var got social.Account
 		w.test.Call(http.MethodGet, "/v1/social/accounts/"+a.ID, nil).Into(t, http.StatusOK, &got)
-		if got.State != social.Connected || !strings.HasPrefix(got.Handle, "sandbox-"+name) {
+		if got.State != social.Connected || !strings.HasPrefix(string(got.Handle), "sandbox-"+name) {
 			t.Errorf("%s: it is %+v", name, got)
 		}
 		again := w.connect(w.test, object{"social_account_id": a.ID})

@@ -122,12 +122,12 @@ func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, _ conse
 	}
 	r, err := a.s.accept(ctx, tx, a.owner, *a.r, it, granted)
 	if errors.Is(err, errAnother) {
-		return consent.Kept{}, &consent.OtherError{Message: "The account to connect again is " + a.r.Handle +
+		return consent.Kept{}, &consent.OtherError{Message: "The account to connect again is " + string(a.r.Handle) +
 			". Sign in to the platform with that one."}
 	}
 	name := r.Handle
 	if name == "" {
 		name = r.DisplayName
 	}
-	return consent.Kept{ID: r.ID, Name: name, Text: "The account can be published to now."}, err
+	return consent.Kept{ID: r.ID, Name: string(name), Text: "The account can be published to now."}, err
 }

@@ -73,7 +73,8 @@ const maxLine = 200
 // fill copies the platform's description of the account. The texts are untrusted data: they are
 // cut, and the service never calls their addresses.
 func fill(r *Record, a platform.Account) {
-	r.PlatformID, r.Handle, r.DisplayName = a.ID, text.ClipLine(a.Handle, maxLine), text.ClipLine(a.Name, maxLine)
+	r.PlatformID, r.Handle = a.ID, resource.Text(text.ClipLine(a.Handle, maxLine))
+	r.DisplayName = resource.Text(text.ClipLine(a.Name, maxLine))
 	r.AvatarURL = nil
 	if strings.HasPrefix(a.AvatarURL, "https://") && len(a.AvatarURL) <= 2048 {
 		r.AvatarURL = &a.AvatarURL

@@ -65,7 +65,7 @@ func (a deliverAccount) send(ctx context.Context, e outgoing) (Outcome, error) {
 	})
 	o := Outcome{Attempt: Attempt{
 		At: resource.Instant(at), Status: answer.Status,
-		ResponseBody: text([]byte(answer.Body[:min(keptBody, len(answer.Body))])),
+		ResponseBody: resource.Text(text([]byte(answer.Body[:min(keptBody, len(answer.Body))]))),
 		LatencyMS:    a.now().Sub(at).Milliseconds(),
 	}, Request: DeliveryRequest{Address: a.target.ARN, Headers: headers, Body: new(string(body))}}
 	if answer.Error != "" {

@@ -55,7 +55,7 @@ func (a address) send(ctx context.Context, e outgoing) (Outcome, error) {
 	if err == nil {
 		var kept []byte
 		kept, err = safehttp.ReadBody(resp, keptBody)
-		o.Status, o.ResponseBody = &resp.StatusCode, text(kept)
+		o.Status, o.ResponseBody = &resp.StatusCode, resource.Text(text(kept))
 		o.RetryAfter = retryAfter(resp.StatusCode, resp.Header, a.now())
 	}
 	o.LatencyMS = a.now().Sub(at).Milliseconds()

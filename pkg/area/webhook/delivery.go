@@ -114,8 +114,8 @@ type Attempt struct {
 	LatencyMS int64 `json:"latency_ms"`
 	// What went wrong and how to fix it. Null if the attempt succeeded.
 	Error *string `json:"error"`
-	// First 1 KiB of the response body. For AWS: the id of the event there, or the error.
-	ResponseBody string `json:"response_body"`
+	// First 1 KiB of the response body. For AWS: the id of the event there, or the error. Null if it was empty.
+	ResponseBody resource.Text `json:"response_body"`
 }
 
 // Outcome is the result of an attempt.

@@ -56,7 +56,7 @@ func TestReceiversThatMisbehave(t *testing.T) {
 				t.Fatalf("delivery %+v", d)
 			}
 			a := d.Attempts[0]
-			if a.ResponseBody != c.body {
+			if string(a.ResponseBody) != c.body {
 				t.Errorf("body %q", a.ResponseBody)
 			}
 			if c.error == "" && a.Error != nil || c.error != "" &&
@@ -160,7 +160,7 @@ func TestAReceiverThatSends100MB(t *testing.T) {
 			t.Errorf("%d: %d bytes were sent", status, n)
 		}
 		if d := w.Delivery(ref, r.Hook.ID); d.State != state || len(d.Attempts) != 1 ||
-			*d.Attempts[0].Status != status || d.Attempts[0].ResponseBody != strings.Repeat("a", webhook.KeptBody) {
+			*d.Attempts[0].Status != status || string(d.Attempts[0].ResponseBody) != strings.Repeat("a", webhook.KeptBody) {
 			t.Errorf("%d: delivery %+v", status, d)
 		}
 	}

@@ -66,11 +66,12 @@ const (
 
 // Detail is one invalid field of a request.
 type Detail struct {
-	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header.
+	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. Absent if it is the
+	// body as a whole.
 	//
 	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of
 	// a query parameter or header.
-	Param string `json:"param"`
+	Param string `json:"param,omitempty"`
 	// What is wrong with the field.
 	Message string `json:"message"`
 }

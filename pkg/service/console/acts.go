@@ -40,7 +40,7 @@ func (s *site) noteSignIn(r *http.Request, account tenant.Account, by auth.Actor
 
 // noteSignOn writes a change of sign-on to the audit log, with its error. The path has what it concerns, and no secret.
 func (s *site) noteSignOn(r *http.Request, account tenant.Account, by auth.Actor, operation, path string, err error) {
-	e := chain.Entry{OperationID: operation, Path: path, Status: http.StatusOK}
+	e := chain.Entry{OperationID: resource.Text(operation), Path: path, Status: http.StatusOK}
 	if err != nil {
 		found := errs.As(err)
 		code := string(found.Code)
@@ -59,8 +59,9 @@ func (s *site) note(r *http.Request, account tenant.Account, by auth.Actor, e ch
 	if gateway.RequestTimeEpoch > 0 {
 		at = time.UnixMilli(gateway.RequestTimeEpoch)
 	}
-	e.At, e.LatencyMS, e.Count, e.Method = resource.Instant(at), now.Sub(at).Milliseconds(), 1, r.Method
-	e.RequestID, e.IP, e.UserAgent = id.OfRequest(at, gateway.RequestID), gateway.Identity.SourceIP, r.UserAgent()
+	e.At, e.LatencyMS, e.Count, e.Method = resource.Instant(at), now.Sub(at).Milliseconds(), 1, resource.Text(r.Method)
+	e.RequestID, e.IP = id.OfRequest(at, gateway.RequestID), resource.Text(gateway.Identity.SourceIP)
+	e.UserAgent = resource.Text(r.UserAgent())
 	if err := s.Audit(ctx, account, by, e); err != nil {
 		slog.Error("audit entry lost", "request_id", e.RequestID, "operation_id", e.OperationID, "error", err)
 	}

@@ -749,16 +749,16 @@ class AuditEntry(TypedDict):
     """
     id: str
     """Id of the entry."""
-    ip: str
-    """Address of the caller."""
+    ip: Optional[str]
+    """Address of the caller. Null if it has none."""
     key_id: Optional[str]
     """API key of the request. Null if it was not made with an API key."""
     latency_ms: int
     """Milliseconds from receipt by the gateway to the response."""
-    method: str
-    """HTTP method. Empty for a change by an operator."""
-    operation_id: str
-    """operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
+    method: Optional[str]
+    """HTTP method. Null for a change by an operator."""
+    operation_id: Optional[str]
+    """operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…,
     such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
     review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the
     account area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up
@@ -772,8 +772,8 @@ class AuditEntry(TypedDict):
     """Id of the request."""
     status: int
     """HTTP status of the response."""
-    user_agent: str
-    """User-Agent of the caller. Empty if none was sent."""
+    user_agent: Optional[str]
+    """User-Agent of the caller. Null if none was sent."""
 
 
 
@@ -1833,10 +1833,10 @@ class CommentAnswer(TypedDict):
 class CommentAuthor(TypedDict):
     """A type of the API."""
 
-    handle: str
-    """Name on the platform. Empty: the platform does not say."""
-    name: str
-    """Display name. Empty: the platform does not say."""
+    handle: Optional[str]
+    """Name on the platform. Null: the platform does not say."""
+    name: Optional[str]
+    """Display name. Null: the platform does not say."""
 
 
 
@@ -2204,8 +2204,8 @@ class ContentItem(TypedDict):
     """Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you
     named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
     """
-    from_parts_prompt_version: str
-    """Version of the prompt with which a text model chose from_parts. Empty if none chose them."""
+    from_parts_prompt_version: Optional[str]
+    """Version of the prompt with which a text model chose from_parts. Null if none chose them."""
     generated_at: Optional[str]
     """Time at which it was generated. Null until then."""
     hashtags: List[str]
@@ -2234,8 +2234,8 @@ class ContentItem(TypedDict):
     """
     metadata: Dict[str, str]
     """Your own key-value pairs."""
-    model: str
-    """Id of the model for its pictures, clips or track."""
+    model: Optional[str]
+    """Id of the model for its pictures, clips or track. Null if you gave its media."""
     music: Optional[str]
     """What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds."""
     omitted_accounts: List["OmittedAccount"]
@@ -2252,16 +2252,16 @@ class ContentItem(TypedDict):
     """Id of its promotion."""
     prompt: str
     """What the content is about."""
-    prompt_version: str
-    """Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts."""
+    prompt_version: Optional[str]
+    """Version of the prompt that its texts were written with. Null until generated, and if you gave all texts."""
     publications: List["Publication"]
     """Its posts: one for each social account that it is, or was, to be published to."""
     publish_at: Optional[str]
     """Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time."""
     published_at: Optional[str]
     """Time at which it was first published. Null until then."""
-    quality: str
-    """Quality of the texts: draft, standard or best. Empty if the item is older than the member."""
+    quality: Optional["Quality"]
+    """Quality of the texts. Null if you gave the item yourself."""
     reserved_credits: int
     """Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox."""
     scenes: List["ContentScene"]
@@ -2481,7 +2481,7 @@ class ContentItemCreate(TypedDict):
     is published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs
     the scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at
     most a tenth of the other parts, often by a better model, and for videos with a second look that may have them
     written again. best: the best model, always with a second look. The price includes the second look. A text model
@@ -2591,7 +2591,7 @@ class ContentItemRegenerate(TypedDict):
     """What is heard under the voice of a video; generated makes new music. Absent: unchanged."""
     prompt: NotRequired[str]
     """Absent: unchanged."""
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts, as of a new item. Absent: unchanged."""
     reuse: NotRequired[bool]
     """Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what
@@ -2845,7 +2845,7 @@ class ContentPlanCreate(TypedDict):
     """Active products that the items present in turn, of a factory of type seller. Absent: its newest active products,
     if it has some.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's."""
     replace: NotRequired[bool]
     """Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
@@ -2861,22 +2861,22 @@ class ContentPlanCreate(TypedDict):
 class ContentPlanEntry(TypedDict):
     """A type of the API."""
 
-    angle: str
-    """View of the topic. Empty: none."""
-    campaign: str
-    """Its place in a campaign. Empty: none."""
+    angle: Optional[str]
+    """View of the topic. Null: none."""
+    campaign: Optional[str]
+    """Its place in a campaign. Null: none."""
     content_item_id: str
     """Id of the item."""
     content_type: str
     """Type of the item."""
-    goal: str
-    """What it is to lead to, in English."""
-    hook: str
-    """Idea of its first line. Empty: none."""
-    occasion: str
-    """Day that is celebrated at that time, in English. Empty: none."""
-    pillar: str
-    """Its pillar. Empty: none."""
+    goal: Optional[str]
+    """What it is to lead to, in English. Null: none."""
+    hook: Optional[str]
+    """Idea of its first line. Null: none."""
+    occasion: Optional[str]
+    """Day that is celebrated at that time, in English. Null: none."""
+    pillar: Optional[str]
+    """Its pillar. Null: none."""
     publish_at: str
     """Planned time. That of the item may have been changed since."""
     topic: str
@@ -2953,12 +2953,12 @@ class ContentPreview(TypedDict):
     """Ids of the files, in order."""
     platform: "Platform"
     """Platform."""
-    rest: str
-    """End of a long text, which is published as a message of its own. Empty: none."""
+    rest: Optional[str]
+    """End of a long text, which is published as a message of its own. Null: none."""
     social_account_id: Optional[str]
     """Social account. Null: any account of the platform."""
-    title: str
-    """Title. Empty where the platform has none."""
+    title: Optional[str]
+    """Title. Null where the platform has none."""
 
 
 
@@ -3014,7 +3014,7 @@ class ContentSlide(TypedDict):
     without it.
     """
     media_id: Optional[str]
-    """Id of its finished picture in media. Null until generated."""
+    """Id of its finished picture in media of the item. Null until generated."""
     text: str
     """Heading of the slide."""
 
@@ -3047,8 +3047,8 @@ class ContentVariant(TypedDict):
     """Hashtags there, without the #. Null: the item's."""
     media: Optional[List[str]]
     """Ids of your media that are published there, in order. Null: the item's."""
-    prompt_version: str
-    """Version of the prompt that the text model wrote its texts with. Empty if it did not write them."""
+    prompt_version: Optional[str]
+    """Version of the prompt that the text model wrote its texts with. Null if it did not write them."""
     title: Optional[str]
     """Title there. Null: the item's."""
 
@@ -3229,8 +3229,8 @@ class DeliveryAttempt(TypedDict):
     """What went wrong and how to fix it. Null if the attempt succeeded."""
     latency_ms: int
     """Milliseconds until the response was read."""
-    response_body: str
-    """First 1 KiB of the response body. For AWS: the id of the event there, or the error."""
+    response_body: Optional[str]
+    """First 1 KiB of the response body. For AWS: the id of the event there, or the error. Null if it was empty."""
     status: Optional[int]
     """HTTP status returned by the receiver or AWS. Null without a response."""
 
@@ -3484,10 +3484,10 @@ class DossierTexts(TypedDict):
     """Text, with the hashtags where they belong to it."""
     hashtags: List[str]
     """Hashtags that the platform keeps apart from the text."""
-    rest: str
-    """Rest of a long text, which was published as a second message. Empty if there is none."""
-    title: str
-    """Title. Empty where the platform has none."""
+    rest: Optional[str]
+    """Rest of a long text, which was published as a second message. Null if there is none."""
+    title: Optional[str]
+    """Title. Null where the platform has none."""
 
 
 
@@ -3684,8 +3684,10 @@ class ErrorDetail(TypedDict):
 
     message: str
     """What is wrong with the field."""
-    param: str
-    """JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header."""
+    param: NotRequired[str]
+    """JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. Absent if it is the
+    body as a whole.
+    """
 
 
 ErrorType = Union[Literal["invalid_request_error", "authentication_error", "payment_error", "permission_error", "conflict_error", "rate_limit_error", "api_error"], str]
@@ -3949,7 +3951,7 @@ class FactoryUpdate(TypedDict):
     """Models to set, by kind. A null value removes that model; null removes all."""
     name: NotRequired[str]
     """Name of the factory."""
-    quality: NotRequired[Optional["Quality"]]
+    quality: NotRequired[Optional["QualityInput"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -4983,7 +4985,7 @@ class NewBloggerFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -5044,7 +5046,7 @@ class NewBrandFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -5101,7 +5103,7 @@ class NewEntertainmentFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -5162,7 +5164,7 @@ class NewExpertFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -5221,7 +5223,7 @@ class NewMusicianFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -5278,7 +5280,7 @@ class NewNewsFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -5339,7 +5341,7 @@ class NewSellerFactory(TypedDict):
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
     """
-    quality: NotRequired["Quality"]
+    quality: NotRequired["QualityInput"]
     """Quality of the texts of items and plans that name none. Absent: standard."""
     region: NotRequired[Optional[str]]
     """Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
@@ -6536,8 +6538,8 @@ class PublicationDossier(TypedDict):
     """Name of the platform of that social account."""
     platform_post_id: Optional[str]
     """Id of the post on the platform. Null where the platform does not say."""
-    prompt_version: str
-    """Version of the prompt that its texts were written with. Empty if you gave all texts."""
+    prompt_version: Optional[str]
+    """Version of the prompt that its texts were written with. Null if you gave all texts."""
     publication_id: str
     """Id of the publication that the dossier is about."""
     published_at: str
@@ -6812,7 +6814,9 @@ class PublishingValidateCreate(TypedDict):
     """Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory."""
 
 
-Quality = Literal["draft", "standard", "best"]
+Quality = Union[Literal["draft", "standard", "best"], str]
+
+QualityInput = Literal["draft", "standard", "best"]
 
 
 class RateLimit(TypedDict):
@@ -7471,12 +7475,12 @@ class SocialAccount(TypedDict):
     """
     created_at: str
     """Time of creation, UTC."""
-    display_name: str
-    """Display name on the platform."""
+    display_name: Optional[str]
+    """Display name on the platform. Null if it says none."""
     factory_ids: List[str]
     """Ids of the factories that publish to it."""
-    handle: str
-    """Name on the platform. Empty until the account is connected."""
+    handle: Optional[str]
+    """Name on the platform. Null until the account is connected."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
     late_after: Optional[int]
@@ -7649,12 +7653,12 @@ class SocialConnecting(TypedDict):
     """
     created_at: str
     """Time of creation, UTC."""
-    display_name: str
-    """Display name on the platform."""
+    display_name: Optional[str]
+    """Display name on the platform. Null if it says none."""
     factory_ids: List[str]
     """Ids of the factories that publish to it."""
-    handle: str
-    """Name on the platform. Empty until the account is connected."""
+    handle: Optional[str]
+    """Name on the platform. Null until the account is connected."""
     id: str
     """Unique id (TypeID). Ids sort by creation time."""
     late_after: Optional[int]

@@ -27,13 +27,13 @@ type Entry struct {
 	Actor Actor `json:"actor"`
 	// API key of the request. Null if it was not made with an API key.
 	KeyID *string `json:"key_id"`
-	// operationId. Empty if the path or method is unknown. A change by an operator of the service is named admin.…,
+	// operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…,
 	// such as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth.
 	// review.decide: a decision on the page of a review link. person.… and sign_on.…: an act of a person in the account
 	// area, such as person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
-	OperationID string `json:"operation_id" example:"createFactory"`
-	// HTTP method. Empty for a change by an operator.
-	Method string `json:"method" example:"POST"`
+	OperationID resource.Text `json:"operation_id" example:"createFactory"`
+	// HTTP method. Null for a change by an operator.
+	Method resource.Text `json:"method" example:"POST"`
 	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for
 	// a change of sign-on, what it concerns follows.
 	Path string `json:"path" example:"/v1/factories"`
@@ -42,10 +42,10 @@ type Entry struct {
 	// Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in
 	// the reason for which nobody was admitted. Null if the request succeeded.
 	ErrorCode *string `json:"error_code"`
-	// Address of the caller.
-	IP string `json:"ip"`
-	// User-Agent of the caller. Empty if none was sent.
-	UserAgent string `json:"user_agent"`
+	// Address of the caller. Null if it has none.
+	IP resource.Text `json:"ip"`
+	// User-Agent of the caller. Null if none was sent.
+	UserAgent resource.Text `json:"user_agent"`
 	// Milliseconds from receipt by the gateway to the response.
 	LatencyMS int64 `json:"latency_ms"`
 	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
@@ -70,7 +70,7 @@ type Actor struct {
 // Write writes an entry, and notes the region that writes it. An entry that exists is never changed.
 func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner, by auth.Actor, e Entry) error {
 	e.ID, e.Actor = id.New(id.AuditEntry, e.At.Time), Actor{string(by.Kind), by.ID}
-	e.Path, e.UserAgent = text.ClipText(e.Path, longest), text.ClipText(e.UserAgent, longest)
+	e.Path, e.UserAgent = text.ClipText(e.Path, longest), resource.Text(text.ClipText(string(e.UserAgent), longest))
 	keyID := ""
 	if by.Kind == auth.APIKey {
 		keyID, e.KeyID = by.ID, &by.ID
@@ -84,7 +84,7 @@ func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner,
 	it.Key = store.Key{PK: owner.String(), SK: e.ID}
 	it.Listed = store.Key{}
 	it.Filters = map[string]string{
-		"key_id": keyID, "operation_id": e.OperationID, "status": strconv.Itoa(e.Status), "request": e.RequestID,
+		"key_id": keyID, "operation_id": string(e.OperationID), "status": strconv.Itoa(e.Status), "request": e.RequestID,
 	}
 	if region != "" {
 		it.Attributes = map[string]string{Region: region}

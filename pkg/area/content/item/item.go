@@ -106,8 +106,8 @@ type Slide struct {
 	// Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave
 	// without it.
 	Body string `json:"body"`
-	// Id of its finished picture in media. Null until generated.
-	MediaID *string `json:"media_id"`
+	// Id of its finished picture in media of the item. Null until generated.
+	MediaID *string `json:"media_id" example:"cnt_01h455vb4pex5vsknk084sn02q_1_6"`
 }
 
 // Scene is one scene of a video.
@@ -182,10 +182,10 @@ type Variant struct {
 	//
 	// Adapted reports whether the text model wrote the texts.
 	Adapted bool `json:"adapted"`
-	// Version of the prompt that the text model wrote its texts with. Empty if it did not write them.
+	// Version of the prompt that the text model wrote its texts with. Null if it did not write them.
 	//
 	// PromptVersion is kept for as long as the texts are those of the model.
-	PromptVersion string `json:"prompt_version" example:"adapt.1"`
+	PromptVersion resource.Text `json:"prompt_version" example:"adapt.1"`
 }
 
 // The states of an approval.
@@ -268,8 +268,8 @@ type Retold struct {
 	// Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you
 	// named, or those that the service chose for a short video. Empty if it retells all, and until they are chosen.
 	FromParts []int `json:"from_parts" nullable:"false" example:"[2,5,6]"`
-	// Version of the prompt with which a text model chose from_parts. Empty if none chose them.
-	PartsVersion string `json:"from_parts_prompt_version" example:"excerpt.1"`
+	// Version of the prompt with which a text model chose from_parts. Null if none chose them.
+	PartsVersion resource.Text `json:"from_parts_prompt_version" example:"excerpt.1"`
 }
 
 // Item is a content item as callers see it.
@@ -288,13 +288,13 @@ type Item struct {
 	AIGenerated bool `json:"ai_generated"`
 	Content
 	Texts
-	// Quality of the texts: draft, standard or best. Empty if the item is older than the member.
-	Quality string `json:"quality" example:"standard"`
+	// Quality of the texts. Null if you gave the item yourself.
+	Quality resource.Text `json:"quality" enum:"draft,standard,best" example:"standard"`
 	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and
 	// if you gave all texts.
 	Hooks []string `json:"hooks" nullable:"false"`
-	// Version of the prompt that its texts were written with. Empty until generated, and if you gave all texts.
-	PromptVersion string `json:"prompt_version" example:"post.1"`
+	// Version of the prompt that its texts were written with. Null until generated, and if you gave all texts.
+	PromptVersion resource.Text `json:"prompt_version" example:"post.1"`
 	// What differs on a platform or a social account, by its id.
 	Variants map[string]Variant `json:"variants"`
 	// What is, or will be, published where: one for each publication, or else for each variant. Empty in events.
@@ -303,8 +303,8 @@ type Item struct {
 	Approval Approval `json:"approval"`
 	// Language of its texts (BCP 47).
 	Language string `json:"language"`
-	// Id of the model for its pictures, clips or track.
-	Model string `json:"model"`
+	// Id of the model for its pictures, clips or track. Null if you gave its media.
+	Model resource.Text `json:"model"`
 	// Files: the finished media, of which those of role final are to be published, then their parts in the order of
 	// creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET
 	// signs their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in
@@ -364,4 +364,4 @@ type Rehearsal struct {
 }
 
 // Ends returns the end of the model of the item, for the headers of an answer.
-func (i Item) Ends() (deprecated, end time.Time) { return catalog.Ending(i.Model) }
+func (i Item) Ends() (deprecated, end time.Time) { return catalog.Ending(string(i.Model)) }

@@ -188,7 +188,7 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 	ways := []manner{{planned, text.Endpoint, true}}
 	if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
 		ways = nil
-		for _, m := range offer.Writers(r.Quality, live) {
+		for _, m := range offer.Writers(string(r.Quality), live) {
 			ways = append(ways, manner{model: m, reviewed: true})
 			if r.Quality == QualityStandard {
 				ways = append(ways, manner{model: m})

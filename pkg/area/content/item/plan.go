@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -55,7 +56,7 @@ func (r Attempt) Plan(offer catalog.Offer, w Options, live bool) error {
 	if unable != nil && !w.Reuse {
 		return unable
 	}
-	r.Model, r.Parts, r.Credits = m.ID, nil, 0
+	r.Model, r.Parts, r.Credits = resource.Text(m.ID), nil, 0
 	r.AspectRatio, r.Seconds = nil, some(p.Seconds)
 	if len(lead.ratios) > 0 {
 		r.AspectRatio = some(cmpRatio(p, lead))

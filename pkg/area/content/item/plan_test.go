@@ -161,12 +161,12 @@ func TestWhatEachKindIsMadeOf(t *testing.T) {
 		if r.Credits != credits || credits == 0 {
 			t.Errorf("%s costs %d, its parts %d", name, r.Credits, credits)
 		}
-		if m, _ := catalog.Find(r.Model); c.options.Model != "" && r.Model != c.options.Model ||
+		if m, _ := catalog.Find(string(r.Model)); c.options.Model != "" && string(r.Model) != c.options.Model ||
 			m.Kind == provider.KindText {
 			t.Errorf("%s is made by %s", name, r.Model)
 		}
 		before := shownAll(r.Parts)
-		if err := AttemptAt(r).Plan(all, Options{Model: r.Model}, false); err != nil || r.Credits != 0 ||
+		if err := AttemptAt(r).Plan(all, Options{Model: string(r.Model)}, false); err != nil || r.Credits != 0 ||
 			shownAll(r.Parts) != before {
 			t.Errorf("%s again in the sandbox: %d, %v, %s", name, r.Credits, err, shownAll(r.Parts))
 		}

@@ -232,12 +232,12 @@ type Preview struct {
 	Platform string `json:"platform"`
 	// Social account. Null: any account of the platform.
 	SocialAccountID *string `json:"social_account_id"`
-	// Title. Empty where the platform has none.
-	Title string `json:"title"`
+	// Title. Null where the platform has none.
+	Title resource.Text `json:"title"`
 	// Text, with the hashtags where they belong to it.
 	Text string `json:"caption"`
-	// End of a long text, which is published as a message of its own. Empty: none.
-	Rest string `json:"rest"`
+	// End of a long text, which is published as a message of its own. Null: none.
+	Rest resource.Text `json:"rest"`
 	// Hashtags that the platform has beside the text.
 	Hashtags []string `json:"hashtags" nullable:"false"`
 	// Ids of the files, in order.

@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // texts describes how the texts of a record are written, and their price.
@@ -45,7 +46,7 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 		{Post, "", QualityDraft, map[string]string{"text": "nova-pro"}, all, "text nova-pro"},
 	} {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
-		r.Quality = c.quality
+		r.Quality = resource.Text(c.quality)
 		if c.models != nil {
 			r.Brief.Models = c.models
 		}
@@ -68,7 +69,7 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 			t.Errorf("a %s %s costs %d, its parts %d, in the sandbox %d", c.quality, c.kind, r.Credits, sum, AttemptAt(r).LivePrice())
 		}
 		before := r.Credits
-		if err := AttemptAt(r).Plan(c.offer, Options{Model: r.Model}, false); err != nil || r.Credits != 0 ||
+		if err := AttemptAt(r).Plan(c.offer, Options{Model: string(r.Model)}, false); err != nil || r.Credits != 0 ||
 			AttemptAt(r).LivePrice() != before {
 			t.Errorf("a %s %s of the sandbox costs %d, %d: %v", c.quality, c.kind, r.Credits, AttemptAt(r).LivePrice(), err)
 		}

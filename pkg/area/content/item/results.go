@@ -16,6 +16,7 @@ import (
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
+	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -72,7 +73,7 @@ func (r maker) settle(made []generate.Made) {
 	}
 	indexes, problems := r.chosen(made[part].Object)
 	if len(problems) == 0 {
-		r.PartsVersion = prompt.Version(prompt.Excerpt)
+		r.PartsVersion = resource.Text(prompt.Version(prompt.Excerpt))
 	} else {
 		indexes, r.PartsVersion = r.usual(), ""
 	}
@@ -172,7 +173,7 @@ func (r maker) draw(t provider.Text) {
 	if n := t.Hook - 1; n > 0 && n < len(r.Hooks) {
 		r.Hooks = slices.Insert(slices.Delete(r.Hooks, n, n+1), 0, t.Hooks[n])
 	}
-	r.PromptVersion = prompt.Version(tasks[r.Shape])
+	r.PromptVersion = resource.Text(prompt.Version(tasks[r.Shape]))
 }
 
 // sort returns the finished media, and the files of the other parts with their roles.
@@ -253,7 +254,7 @@ func (r maker) vary(made []generate.Made, now time.Time) {
 			continue
 		}
 		v := Variant{Media: before.Media, Title: before.Title, Hashtags: before.Hashtags, Adapted: true,
-			PromptVersion: prompt.Version(prompt.Adapt)}
+			PromptVersion: resource.Text(prompt.Version(prompt.Adapt))}
 		if v.Hashtags == nil {
 			v.Hashtags = tagsOf(post.Hashtags, p.Capabilities.Hashtags.Max)
 		}

@@ -205,7 +205,7 @@ func (w *work) platforms(ctx context.Context, db *store.DB) (all []registry.Row,
 
 // Credit implements generate.Crediting.
 func (w *work) Credit(made []generate.Made) generate.Credit {
-	c := generate.Credit{Line: w.Brief.Name, Prompt: w.PromptVersion, Generated: w.Provided() && w.AIGenerated}
+	c := generate.Credit{Line: w.Brief.Name, Prompt: string(w.PromptVersion), Generated: w.Provided() && w.AIGenerated}
 	if b := w.Brief.Brand; b != nil && b.Name != "" {
 		c.Line = b.Name
 	}

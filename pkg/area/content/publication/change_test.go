@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // A platform that deletes a thread deletes all of its posts.
@@ -30,7 +31,7 @@ func TestAPublishedPostHasItsParts(t *testing.T) {
 		}
 		id := "1"
 		pub := &item.Publication{PlatformPostID: &id,
-			Posted: &item.Preview{Text: c.caption, Rest: c.rest, MediaIDs: make([]string, c.media)}}
+			Posted: &item.Preview{Text: c.caption, Rest: resource.Text(c.rest), MediaIDs: make([]string, c.media)}}
 		if c.options != "" {
 			pub.Options = &item.PublishOptions{RawMessage: json.RawMessage(c.options)}
 		}

@@ -63,8 +63,8 @@ type Dossier struct {
 	AIGenerated bool `json:"ai_generated"`
 	// Models that made its parts. Empty for content of your own.
 	Models []DossierModel `json:"models" nullable:"false"`
-	// Version of the prompt that its texts were written with. Empty if you gave all texts.
-	PromptVersion string `json:"prompt_version"`
+	// Version of the prompt that its texts were written with. Null if you gave all texts.
+	PromptVersion resource.Text `json:"prompt_version"`
 	// Files that were published, in order.
 	Files []DossierFile `json:"files" nullable:"false"`
 	// Texts as the platform got them.
@@ -123,12 +123,12 @@ type DossierFile struct {
 
 // DossierTexts are the texts of a post.
 type DossierTexts struct {
-	// Title. Empty where the platform has none.
-	Title string `json:"title"`
+	// Title. Null where the platform has none.
+	Title resource.Text `json:"title"`
 	// Text, with the hashtags where they belong to it.
 	Text string `json:"caption"`
-	// Rest of a long text, which was published as a second message. Empty if there is none.
-	Rest string `json:"rest"`
+	// Rest of a long text, which was published as a second message. Null if there is none.
+	Rest resource.Text `json:"rest"`
 	// Hashtags that the platform keeps apart from the text.
 	Hashtags []string `json:"hashtags" nullable:"false"`
 }

@@ -3,6 +3,7 @@ package publication
 import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Preview returns what a publication posts, or will post, as its platform arranges and counts it. Without an account,
@@ -12,7 +13,7 @@ func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities
 	rule := limits.Kinds[platform.Kind(r.Kind)]
 	text := platform.Arrange(platform.Post{Kind: platform.Kind(r.Kind), Title: words.Title, Caption: words.Caption,
 		Hashtags: words.Hashtags, Media: make([]platform.Media, len(words.Files))}, limits)
-	p := item.Preview{Platform: pub.Platform, Text: text.Body, Rest: text.Rest, Hashtags: []string{},
+	p := item.Preview{Platform: pub.Platform, Text: text.Body, Rest: resource.Text(text.Rest), Hashtags: []string{},
 		MediaIDs: []string{}, Counts: []item.Count{}}
 	if pub.SocialAccountID != "" {
 		accountID := pub.SocialAccountID
@@ -32,7 +33,7 @@ func Preview(r *item.Record, pub *item.Publication, limits platform.Capabilities
 		p.Counts = append(p.Counts, item.Count{Of: of, Count: unit.Length(s), Max: limit.Max, Unit: string(unit)})
 	}
 	if rule.Title.Max > 0 {
-		p.Title = text.Title
+		p.Title = resource.Text(text.Title)
 		count("title", text.Title, rule.Title)
 	}
 	limit := rule.Caption
