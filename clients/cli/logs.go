@@ -23,7 +23,7 @@ func logsCommand(w machine) *cobra.Command {
 	tail := c.bare("tail", "Print requests as they are made", "Print requests as they are made, from the audit log. The API key "+
 		"needs the scope account:manage. Ctrl-C ends the command.")
 	tail.RunE = func(cmd *cobra.Command, _ []string) error {
-		client, err := newClient(w, c.key, c.base)
+		client, err := c.client()
 		if err == nil {
 			err = c.tail(cmd.Context(), client)
 		}

@@ -25,18 +25,22 @@ const downloadPatience = 10 * time.Minute
 
 // mimeTypes are the types of files that can be uploaded, by the ends of their names.
 var mimeTypes = map[string]contentautomation.OwnMediaCreateMimeType{
-	".jpg": contentautomation.OwnMediaCreateMimeTypeImageJpeg, ".jpeg": contentautomation.OwnMediaCreateMimeTypeImageJpeg,
-	".png": contentautomation.OwnMediaCreateMimeTypeImagePng, ".webp": contentautomation.OwnMediaCreateMimeTypeImageWebp,
-	".mp3": contentautomation.OwnMediaCreateMimeTypeAudioMpeg, ".wav": contentautomation.OwnMediaCreateMimeTypeAudioWav,
-	".aac": contentautomation.OwnMediaCreateMimeTypeAudioAac, ".m4a": contentautomation.OwnMediaCreateMimeTypeAudioMp4,
-	".mp4": contentautomation.OwnMediaCreateMimeTypeVideoMp4,
+	".jpg":  contentautomation.OwnMediaCreateMimeTypeImageJpeg,
+	".jpeg": contentautomation.OwnMediaCreateMimeTypeImageJpeg,
+	".png":  contentautomation.OwnMediaCreateMimeTypeImagePng,
+	".webp": contentautomation.OwnMediaCreateMimeTypeImageWebp,
+	".mp3":  contentautomation.OwnMediaCreateMimeTypeAudioMpeg,
+	".wav":  contentautomation.OwnMediaCreateMimeTypeAudioWav,
+	".aac":  contentautomation.OwnMediaCreateMimeTypeAudioAac,
+	".m4a":  contentautomation.OwnMediaCreateMimeTypeAudioMp4,
+	".mp4":  contentautomation.OwnMediaCreateMimeTypeVideoMp4,
 }
 
 // uploadCommand brings in a file of this machine.
 func uploadCommand(w machine) *cobra.Command {
 	c, mime := &calling{machine: w}, ""
-	cmd := c.bare("upload FILE", "Bring in a file of this machine", "Bring in a file of this machine: declare it, send it to "+
-		"storage, and wait until it is ready. The file - is the standard input, which needs --mime-type.")
+	cmd := c.bare("upload FILE", "Bring in a file of this machine", "Bring in a file of this machine: declare it, send it "+
+		"to storage, and wait until it is ready. The file - is the standard input, which needs --mime-type.")
 	cmd.Example = "  " + w.called() + " media upload logo.png"
 	cmd.Args = cobra.ExactArgs(1)
 	var known []string
@@ -47,7 +51,7 @@ func uploadCommand(w machine) *cobra.Command {
 	addFlag(cmd, parameter{name: "mime_type", kind: "string", doc: "MIME type; default: by the name of the file",
 		values: slices.Compact(known)})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		client, err := newClient(w, c.key, c.base)
+		client, err := c.client()
 		if err != nil {
 			return err
 		}
@@ -90,11 +94,12 @@ func downloadCommand(w machine, arg, what string,
 	files func(context.Context, *contentautomation.Client, string) ([]remote, error),
 ) *cobra.Command {
 	c, folder := &calling{machine: w}, ""
-	cmd := c.bare("download "+arg, "Save "+what, "Save "+what+", and print the names. A file that exists is not replaced.")
+	cmd := c.bare("download "+arg, "Save "+what, "Save "+what+", and print the names. A file that exists is not "+
+		"replaced.")
 	cmd.Args = cobra.ExactArgs(1)
 	cmd.Flags().StringVar(&folder, "folder", ".", "folder to save into")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		client, err := newClient(w, c.key, c.base)
+		client, err := c.client()
 		if err != nil {
 			return err
 		}

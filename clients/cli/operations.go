@@ -55,7 +55,7 @@ type calling struct {
 	machine
 	operation
 	key, base, raw, idempotency, match string
-	json, all, wait                    bool
+	json, all, wait, insecure          bool
 	until                              []string
 	atMost                             time.Duration
 }
@@ -72,7 +72,8 @@ func operationCommands(w machine) (all []*cobra.Command) {
 		}
 		switch g.name {
 		case "media":
-			parent.AddCommand(uploadCommand(w), downloadCommand(w, "MEDIA_ID", "a file that you have brought in", mediaFiles))
+			parent.AddCommand(uploadCommand(w),
+				downloadCommand(w, "MEDIA_ID", "a file that you have brought in", mediaFiles))
 		case "content":
 			parent.AddCommand(downloadCommand(w, "CONTENT_ITEM_ID", "the files of a content item", contentFiles))
 		}
@@ -94,7 +95,8 @@ func (c *calling) command() *cobra.Command {
 		}
 	}
 	if c.begins != nil {
-		f.BoolVar(&c.wait, "wait", false, "wait until the work has ended, and print its result; failed work is the exit status 9")
+		f.BoolVar(&c.wait, "wait", false, "wait until the work has ended, and print its result; failed work is the exit "+
+			"status 9")
 		f.DurationVar(&c.atMost, "wait-at-most", defaultWait, "with --wait: the time after which waiting ends")
 	}
 	if c.paged {
@@ -119,6 +121,8 @@ func (c *calling) bare(name, short, long string) *cobra.Command {
 		"or the key of the last login")
 	f.StringVar(&c.base, "base-url", "", "base URL of the API; default: BASE_URL")
 	f.BoolVar(&c.json, "json", false, "print JSON")
+	f.BoolVar(&c.insecure, "allow-insecure", false, "send a live key without https too, as to the sandbox at "+
+		"http://sandbox:8080")
 	return cmd
 }
 
@@ -192,7 +196,7 @@ func given(f *pflag.FlagSet, all []parameter) map[string]any {
 
 // prepare returns the client and the path of a call.
 func (c *calling) prepare(args []string) (*contentautomation.Client, string, error) {
-	client, err := newClient(c.machine, c.key, c.base)
+	client, err := c.client()
 	if err != nil {
 		return nil, "", err
 	}
@@ -318,15 +322,23 @@ func queryOf(values map[string]any) url.Values {
 	return query
 }
 
+// client returns the client of a call.
+func (c *calling) client() (*contentautomation.Client, error) {
+	if c.insecure {
+		return newClient(c.machine, c.key, c.base, contentautomation.WithInsecure())
+	}
+	return newClient(c.machine, c.key, c.base)
+}
+
 // newClient returns a client with the key and the base URL of flags, variables or the last login.
-func newClient(w machine, key, base string) (*contentautomation.Client, error) {
+func newClient(w machine, key, base string, more ...contentautomation.Option) (*contentautomation.Client, error) {
 	key, base, err := w.access(key, base)
 	if err != nil {
 		return nil, err
 	}
-	return contentautomation.New(contentautomation.WithBaseURL(base), contentautomation.WithAPIKey(key),
-		contentautomation.WithUserAgent("content-automation-cli"),
-		contentautomation.WithClock(w.now, w.wait))
+	options := []contentautomation.Option{contentautomation.WithBaseURL(base), contentautomation.WithAPIKey(key),
+		contentautomation.WithUserAgent("content-automation-cli"), contentautomation.WithClock(w.now, w.wait)}
+	return contentautomation.New(append(options, more...)...)
 }
 
 // print prints data: as JSON, or a line for each member or element.

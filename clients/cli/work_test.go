@@ -85,17 +85,31 @@ func TestFilesAreSavedOnce(t *testing.T) {
 			`{"role":"part","url":"` + env["BASE_URL"] + `/store/c.mp3"}]}`
 	})
 	dir := t.TempDir()
-	for _, c := range []struct{ resource, id, file string }{{"media", "med_1", "med_1.png"}, {"content", "cnt_1", "cnt_1-1.mp4"}} {
+	for _, c := range []struct{ resource, id, file string }{
+		{"media", "med_1", "med_1.png"}, {"content", "cnt_1", "cnt_1-1.mp4"},
+	} {
 		name := filepath.Join(dir, c.file)
 		code, out, notes := play(env, c.resource, "download", c.id, "--folder", dir)
 		text, err := os.ReadFile(name)
 		if code != 0 || out != name+"\n" || err != nil || !strings.Contains(string(text), "the file") {
 			t.Errorf("%d %s%s: %s, %v", code, out, notes, text, err)
 		}
-		if code, _, notes := play(env, c.resource, "download", c.id, "--folder", dir); code != 1 || !strings.Contains(notes, "exists") ||
-			strings.Contains(notes, "signature") {
+		code, _, notes = play(env, c.resource, "download", c.id, "--folder", dir)
+		if code != 1 || !strings.Contains(notes, "exists") || strings.Contains(notes, "signature") {
 			t.Errorf("again: %d %s", code, notes)
 		}
+	}
+}
+
+func TestALiveKeyGoesWithoutHTTPSOnlyIfItIsAllowed(t *testing.T) {
+	env := map[string]string{"BASE_URL": "http://sandbox.invalid:8080",
+		"SVC_API_KEY": strings.Replace(faults.Key, "svc_test_", "svc_live_", 1)}
+	if code, _, notes := play(env, "account", "get"); code != 2 || !strings.Contains(notes, "https for a live key") {
+		t.Errorf("%d %s", code, notes)
+	}
+	code, _, notes := play(env, "account", "get", "--allow-insecure")
+	if code != 1 || !strings.Contains(notes, "no answer") {
+		t.Errorf("allowed: %d %s", code, notes)
 	}
 }
 
