@@ -92,6 +92,7 @@ var groups = []group{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
 				{"order", "string", "Order of the results: desc is newest first, asc oldest first"},
+				{"profile_id", "string", "Only keys that are bound to this profile, revoked ones included"},
 			},
 			paged: true,
 		},
@@ -362,7 +363,7 @@ var groups = []group{
 	{name: "content", doc: "Posts, videos, carousels, stories and music clips", operations: []operation{
 		{
 			id: "listContentItems", name: "list", method: "GET", path: "/v1/content-items",
-			summary: "List the content items", doc: "Newest first.\n\nNeeds the scope `content:read`.",
+			summary: "List the content items", doc: "Newest first. With `order_by=publish_at` it is a calendar: the latest time first, or with `order=asc` the earliest. `fields` leaves out all other members.\n\nNeeds the scope `content:read`.",
 			query: []parameter{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
@@ -370,6 +371,8 @@ var groups = []group{
 				{"from", "string", "Only results created at this time or later (RFC 3339)"},
 				{"to", "string", "Only results created before this time (RFC 3339)"},
 				{"profile_id", "string", "Only those of this profile"},
+				{"fields", "list", "Only these members of each result, separated by commas, such as state,publish_at. The id is always returned; all other members are left out. Absent: all"},
+				{"order_by", "string", "What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only items that are planned for a time, or were published; publish_from and publish_to select, not from and to"},
 				{"factory_id", "string", "Only items of this factory"},
 				{"kind", "list", "Only items of these kinds, separated by commas"},
 				{"state", "list", "Only items in these states, separated by commas"},
@@ -509,7 +512,7 @@ var groups = []group{
 	{name: "events", doc: "The events of the last 30 days", operations: []operation{
 		{
 			id: "listEvents", name: "list", method: "GET", path: "/v1/events",
-			summary: "List the events of the last 30 days", doc: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again with `from` a minute before the newest event that you have, and ignore ids that you have processed. Events of concurrent changes can become visible out of the order of their times. An event is listed only if the key has the scope that reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before the end of the list.\n\nNeeds the scope `account:read`.",
+			summary: "List the events of the last 30 days", doc: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again with `from` a minute before the newest event that you have, and ignore ids that you have processed. With `wait=10` and the newest one as `after`, the response comes as soon as there is a newer one. Events of concurrent changes can become visible out of the order of their times. An event is listed only if the key has the scope that reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before the end of the list.\n\nNeeds the scope `account:read`.",
 			query: []parameter{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
@@ -518,6 +521,8 @@ var groups = []group{
 				{"to", "string", "Only results created before this time (RFC 3339)"},
 				{"type", "list", "Only events of these types or areas, such as content.*, separated by commas"},
 				{"object_id", "string", "Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the resource"},
+				{"wait", "integer", "Seconds for which the request is held while the page has no event newer than after, or none at all without after. It follows events with few requests"},
+				{"after", "string", "Newest event that you have, for wait: its id"},
 			},
 			paged: true,
 		},
@@ -1057,7 +1062,7 @@ var groups = []group{
 		},
 		{
 			id: "listSlots", name: "list-slots", method: "GET", path: "/v1/publishing/slots",
-			summary: "List the slots of a schedule", doc: "Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything that is scheduled for it.\n\nNeeds the scope `content:read`.",
+			summary: "List the slots of a schedule", doc: "Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything that is scheduled for it, and by the items of the factory that are planned for it.\n\nNeeds the scope `content:read`.",
 			query: []parameter{
 				{"limit", "integer", "Maximum number of results"},
 				{"cursor", "string", "next_cursor of the previous page. The filters and the order must be the same"},
@@ -1364,7 +1369,7 @@ var groups = []group{
 		},
 		{
 			id: "replayEvents", name: "replay", method: "POST", path: "/v1/webhooks/{webhook_id}/replay",
-			summary: "Replay the events that a webhook has missed", doc: "Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed, with all retries, and those from before the webhook was created. Events that were delivered or wait for their next attempt are not affected. A webhook takes 2 replays a minute.\n\nNeeds the scope `webhooks:manage`.",
+			summary: "Replay the events that a webhook has missed", doc: "Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed or waits for its next attempt, with all retries from the beginning, and those from before the webhook was created. Each is sent once: the attempt that an event has waited for is made now instead. Events that were delivered, or whose attempt is under way, are not affected. A webhook takes 2 replays a minute.\n\nNeeds the scope `webhooks:manage`.",
 			args:      []string{"webhook_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{

@@ -1010,7 +1010,10 @@ export interface Balance {
    * their limits leave.
    */
   credits: number;
-  /** Threshold of the event balance.low, which is sent when the balance falls below it. */
+  /**
+   * Threshold of the event balance.low, which is sent when the balance falls below it. 0 for a key that is bound to
+   * profiles: it is that of the account.
+   */
   low_threshold: number;
 }
 
@@ -1608,7 +1611,7 @@ export interface BulkAnswer {
   has_more: boolean;
   /** Results of the items, in the order of the request, or of their creation for a content plan. */
   results: BulkResult[];
-  /** Number of items that were changed. */
+  /** Number of items that were changed, as their results say. */
   succeeded: number;
 }
 
@@ -1623,9 +1626,9 @@ export interface BulkItem {
   publish_at: string | null;
   /** Ids of the social accounts to publish to. */
   social_account_ids: string[];
-  /** State of the item. */
+  /** State of the item after the change. */
   state: ContentState;
-  /** Version of the item. */
+  /** Version of the item after the change. */
   version: number;
   /**
    * What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
@@ -1638,7 +1641,7 @@ export interface BulkItem {
 
 /** A type of the API. */
 export interface BulkResult {
-  /** Id of the content item. */
+  /** Id of the content item that was to be changed. */
   content_item_id: string;
   /** Why it was not changed: the error of the operation for one item. Null if it was changed. */
   error: ErrorBody | null;
@@ -4487,7 +4490,7 @@ export interface IntegrationSync {
   at: string;
   /** Number of products that could not be imported. last_failure has the reason of the last one. */
   failed: number;
-  /** Number of products that it created, changed or archived. */
+  /** Number of products that it created, changed or archived. Content is made afterwards, and is in counts. */
   made: number;
   /** Number of products and deals that it read. */
   read: number;
@@ -6541,7 +6544,10 @@ export interface PublicationUpdate {
 
 /** A type of the API. */
 export interface PublicationWarning {
-  /** Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added. */
+  /**
+   * Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
+   * gets another post in the same minute. More may be added.
+   */
   code: string;
   /** What happened and what to do about it. */
   message: string;
@@ -7905,9 +7911,17 @@ export interface StudioVoiceCreate {
 export interface TakenSlot {
   /** Content item that takes it. */
   content_item_id: string;
+  /**
+   * Why it is taken. scheduled: the item is scheduled for it. planned: an item of the factory is planned for it, such
+   * as one of a content plan, and is not scheduled yet.
+   */
+  reason: TakenSlotReason;
   /** Social account. */
   social_account_id: string;
 }
+
+/** Values of an enumeration. */
+export type TakenSlotReason = 'scheduled' | 'planned' | (string & {});
 
 /** A type of the API. */
 export interface TelegramOptions {
@@ -8496,4 +8510,7 @@ export type YoutubeOptionsPrivacy = 'public' | 'unlisted' | 'private';
 
 /** Values of an enumeration. */
 export type ListAllPublicationsOrderBy = 'time' | 'impressions' | 'reach' | 'views' | 'watch_time_seconds' | 'likes' | 'comments' | 'shares' | 'saves' | 'clicks';
+
+/** Values of an enumeration. */
+export type ListContentItemsOrderBy = 'created_at' | 'publish_at';
 

@@ -211,7 +211,8 @@ func TestKeysAreListedByTheirProfile(t *testing.T) {
 	both := w.create("kind", "live", "profile_ids", bound)
 	for profile, want := range map[string][]string{bound[0]: {both.ID, one.ID}, bound[1]: {both.ID},
 		id.New(id.Profile, w.clock.Now()): nil} {
-		if got := ids(apitest.All[apikey.Key](w.Caller, "/v1/api-keys?profile_id="+profile, 10)); !slices.Equal(got, want) {
+		got := ids(apitest.All[apikey.Key](w.Caller, "/v1/api-keys?profile_id="+profile, 10))
+		if !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", profile, got, want)
 		}
 	}

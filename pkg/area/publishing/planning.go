@@ -73,8 +73,8 @@ type TakenSlot struct {
 	SocialAccountID string `json:"social_account_id"`
 	// Content item that takes it.
 	ContentItemID string `json:"content_item_id"`
-	// Why it is taken. scheduled: the item is scheduled for it. planned: an item of the factory is planned for it, such as
-	// one of a content plan, and is not scheduled yet.
+	// Why it is taken. scheduled: the item is scheduled for it. planned: an item of the factory is planned for it, such
+	// as one of a content plan, and is not scheduled yet.
 	Reason string `json:"reason" enum:"scheduled,planned"`
 }
 

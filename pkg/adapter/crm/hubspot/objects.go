@@ -20,8 +20,9 @@ const pageSize = 100
 const noteToDeal = 214
 
 const (
-	entered           = "hs_v2_date_entered_current_stage"
-	dealProperties    = "dealname,description,dealstage,pipeline,amount,deal_currency_code,hs_lastmodifieddate," + entered
+	entered        = "hs_v2_date_entered_current_stage"
+	dealProperties = "dealname,description,dealstage,pipeline,amount,deal_currency_code," +
+		"hs_lastmodifieddate," + entered
 	productProperties = "name,description,price,hs_sku,hs_url"
 )
 

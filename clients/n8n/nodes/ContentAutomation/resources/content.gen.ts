@@ -171,6 +171,14 @@ export const contentDescription: INodeProperties[] = [
         routing: { send: { type: 'query', property: 'factory_id' } },
       },
       {
+        displayName: 'Fields',
+        name: 'fields',
+        type: 'string',
+        default: '',
+        description: 'Only these members of each result, such as state,publish_at. The ID is always returned; all other members are left out. Absent: all. Several values are separated by commas.',
+        routing: { send: { type: 'query', property: 'fields', preSend: [joined('fields')] } },
+      },
+      {
         displayName: 'From',
         name: 'from',
         type: 'dateTime',
@@ -215,6 +223,15 @@ export const contentDescription: INodeProperties[] = [
         default: 'asc',
         description: 'Order of the results: desc is newest first, asc oldest first',
         routing: { send: { type: 'query', property: 'order' } },
+      },
+      {
+        displayName: 'Order By',
+        name: 'order_by',
+        type: 'options',
+        options: [{ name: 'Created At', value: 'created_at' }, { name: 'Publish At', value: 'publish_at' }],
+        default: 'created_at',
+        description: 'What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only items that are planned for a time, or were published; publish_from and publish_to select, not from and to.',
+        routing: { send: { type: 'query', property: 'order_by' } },
       },
       {
         displayName: 'Profile',
