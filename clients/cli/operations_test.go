@@ -257,13 +257,17 @@ func TestLogsTailPrintsNewEntriesOnce(t *testing.T) {
 	n := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if n++; n == 2 {
-			entries = append([]string{`{"id":"aud_2","created_at":"2026-05-01T12:00:01.000Z","operation_id":"listEvents","status":401}`}, entries...)
+			entries = append([]string{
+				`{"id":"aud_3","created_at":"2026-05-01T12:00:02.000Z","operation_id":"listAuditEntries"}`,
+				`{"id":"aud_2","created_at":"2026-05-01T12:00:01.000Z","operation_id":"listEvents","status":401}`,
+			}, entries...)
 		}
 		fmt.Fprintf(w, `{"data":[%s],"error":null,"request_id":"r","next_cursor":null}`, strings.Join(entries, ","))
 	}))
 	t.Cleanup(server.Close)
 	s := start(t, []string{"logs", "tail", "--base-url", server.URL, "--api-key", faults.Key}, nothing, nothing, nothing)
-	if s.code != 0 || strings.Count(s.out, "aud_2") != 1 || strings.Contains(s.out, "aud_1") || !strings.Contains(s.out, "listEvents  401") {
+	if s.code != 0 || strings.Count(s.out, "aud_2") != 1 || strings.Contains(s.out, "aud_1") ||
+		strings.Contains(s.out, "aud_3") || !strings.Contains(s.out, "listEvents  401") {
 		t.Errorf("%d %q %s", s.code, s.out, s.notes)
 	}
 }

@@ -306,6 +306,8 @@ type ListAPIKeysParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
+	// Only keys that are bound to this profile, revoked ones included.
+	ProfileID *string `query:"profile_id"`
 }
 
 // List reads all pages, as the caller goes on: List the API keys.
@@ -1216,17 +1218,23 @@ type ListEventsParams struct {
 	// Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the
 	// resource.
 	ObjectID *string `query:"object_id"`
+	// Seconds for which the request is held while the page has no event newer than after, or none at all without after. It
+	// follows events with few requests.
+	Wait *int64 `query:"wait"`
+	// Newest event that you have, for wait: its id.
+	After *string `query:"after"`
 }
 
 // List reads all pages, as the caller goes on: List the events of the last 30 days.
 //
 // Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, or to follow events
 // without a webhook: read with `order=asc` until `next_cursor` is null, then again with `from` a minute before the
-// newest event that you have, and ignore ids that you have processed. Events of concurrent changes can become visible
-// out of the order of their times. An event is listed only if the key has the scope that reads what the event is about,
-// such as `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an
-// area and `*` leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before the
-// end of the list.
+// newest event that you have, and ignore ids that you have processed. With `wait=10` and the newest one as `after`, the
+// response comes as soon as there is a newer one. Events of concurrent changes can become visible out of the order of
+// their times. An event is listed only if the key has the scope that reads what the event is about, such as
+// `content:read` for `content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and
+// `*` leave out what it may not read. With `type` or `object_id`, a page may be short or even empty before the end of
+// the list.
 //
 // Needs the scope `account:read`.
 func (s *EventsService) List(ctx context.Context, params *ListEventsParams, options ...RequestOption) iter.Seq2[Event, error] {
@@ -2423,7 +2431,7 @@ type ListSlotsParams struct {
 //
 // Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of
 // `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything that is
-// scheduled for it.
+// scheduled for it, and by the items of the factory that are planned for it.
 //
 // Needs the scope `content:read`.
 func (s *PublishingService) ListSlots(ctx context.Context, params *ListSlotsParams, options ...RequestOption) iter.Seq2[PublishingSlot, error] {
@@ -3128,8 +3136,9 @@ func (s *WebhooksService) Redeliver(ctx context.Context, webhookID string, deliv
 // Replay: Replay the events that a webhook has missed.
 //
 // Delivers, in the background, all events since the given time that match the webhook and have not been delivered to
-// it: those whose delivery failed, with all retries, and those from before the webhook was created. Events that were
-// delivered or wait for their next attempt are not affected. A webhook takes 2 replays a minute.
+// it: those whose delivery failed or waits for its next attempt, with all retries from the beginning, and those from
+// before the webhook was created. Each is sent once: the attempt that an event has waited for is made now instead.
+// Events that were delivered, or whose attempt is under way, are not affected. A webhook takes 2 replays a minute.
 //
 // Needs the scope `webhooks:manage`.
 func (s *WebhooksService) Replay(ctx context.Context, webhookID string, body WebhookReplayCreate, options ...RequestOption) (*WebhookReplay, error) {

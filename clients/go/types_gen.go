@@ -1023,7 +1023,8 @@ type Balance struct {
 	// Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
 	// their limits leave.
 	Credits int64 `json:"credits"`
-	// Threshold of the event balance.low, which is sent when the balance falls below it.
+	// Threshold of the event balance.low, which is sent when the balance falls below it. 0 for a key that is bound to
+	// profiles: it is that of the account.
 	LowThreshold int64 `json:"low_threshold"`
 }
 
@@ -1569,7 +1570,7 @@ type BulkAnswer struct {
 	HasMore bool `json:"has_more"`
 	// Results of the items, in the order of the request, or of their creation for a content plan.
 	Results []BulkResult `json:"results"`
-	// Number of items that were changed.
+	// Number of items that were changed, as their results say.
 	Succeeded int64 `json:"succeeded"`
 }
 
@@ -1582,9 +1583,9 @@ type BulkItem struct {
 	PublishAt *time.Time `json:"publish_at"`
 	// Ids of the social accounts to publish to.
 	SocialAccountIDs []string `json:"social_account_ids"`
-	// State of the item.
+	// State of the item after the change.
 	State ContentState `json:"state"`
-	// Version of the item.
+	// Version of the item after the change.
 	Version int64 `json:"version"`
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
@@ -1595,7 +1596,7 @@ type BulkItem struct {
 
 // BulkResult is a type of the API.
 type BulkResult struct {
-	// Id of the content item.
+	// Id of the content item that was to be changed.
 	ContentItemID string `json:"content_item_id"`
 	// Why it was not changed: the error of the operation for one item. Null if it was changed.
 	Error *ErrorBody `json:"error"`
@@ -5406,7 +5407,7 @@ type IntegrationSync struct {
 	At time.Time `json:"at"`
 	// Number of products that could not be imported. last_failure has the reason of the last one.
 	Failed int64 `json:"failed"`
-	// Number of products that it created, changed or archived.
+	// Number of products that it created, changed or archived. Content is made afterwards, and is in counts.
 	Made int64 `json:"made"`
 	// Number of products and deals that it read.
 	Read int64 `json:"read"`
@@ -7583,7 +7584,8 @@ type PublicationUpdate struct {
 
 // PublicationWarning is a type of the API.
 type PublicationWarning struct {
-	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added.
+	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
+	// gets another post in the same minute. More may be added.
 	Code string `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -8942,9 +8944,22 @@ type StudioVoiceCreate struct {
 type TakenSlot struct {
 	// Content item that takes it.
 	ContentItemID string `json:"content_item_id"`
+	// Why it is taken. scheduled: the item is scheduled for it. planned: an item of the factory is planned for it, such as
+	// one of a content plan, and is not scheduled yet.
+	Reason TakenSlotReason `json:"reason"`
 	// Social account.
 	SocialAccountID string `json:"social_account_id"`
 }
+
+// TakenSlotReason: values of an enumeration.
+// A newer service may have more values.
+type TakenSlotReason string
+
+// The values of TakenSlotReason.
+const (
+	TakenSlotReasonScheduled TakenSlotReason = "scheduled"
+	TakenSlotReasonPlanned   TakenSlotReason = "planned"
+)
 
 // TelegramOptions is a type of the API.
 type TelegramOptions struct {

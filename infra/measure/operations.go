@@ -83,7 +83,7 @@ var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "listIntegrations": 1,
 	"updateIntegration": 1, "disconnectIntegration": 1,
-	"deleteProfile": 8, "getContentPlan": 1, "scheduleContentItem": 2, "publishContentItem": 2, "validatePublishing": 3,
+	"deleteProfile": 8, "getContentPlan": 1, "scheduleContentItem": 3, "publishContentItem": 2, "validatePublishing": 3,
 	"getBestTimes": 1, "listAllPublications": 1, "getPublication": 1, "getPublicationDossier": 2,
 	"updatePublication": 1, "deletePublication": 1, "bulkPublishing": 3,
 	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "invitePerson": 1,

@@ -68,8 +68,9 @@ func RehearsedError(outcome string, credits int64, p *auth.Principal) error {
 	case OutcomeBalance:
 		return ledger.Payer{}.Covers(ledger.Balance{}, nil, credits)
 	case OutcomeSpend:
-		limit := int64(0)
-		return ledger.Payer{Limit: &limit}.Covers(ledger.Balance{Credits: credits}, make([]store.Item, 2), credits)
+		limit := 10 * credits // of which half of the price is left
+		return ledger.Payer{Limit: &limit}.Covers(ledger.Balance{Credits: credits},
+			[]store.Item{store.Counter(limit - credits/2), {}}, credits)
 	case OutcomeRate:
 		e := errs.New(errs.RateLimited, "%s", auth.MessageRateLimited).With(errs.RateContext{Limit: p.Rate.Limit,
 			WindowSeconds: p.Rate.Window})

@@ -100,7 +100,11 @@ func find(ctx context.Context, db *store.DB, q store.Query) (found store.Page, e
 // passes reports whether an item has the values of the filters of a query.
 func passes(q store.Query, it store.Item) bool {
 	for name, value := range q.Filters {
-		if value != "" && it.Filters[name] != value {
+		has := it.Filters[name]
+		if name == store.ProfileFilter {
+			has = string(it.Owner.Profile)
+		}
+		if value != "" && has != value {
 			return false
 		}
 	}

@@ -109,6 +109,9 @@ var CountValue = Number(countNumber)
 // Count returns the value of a counter's item, or 0 for the zero Item.
 func (it *Item) Count() int64 { return it.Numbers[countNumber] }
 
+// Counter returns the item of a counter with a value.
+func Counter(value int64) Item { return Item{Numbers: map[string]int64{countNumber: value}} }
+
 // Count adds delta to a counter, whose value must stay between 0 and most. A counter is an item of its own, created by
 // the first count. If the result would be out of bounds, the commit returns failed.
 func (tx *Tx) Count(key Key, delta, most int64, failed error) {

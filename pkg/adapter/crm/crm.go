@@ -178,4 +178,6 @@ type Deal struct {
 	Pipeline, Stage       string
 	Amount, Currency      string
 	Changed               time.Time
+	// Entered is when it came into its stage. It is zero if the CRM does not tell it.
+	Entered time.Time
 }

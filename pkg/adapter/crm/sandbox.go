@@ -112,22 +112,30 @@ func (a *Sandbox) Existing(ctx context.Context, acc Account, productIDs []string
 	return found, nil
 }
 
+// longBefore is the time for which a deal without a suffix is in its stage.
+const longBefore = 365 * 24 * time.Hour
+
 // Deals implements crm.Objects.
 func (a *Sandbox) Deals(ctx context.Context, acc Account, _ time.Time, _ string) (page Page[Deal],
 	err error) {
-	d, err := a.Deal(ctx, acc, "won")
+	d, err := a.Deal(ctx, acc, "won") // it makes nothing: it was there before
 	page.Items = []Deal{d}
 	return page, err
 }
 
-// Deal implements crm.Objects. The id of a deal is its stage, with a suffix after a hyphen if there are several.
+// Deal implements crm.Objects. The id of a deal is its stage. One with a suffix after a hyphen has just come into it,
+// the others were there long before.
 func (a *Sandbox) Deal(_ context.Context, _ Account, dealID string) (Deal, error) {
-	stage, _, _ := strings.Cut(dealID, "-")
+	stage, _, fresh := strings.Cut(dealID, "-")
+	entered := a.now()
+	if !fresh {
+		entered = entered.Add(-longBefore)
+	}
 	if !slices.ContainsFunc(pipelines[0].Stages, func(s Stage) bool { return s.ID == stage }) {
 		return Deal{}, NotFound()
 	}
 	return Deal{ID: dealID, Name: "Shoes for the team of Example Inc.", Pipeline: pipelines[0].ID, Stage: stage,
-		Amount: "1290.00", Currency: "EUR", Changed: a.now()}, nil
+		Amount: "1290.00", Currency: "EUR", Changed: entered, Entered: entered}, nil
 }
 
 // HasNote implements crm.Objects.

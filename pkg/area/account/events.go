@@ -46,6 +46,11 @@ type eventsInput struct {
 	// Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of
 	// the resource.
 	ObjectID string `query:"object_id" example:"cnt_01h455vb4pex5vsknk084sn02q"`
+	// Seconds for which the request is held while the page has no event newer than after, or none at all without after.
+	// It follows events with few requests.
+	Wait int `query:"wait" minimum:"0" maximum:"10" default:"0"`
+	// Newest event that you have, for wait: its id.
+	After string `query:"after" example:"evt_01h455vb4pex5vsknk084sn02q"`
 }
 
 type eventInput struct {
@@ -62,6 +67,7 @@ func (s *Events) Register(r *httpapi.Router) {
 		Description: "Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, " +
 			"or to follow events without a webhook: read with `order=asc` until `next_cursor` is null, then again " +
 			"with `from` a minute before the newest event that you have, and ignore ids that you have processed. " +
+			"With `wait=10` and the newest one as `after`, the response comes as soon as there is a newer one. " +
 			"Events of concurrent changes can become visible out of the order of their times. An event is listed " +
 			"only if the key has the scope that reads what the event is about, such as `content:read` for " +
 			"`content.*`. A `type` that the key may not read is refused with `insufficient_scope`; an area and `*` " +
@@ -77,7 +83,35 @@ func (s *Events) Register(r *httpapi.Router) {
 	}, s.get)
 }
 
+// lookEvery is the pause between two looks for events while a request is held. The answer needs less than holdMargin.
+const lookEvery, holdMargin = time.Second, 2 * time.Second
+
+// list reads a page. It looks again, for as long as the caller wants to wait, while there is no event that is new.
 func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.Event], error) {
+	if in.After != "" && !id.Valid(id.Event, in.After) {
+		return httpapi.Page[event.Event]{}, errs.Invalid("after", "is not the id of an event")
+	}
+	end := time.Now().Add(time.Duration(in.Wait) * time.Second)
+	if limit, bounded := ctx.Deadline(); bounded && limit.Add(-holdMargin).Before(end) {
+		end = limit.Add(-holdMargin)
+	}
+	for {
+		page, err := s.read(ctx, in)
+		isNew := func(e event.Event) bool { return e.ID > in.After }
+		if err != nil || page.Next != "" || in.Cursor != "" || slices.ContainsFunc(page.Items, isNew) ||
+			time.Until(end) < lookEvery {
+			return page, err
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return page, nil
+		}
+	}
+}
+
+// read reads a page of the events that the caller may read.
+func (s *Events) read(ctx context.Context, in *eventsInput) (httpapi.Page[event.Event], error) {
 	none := httpapi.Page[event.Event]{Items: []event.Event{}}
 	scopes := auth.FromContext(ctx).Scopes
 	for _, p := range in.Type {

@@ -91,7 +91,8 @@ type MeBalance struct {
 	// Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
 	// their limits leave.
 	Credits int64 `json:"credits"`
-	// Threshold of the event balance.low, which is sent when the balance falls below it.
+	// Threshold of the event balance.low, which is sent when the balance falls below it. 0 for a key that is bound to
+	// profiles: it is that of the account.
 	LowThreshold int64 `json:"low_threshold"`
 }
 
@@ -151,6 +152,9 @@ func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {
 		me.Person = &r.Person
 	}
 	me.Balance = MeBalance{Credits: ledger.Spendable(items[1], items[3:], s.now()), LowThreshold: a.LowThreshold}
+	if len(p.Profiles) > 0 {
+		me.Balance.LowThreshold = 0
+	}
 	me.RateLimit = RateLimit{Limit: p.Rate.Limit, WindowSeconds: p.Rate.Window}
 	return me, nil
 }

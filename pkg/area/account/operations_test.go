@@ -115,6 +115,15 @@ func TestMeIsRefused(t *testing.T) {
 	c := w.caller(a, w.key(a, tenant.Test))
 	c.As(func(p *auth.Principal) { p.Scopes = []auth.Scope{auth.ContentRead} }).Call(http.MethodGet, "/v1/me", nil).
 		Refused(t, http.StatusForbidden, errs.InsufficientScope, "")
+	var bound account.Me
+	c.As(func(p *auth.Principal) { p.Profiles = []tenant.Profile{"prf_01h455vb4pex5vsknk084sn02q"} }).
+		Call(http.MethodGet, "/v1/me", nil).Into(t, http.StatusOK, &bound)
+	var whole account.Me
+	c.Call(http.MethodGet, "/v1/me", nil).Into(t, http.StatusOK, &whole)
+	if bound.Balance.LowThreshold != 0 || whole.Balance.LowThreshold == 0 {
+		t.Errorf("a client sees the threshold %d of the account: %d", bound.Balance.LowThreshold,
+			whole.Balance.LowThreshold)
+	}
 	c.Stranger().Call(http.MethodGet, "/v1/me", nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	c.As(func(p *auth.Principal) { p.Actor = auth.Key("key_2") }).Call(http.MethodGet, "/v1/me", nil).Refused(t,
 		http.StatusNotFound, errs.NotFound, "")

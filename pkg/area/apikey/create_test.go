@@ -17,7 +17,9 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
+	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/store/storetest"
 )
 
@@ -189,6 +191,32 @@ func ids(keys []apikey.Key) []string {
 		all = append(all, k.ID)
 	}
 	return all
+}
+
+// The keys of a client are found by its profile, so that it can be deleted.
+func TestKeysAreListedByTheirProfile(t *testing.T) {
+	w := newWorld(t)
+	tx, bound := &store.Tx{}, []string{}
+	for range 2 {
+		bound = append(bound, id.New(id.Profile, w.clock.Now()))
+		o := w.Principal.Owner.Of(tenant.Profile(bound[len(bound)-1]))
+		o.Mode = tenant.Live
+		ledger.OpenPurse(tx, o, nil)
+	}
+	if err := w.db.Commit(t.Context(), tx); err != nil {
+		t.Fatal(err)
+	}
+	w.create("kind", "live")
+	one := w.create("kind", "live", "profile_ids", bound[:1])
+	both := w.create("kind", "live", "profile_ids", bound)
+	for profile, want := range map[string][]string{bound[0]: {both.ID, one.ID}, bound[1]: {both.ID},
+		id.New(id.Profile, w.clock.Now()): nil} {
+		got := ids(apitest.All[apikey.Key](w.Caller, "/v1/api-keys?profile_id="+profile, 10))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", profile, got, want)
+		}
+	}
+	w.Call(http.MethodGet, "/v1/api-keys?profile_id=prf_1", nil).Refused(t, 422, errs.ValidationFailed, "profile_id")
 }
 
 func TestKeysAreListedPageByPage(t *testing.T) {

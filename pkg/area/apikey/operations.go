@@ -157,7 +157,16 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, rotate, s.rotateKey)
 }
 
-func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page[Key], error) {
+type listInput struct {
+	httpapi.PageInput
+	// Only keys that are bound to this profile, revoked ones included.
+	ProfileID string `query:"profile_id"`
+}
+
+func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Key], error) {
+	if in.ProfileID != "" && !id.Valid(id.Profile, in.ProfileID) {
+		return httpapi.Page[Key]{}, errs.Invalid("profile_id", "is not the id of a profile")
+	}
 	p := auth.FromContext(ctx)
 	q := store.Query{Index: store.Table, Partition: credential.Keys(p.Account), Filters: map[string]string{}}
 	if p.Mode == tenant.Test {
@@ -170,7 +179,10 @@ func (s *Service) list(ctx context.Context, in *httpapi.PageInput) (httpapi.Page
 	if !m.all(p) {
 		q.Filters[rootFilter] = m.root
 	}
-	return httpapi.ListItems(ctx, s.db, q, *in, func(it store.Item) (Key, error) {
+	if in.ProfileID != "" {
+		q.Contains = map[string][]string{profilesFilter: {in.ProfileID}}
+	}
+	return httpapi.ListItems(ctx, s.db, q, in.PageInput, func(it store.Item) (Key, error) {
 		r, err := keyrecord.Read(&it, s.now())
 		return r.Key, err
 	})
@@ -214,6 +226,9 @@ func mayManage(p *auth.Principal) error {
 // rootFilter is the filter of lists by who has created a key, directly or through other keys. It has the name that it
 // had when it was only about those who had created keys directly.
 const rootFilter = "by"
+
+// profilesFilter is the filter of lists by the profiles that a key is bound to: their ids, each with a point.
+const profilesFilter = "profiles"
 
 // find reads the key in the path of the call.
 func (s *Service) find(ctx context.Context, in KeyPath, match ...httpapi.IfMatch) (keyrecord.Record,

@@ -103,7 +103,8 @@ func TestItemsSayWhatTheyWaitFor(t *testing.T) {
 		w.Call(http.MethodGet, "/v1/content-items?limit=100", nil).Into(t, 200, &all)
 		listed := all[slices.IndexFunc(all, func(it item.Item) bool { return it.ID == itemID })].WaitsFor
 		if got := w.get(itemID); got.WaitsFor != want || listed != want {
-			t.Errorf("%s: it is %s and waits for %s, in the list %s, want %s", when, got.State, got.WaitsFor, listed, want)
+			t.Errorf("%s: it is %s and waits for %s, in the list %s, want %s", when, got.State, got.WaitsFor, listed,
+				want)
 		}
 	}
 	at := w.clock.Now().Add(time.Hour)

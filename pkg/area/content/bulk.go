@@ -27,7 +27,7 @@ const (
 	bulkTries = 4
 )
 
-// The actions and modes of a bulk.
+// The actions of a bulk, and the mode in which it changes all items or none.
 const (
 	bulkApprove    = "approve"
 	bulkSchedule   = "schedule"
@@ -78,7 +78,7 @@ type bulkInput struct {
 type BulkAnswer struct {
 	// Results of the items, in the order of the request, or of their creation for a content plan.
 	Results []BulkResult `json:"results" nullable:"false"`
-	// Number of items that were changed.
+	// Number of items that were changed, as their results say.
 	Succeeded int `json:"succeeded" example:"30"`
 	// Number of items that were not changed. Their results have an error.
 	Failed int `json:"failed" example:"0"`
@@ -88,7 +88,7 @@ type BulkAnswer struct {
 
 // BulkResult is the result of an item of a bulk.
 type BulkResult struct {
-	// Id of the content item.
+	// Id of the content item that was to be changed.
 	ID string `json:"content_item_id" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	// The item after its change. Null if it was not changed.
 	Item *BulkItem `json:"item"`
@@ -98,9 +98,9 @@ type BulkResult struct {
 
 // BulkItem is a content item after its change by a bulk. Its GET shows the rest.
 type BulkItem struct {
-	// Version of the item.
+	// Version of the item after the change.
 	Version int64 `json:"version" example:"3"`
-	// State of the item.
+	// State of the item after the change.
 	State item.State `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" example:"scheduled"`
 	item.Outlook
 }

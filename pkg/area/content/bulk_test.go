@@ -139,10 +139,11 @@ func TestBulksThatAreRefused(t *testing.T) {
 		Refused(t, 422, errs.ValidationFailed, "/content_item_ids")
 	w.Call(http.MethodPost, bulkPath, object{"action": "approve", "content_plan_id": "pln_01h455vb4pex5vsknk084sn02q"}).
 		Refused(t, 404, errs.NotFound, "")
-	w.Without(auth.ContentPublish).Call(http.MethodPost, bulkPath, object{"action": "approve", "content_item_ids": ids}).
+	body := object{"action": "approve", "content_item_ids": ids}
+	w.Without(auth.ContentPublish).Call(http.MethodPost, bulkPath, body).
 		Refused(t, 403, errs.InsufficientScope, "")
-	if a := w.Stranger().Call(http.MethodPost, bulkPath, object{"action": "approve", "content_item_ids": ids}); !strings.
-		Contains(a.Raw, "not_found") || w.get(it.ID).Approval.State != item.ApprovalNone {
+	if a := w.Stranger().Call(http.MethodPost, bulkPath, body); !strings.Contains(a.Raw, "not_found") ||
+		w.get(it.ID).Approval.State != item.ApprovalNone {
 		t.Errorf("a stranger: %s", a.Raw)
 	}
 }

@@ -166,6 +166,9 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	if err := publication.Schedule(tx, now, w.it.Owner, w.r, targets, at); err != nil {
 		return out, err
 	}
+	if err := publication.WarnOfOthers(ctx, s.db, w.r, at); err != nil {
+		return out, err
+	}
 	return s.answer(ctx, tx, w)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -64,7 +65,7 @@ func (publishTime) Schema(huma.Registry) *huma.Schema {
 
 // TimesOf returns the schedule of a factory.
 func TimesOf(f factory.Factory) (publication.Times, error) {
-	t := publication.Times{Zone: time.UTC}
+	t := publication.Times{Zone: time.UTC, Factory: f.ID, Accounts: f.SocialAccountIDs}
 	if f.Schedule == nil {
 		return t, nil
 	}
@@ -93,7 +94,8 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. Name "+
 			"them in social_account_ids", publication.MaxQueued, len(accounts))
 	}
-	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r.ID, s.now(), besides)
+	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
+		s.now(), besides)
 	if err == nil && !ok {
 		err = errs.Invalid("/publish_at", "finds no free time in the schedule of the factory within 180 days")
 	}

@@ -85,7 +85,8 @@ func TestListsFollowTheTimeOfPublication(t *testing.T) {
 		t.Errorf("another factory has %d", len(got.Data))
 	}
 	w.provide("caption", "Tagged", "publish_at", now.Add(7*time.Hour), "metadata", object{"order": "4711"})
-	if got := times(w.sparse("order_by=publish_at&state=generated,scheduled&kind=post&metadata[order]=4711")); len(got) != 1 {
+	got = times(w.sparse("order_by=publish_at&state=generated,scheduled&kind=post&metadata[order]=4711"))
+	if len(got) != 1 {
 		t.Errorf("with its metadata there is %v", got)
 	}
 	if got := w.sparse("order_by=publish_at&state=failed"); len(got.Data) != 0 {

@@ -114,7 +114,7 @@ type Sync struct {
 	At resource.Time `json:"at"`
 	// Number of products and deals that it read.
 	Read int `json:"read"`
-	// Number of products that it created, changed or archived.
+	// Number of products that it created, changed or archived. Content is made afterwards, and is in counts.
 	Made int `json:"made"`
 	// Number of products that could not be imported. last_failure has the reason of the last one.
 	Failed int `json:"failed"`

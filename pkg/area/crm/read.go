@@ -174,13 +174,19 @@ func (w *Worker) deal(ctx context.Context, c *connection, dealID string) error {
 		return err
 	}
 	stage := c.r.stageOf(d)
-	if stage == nil {
+	if stage == nil || c.r.before(d) {
 		return nil
 	}
 	return w.make(ctx, c, madeKey(c.it.Owner, c.r.ID, d.ID, d.Pipeline, d.Stage), Piece{
 		Kind: stage.Kind, Prompt: prompt(stage.Template.Template, d),
 		Metadata: resource.Metadata{"integration_id": c.r.ID, "crm_deal_id": text.ClipLetters(d.ID, resource.MaxPairLength)},
 	}, d.ID)
+}
+
+// before reports whether a deal came into its stage before the integration was first connected. Of a CRM that does not
+// tell it, no deal did.
+func (r *Record) before(d crm.Deal) bool {
+	return !d.Entered.IsZero() && d.Entered.Before(r.FirstAt.Truncate(time.Second))
 }
 
 // stageOf returns the stage of the mapping that a deal is in, or nil.

@@ -236,11 +236,7 @@ func (w synchronizer) deals(ctx context.Context, c *connection, p *progress) (la
 	}
 	p.Read += len(page.Items)
 	for _, d := range page.Items {
-		if d.Changed.Before(c.r.FirstAt.Truncate(time.Second)) {
-			continue
-		}
-		stage := c.r.stageOf(d)
-		if stage == nil {
+		if d.Changed.Before(c.r.FirstAt.Truncate(time.Second)) || c.r.before(d) || c.r.stageOf(d) == nil {
 			continue
 		}
 		made, err := w.DB.GetAll(ctx, madeKey(c.it.Owner, c.r.ID, d.ID, d.Pipeline, d.Stage))

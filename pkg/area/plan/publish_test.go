@@ -9,6 +9,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/plan"
+	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -248,5 +249,56 @@ func TestAPlanIsApprovedAndScheduledAtOnce(t *testing.T) {
 	a = w.bulk(object{"action": "schedule", "content_plan_id": other.ID})
 	if got := w.states(other.ID); a.Succeeded != 2 || got[item.Scheduled] != 2 {
 		t.Errorf("scheduled: %+v, %v", a, got)
+	}
+}
+
+// The items of a plan hold their times before they are scheduled: slots show them, and next_slot takes others. An item
+// that is scheduled for the minute of another one is warned about.
+func TestPlannedItemsHoldTheirSlots(t *testing.T) {
+	w := newWorld(t)
+	channel := w.connect("vk")
+	p := w.create("content_types", []string{"post"}, "days", 2)
+	w.until(plan.Completed)
+	all := w.items(p.ID)
+	held := map[string]string{}
+	for _, it := range all {
+		held[it.PublishAt.Format(time.RFC3339)] = it.ID
+	}
+	var slots []publishing.Slot
+	w.Call(http.MethodGet, "/v1/publishing/slots?limit=100&factory_id="+w.factory, nil).Into(t, http.StatusOK, &slots)
+	for _, s := range slots {
+		itemID := held[s.At.Format(time.RFC3339)]
+		if s.Free != (itemID == "") {
+			t.Errorf("%v: free %v", s.At, s.Free)
+		}
+		if !s.Free && (len(s.Taken) != 1 || s.Taken[0] != publishing.TakenSlot{SocialAccountID: channel,
+			ContentItemID: itemID, Reason: "planned"}) {
+			t.Errorf("%v: %+v", s.At, s.Taken)
+		}
+	}
+	own := object{"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "Words"}
+	var it item.Item
+	w.Call(http.MethodPost, "/v1/content-items", with(own, "publish_at", "next_slot")).Into(t, http.StatusAccepted, &it)
+	if held[it.PublishAt.Format(time.RFC3339)] != "" {
+		t.Errorf("next_slot took %v, which is planned", it.PublishAt)
+	}
+	w.Call(http.MethodPost, "/v1/content-items", own).Into(t, http.StatusAccepted, &it)
+	schedule := func(itemID string, body any) (warnings int) {
+		w.Call(http.MethodPost, "/v1/content-items/"+itemID+"/schedule", body).Into(t, http.StatusOK, &it)
+		for _, warning := range it.Publications[0].Warnings {
+			if warning.Code == item.SameMinute {
+				warnings++
+			}
+		}
+		return warnings
+	}
+	if got := schedule(it.ID, object{"publish_at": all[0].PublishAt.Add(20 * time.Second)}); got != 0 {
+		t.Errorf("the first of the minute has %d warnings", got)
+	}
+	if got := schedule(all[0].ID, nil); got != 1 {
+		t.Errorf("the second of the minute has %d warnings", got)
+	}
+	if got := schedule(all[1].ID, nil); got != 0 {
+		t.Errorf("one by itself has %d warnings", got)
 	}
 }

@@ -73,6 +73,9 @@ type TakenSlot struct {
 	SocialAccountID string `json:"social_account_id"`
 	// Content item that takes it.
 	ContentItemID string `json:"content_item_id"`
+	// Why it is taken. scheduled: the item is scheduled for it. planned: an item of the factory is planned for it, such
+	// as one of a content plan, and is not scheduled yet.
+	Reason string `json:"reason" enum:"scheduled,planned"`
 }
 
 // registerPlanning adds the checks and the slots.
@@ -90,7 +93,7 @@ func (s *Service) registerPlanning(r *httpapi.Router) {
 	slots := op("listSlots", http.MethodGet, "/v1/publishing/slots", auth.ContentRead, "List the slots of a schedule",
 		"Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of "+
 			"`publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything "+
-			"that is scheduled for it.")
+			"that is scheduled for it, and by the items of the factory that are planned for it.")
 	slots.Errors = []errs.Code{errs.NotFound, errs.InvalidCursor}
 	httpapi.List(r, slots, s.slots)
 }
@@ -134,15 +137,25 @@ func (s *Service) slots(ctx context.Context, in *slotsInput) (page httpapi.Page[
 	for _, at := range times.Between(from, to) {
 		all = append(all, Slot{At: resource.Instant(at), Free: true, Taken: []TakenSlot{}})
 	}
+	var planned map[string]publication.Taken
+	if len(accounts) > 0 {
+		if planned, err = times.PlannedBetween(ctx, s.db, auth.FromContext(ctx).Owner, from, to); err != nil {
+			return page, err
+		}
+	}
 	for _, accountID := range accounts {
 		taken, err := publication.TakenBetween(ctx, s.db, accountID, from, to)
 		if err != nil {
 			return page, err
 		}
 		for i := range all {
-			if by := taken.At(all[i].At.Time); by != "" {
+			by, why := taken.At(all[i].At.Time), "scheduled"
+			if by == "" {
+				by, why = planned[accountID].At(all[i].At.Time), "planned"
+			}
+			if by != "" {
 				all[i].Free = false
-				all[i].Taken = append(all[i].Taken, TakenSlot{accountID, by})
+				all[i].Taken = append(all[i].Taken, TakenSlot{accountID, by, why})
 			}
 		}
 	}

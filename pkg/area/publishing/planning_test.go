@@ -41,7 +41,7 @@ func TestSlotsOfASchedule(t *testing.T) {
 	w.work()
 	all = slots("")
 	if all[0].Free || len(all[0].Taken) != 1 || all[0].Taken[0] != (publishing.TakenSlot{SocialAccountID: telegram,
-		ContentItemID: it.ID}) || !all[1].Free {
+		ContentItemID: it.ID, Reason: "scheduled"}) || !all[1].Free {
 		t.Errorf("after it was taken: %+v", all[:2])
 	}
 	if other := slots("&social_account_id=" + vk); !other[0].Free {

@@ -39,7 +39,7 @@ func TestRefusalsCanBeRehearsed(t *testing.T) {
 	}{
 		"insufficient_balance": {402, errs.InsufficientBalance, `{"required_credits":4,"available_credits":0}`},
 		"spend_limit_reached": {402, errs.SpendLimitReached,
-			`{"spend_limit_credits":0,"required_credits":4,"available_credits":0}`},
+			`{"spend_limit_credits":40,"required_credits":4,"available_credits":2}`},
 		"rate_limited": {429, errs.RateLimited, `{"limit":60,"window_seconds":60}`},
 	} {
 		a := w.Call(http.MethodPost, "/v1/studio/images",

@@ -239,6 +239,9 @@ func (d *DeliveryRecord) Scheduled() bool {
 	return d.State == DeliveryPending && d.NextAttemptAt != nil
 }
 
+// retries reports whether the delivery waits after a failed attempt.
+func (d *DeliveryRecord) retries() bool { return d.WaitingFor != nil && *d.WaitingFor == WaitsRetry }
+
 // Held reports whether the open circuit breaker of the receiver holds the delivery back.
 func (d *DeliveryRecord) Held() bool {
 	return d.WaitingFor != nil && *d.WaitingFor == WaitsBreaker

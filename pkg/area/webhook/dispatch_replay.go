@@ -101,10 +101,11 @@ func (r Replayer) deliverMissing(ctx context.Context, w *WebhookRecord, to Ref,
 	return errors.Join(failed...)
 }
 
-// again restarts the schedule of a delivery that has failed, or has no task.
+// again restarts the schedule of a delivery that has failed, has no task, or waits for its next attempt after a failed
+// one: that attempt is made now instead.
 func (r Replayer) again(ctx context.Context, it store.Item) error {
 	d, err := ReadDelivery(&it)
-	if err != nil || d.Scheduled() || d.State == DeliveryDelivered {
+	if err != nil || d.State == DeliveryDelivered || d.Scheduled() && !d.retries() {
 		return err
 	}
 	tx := &store.Tx{}

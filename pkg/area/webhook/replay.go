@@ -45,9 +45,10 @@ func (s *Service) registerReplay(r *httpapi.Router, op func(id, method, path, su
 	replay := op("replayEvents", http.MethodPost, "/v1/webhooks/{webhook_id}/replay",
 		"Replay the events that a webhook has missed",
 		"Delivers, in the background, all events since the given time that match the webhook and have not been "+
-			"delivered to it: those whose delivery failed, with all retries, and those from before the webhook was "+
-			"created. Events that were delivered or wait for their next attempt are not affected. A webhook takes 2 "+
-			"replays a minute.")
+			"delivered to it: those whose delivery failed or waits for its next attempt, with all retries from the "+
+			"beginning, and those from before the webhook was created. Each is sent once: the attempt that an event "+
+			"has waited for is made now instead. Events that were delivered, or whose attempt is under way, are not "+
+			"affected. A webhook takes 2 replays a minute.")
 	replay.Status = http.StatusAccepted
 	replay.Errors = []errs.Code{errs.InvalidState}
 	httpapi.Write(r, replay, s.replay)

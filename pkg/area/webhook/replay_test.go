@@ -66,6 +66,33 @@ func TestReplayFillsWhatWasMissed(t *testing.T) {
 	}
 }
 
+// An event that waits for its retry is replayed at once. Its retry does not send it again.
+func TestReplaySendsWhatWaitsForItsRetry(t *testing.T) {
+	w := dispatchNewWorld(t)
+	statuses := dispatchAnswers(500)
+	r := w.Receive(func(n int, rw http.ResponseWriter) { statuses(n, rw) }, "content.*")
+	since := w.Clock.Now()
+	waiting := w.Happen(event.ContentGenerated)
+	w.Run(w.Clock.Now().Add(time.Minute)) // two attempts: the next one follows in five minutes
+	if d := w.Delivery(waiting, r.Hook.ID); d.WaitingFor == nil || *d.WaitingFor != webhook.WaitsRetry {
+		t.Fatalf("%+v", d)
+	}
+	statuses = dispatchAnswers(200)
+	before := len(r.Receipts())
+	asked := w.Clock.Now()
+	w.API.Call(http.MethodPost, "/v1/webhooks/"+r.Hook.ID+"/replay",
+		map[string]any{"since": since.Add(-time.Second).Format(time.RFC3339Nano)})
+	w.Relay()
+	w.Run()
+	if got := r.Receipts()[before:]; len(got) != 1 || got[0].ID != waiting.ID {
+		t.Errorf("received %+v, want one of %s", got, waiting.ID)
+	}
+	d := w.Delivery(waiting, r.Hook.ID)
+	if last := d.Attempts[len(d.Attempts)-1]; d.State != webhook.DeliveryDelivered || last.At.Sub(asked) > time.Minute {
+		t.Errorf("%s, asked at %v, sent at %v", d.State, asked, last.At)
+	}
+}
+
 func TestReplayGivesANewWebhookWhatWasBefore(t *testing.T) {
 	w := dispatchNewWorld(t)
 	since := w.Clock.Now()

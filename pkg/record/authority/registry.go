@@ -55,7 +55,7 @@ var Kinds = []Kind{
 		Content: []string{"title", "caption", "hashtags", "variants", "slides", "script", "prompt", "social_account_ids",
 			"publish_at"},
 		Changes: []string{"createContentItem", "createContentItems", "createContentPlan", "updateContentItem",
-			"regenerateContentItem", "scheduleContentItem", "publishContentItem", "approveContentItem", "bulkPublishing",
-			"applyDraft"},
+			"regenerateContentItem", "scheduleContentItem", "publishContentItem", "approveContentItem",
+			"bulkPublishing", "applyDraft"},
 		Ends: "its publications fail with `authority_ended`, and the event `content.failed` if all do"},
 }

@@ -18,6 +18,9 @@ const (
 	overlap = time.Minute
 	// pageLimit is the greatest size of a page.
 	pageLimit = "100"
+	// hold is the time in seconds for which the service holds a request while there is nothing new, so that few
+	// requests are counted.
+	hold = "10"
 )
 
 // Event is an event of the account.
@@ -70,12 +73,17 @@ func (f *Follower) Time(ctx context.Context) (time.Time, error) {
 // visible late. It returns when the context ends, or with the error with which the service
 // refuses further requests.
 func (f *Follower) Follow(ctx context.Context, start time.Time, each func(context.Context, Event) error) error {
-	from, newest, cursor := start, start, ""
+	from, newest, cursor, last := start, start, "", ""
 	known := map[string]time.Time{}
 	for {
 		query := url.Values{"order": {"asc"}, "limit": {pageLimit}, "from": {from.UTC().Format(time.RFC3339Nano)}}
 		if cursor != "" {
 			query.Set("cursor", cursor)
+		} else {
+			query.Set("wait", hold)
+		}
+		if last != "" {
+			query.Set("after", last)
 		}
 		p, err := f.page(ctx, query)
 		if err != nil {
@@ -89,7 +97,7 @@ func (f *Follower) Follow(ctx context.Context, start time.Time, each func(contex
 				return err
 			}
 			known[e.ID] = e.CreatedAt
-			newest = later(newest, e.CreatedAt)
+			newest, last = later(newest, e.CreatedAt), max(last, e.ID)
 		}
 		pause := p.pause
 		if cursor = p.next; cursor == "" {

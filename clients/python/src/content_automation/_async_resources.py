@@ -799,11 +799,12 @@ class AsyncEventsResource:
 
         Lists the events that webhooks receive, newest first. Use it to find what a receiver missed, or to follow
         events without a webhook: read with `order=asc` until `next_cursor` is null, then again with `from` a minute
-        before the newest event that you have, and ignore ids that you have processed. Events of concurrent changes
-        can become visible out of the order of their times. An event is listed only if the key has the scope that
-        reads what the event is about, such as `content:read` for `content.*`. A `type` that the key may not read is
-        refused with `insufficient_scope`; an area and `*` leave out what it may not read. With `type` or
-        `object_id`, a page may be short or even empty before the end of the list.
+        before the newest event that you have, and ignore ids that you have processed. With `wait=10` and the newest
+        one as `after`, the response comes as soon as there is a newer one. Events of concurrent changes can become
+        visible out of the order of their times. An event is listed only if the key has the scope that reads what the
+        event is about, such as `content:read` for `content.*`. A `type` that the key may not read is refused with
+        `insufficient_scope`; an area and `*` leave out what it may not read. With `type` or `object_id`, a page may
+        be short or even empty before the end of the list.
 
         Needs the scope `account:read`.
         """
@@ -1699,7 +1700,7 @@ class AsyncPublishingResource:
 
         Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of
         `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything
-        that is scheduled for it.
+        that is scheduled for it, and by the items of the factory that are planned for it.
 
         Needs the scope `content:read`.
         """
@@ -2254,9 +2255,10 @@ class AsyncWebhooksResource:
         """Replay the events that a webhook has missed.
 
         Delivers, in the background, all events since the given time that match the webhook and have not been
-        delivered to it: those whose delivery failed, with all retries, and those from before the webhook was
-        created. Events that were delivered or wait for their next attempt are not affected. A webhook takes 2
-        replays a minute.
+        delivered to it: those whose delivery failed or waits for its next attempt, with all retries from the
+        beginning, and those from before the webhook was created. Each is sent once: the attempt that an event has
+        waited for is made now instead. Events that were delivered, or whose attempt is under way, are not affected.
+        A webhook takes 2 replays a minute.
 
         Needs the scope `webhooks:manage`.
         """

@@ -1045,7 +1045,9 @@ class Balance(TypedDict):
     their limits leave.
     """
     low_threshold: int
-    """Threshold of the event balance.low, which is sent when the balance falls below it."""
+    """Threshold of the event balance.low, which is sent when the balance falls below it. 0 for a key that is bound to
+    profiles: it is that of the account.
+    """
 
 
 
@@ -1612,7 +1614,7 @@ class BulkAnswer(TypedDict):
     results: List["BulkResult"]
     """Results of the items, in the order of the request, or of their creation for a content plan."""
     succeeded: int
-    """Number of items that were changed."""
+    """Number of items that were changed, as their results say."""
 
 
 
@@ -1628,9 +1630,9 @@ class BulkItem(TypedDict):
     social_account_ids: List[str]
     """Ids of the social accounts to publish to."""
     state: "ContentState"
-    """State of the item."""
+    """State of the item after the change."""
     version: int
-    """Version of the item."""
+    """Version of the item after the change."""
     waits_for: "ContentWaitsFor"
     """What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once
     if it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
@@ -1644,7 +1646,7 @@ class BulkResult(TypedDict):
     """A type of the API."""
 
     content_item_id: str
-    """Id of the content item."""
+    """Id of the content item that was to be changed."""
     error: Optional["ErrorBody"]
     """Why it was not changed: the error of the operation for one item. Null if it was changed."""
     item: Optional["BulkItem"]
@@ -4552,7 +4554,7 @@ class IntegrationSync(TypedDict):
     failed: int
     """Number of products that could not be imported. last_failure has the reason of the last one."""
     made: int
-    """Number of products that it created, changed or archived."""
+    """Number of products that it created, changed or archived. Content is made afterwards, and is in counts."""
     read: int
     """Number of products and deals that it read."""
 
@@ -6621,7 +6623,9 @@ class PublicationWarning(TypedDict):
     """A type of the API."""
 
     code: str
-    """Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added."""
+    """Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
+    gets another post in the same minute. More may be added.
+    """
     message: str
     """What happened and what to do about it."""
 
@@ -8003,9 +8007,15 @@ class TakenSlot(TypedDict):
 
     content_item_id: str
     """Content item that takes it."""
+    reason: "TakenSlotReason"
+    """Why it is taken. scheduled: the item is scheduled for it. planned: an item of the factory is planned for it, such
+    as one of a content plan, and is not scheduled yet.
+    """
     social_account_id: str
     """Social account."""
 
+
+TakenSlotReason = Union[Literal["scheduled", "planned"], str]
 
 
 class TelegramOptions(TypedDict):
@@ -8703,6 +8713,8 @@ class ListApiKeysParams(TypedDict, total=False):
     """next_cursor of the previous page. The filters and the order must be the same."""
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only keys that are bound to this profile, revoked ones included."""
 
 
 
@@ -8860,6 +8872,8 @@ ListEventsParams = TypedDict(
         "to": Union[str, datetime],
         "type": List["EventPatternInput"],
         "object_id": str,
+        "wait": int,
+        "after": str,
     },
     total=False,
 )

@@ -175,12 +175,17 @@ type lead struct {
 	Status   crm.Number `json:"status_id"`
 	Pipeline crm.Number `json:"pipeline_id"`
 	Updated  int64      `json:"updated_at"`
+	Closed   int64      `json:"closed_at"`
 	Deleted  bool       `json:"is_deleted"`
 }
 
 func (l lead) deal(currency string) crm.Deal {
-	return crm.Deal{ID: string(l.ID), Name: l.Name, Pipeline: string(l.Pipeline), Stage: string(l.Status),
+	d := crm.Deal{ID: string(l.ID), Name: l.Name, Pipeline: string(l.Pipeline), Stage: string(l.Status),
 		Amount: string(l.Price), Currency: currency, Changed: time.Unix(l.Updated, 0)}
+	if l.Closed > 0 { // the time of another stage is told only by events
+		d.Entered = time.Unix(l.Closed, 0)
+	}
+	return d
 }
 
 // Deals implements crm.Objects.

@@ -128,11 +128,12 @@ type deal struct {
 	Amount   crm.Number `json:"OPPORTUNITY"`
 	Currency string     `json:"CURRENCY_ID"`
 	Changed  time.Time  `json:"DATE_MODIFY"`
+	Moved    time.Time  `json:"MOVED_TIME"`
 }
 
 func (d deal) deal(currency string) crm.Deal {
 	out := crm.Deal{ID: string(d.ID), Name: d.Title, Description: d.Comments, Pipeline: string(d.Category),
-		Stage: d.Stage, Amount: string(d.Amount), Currency: d.Currency, Changed: d.Changed}
+		Stage: d.Stage, Amount: string(d.Amount), Currency: d.Currency, Changed: d.Changed, Entered: d.Moved}
 	if out.Currency == "" {
 		out.Currency = currency
 	}
@@ -140,7 +141,7 @@ func (d deal) deal(currency string) crm.Deal {
 }
 
 var dealFields = []string{"ID", "TITLE", "COMMENTS", "STAGE_ID", "CATEGORY_ID", "OPPORTUNITY", "CURRENCY_ID",
-	"DATE_MODIFY"}
+	"DATE_MODIFY", "MOVED_TIME"}
 
 // Deals implements crm.Objects.
 func (a *Adapter) Deals(ctx context.Context, acc crm.Account, since time.Time,

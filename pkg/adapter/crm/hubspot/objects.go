@@ -20,7 +20,9 @@ const pageSize = 100
 const noteToDeal = 214
 
 const (
-	dealProperties    = "dealname,description,dealstage,pipeline,amount,deal_currency_code,hs_lastmodifieddate"
+	entered        = "hs_v2_date_entered_current_stage"
+	dealProperties = "dealname,description,dealstage,pipeline,amount,deal_currency_code," +
+		"hs_lastmodifieddate," + entered
 	productProperties = "name,description,price,hs_sku,hs_url"
 )
 
@@ -145,6 +147,7 @@ func (o object) deal(currency string) crm.Deal {
 		d.Currency = currency
 	}
 	d.Changed, _ = time.Parse(time.RFC3339, o.text("hs_lastmodifieddate")) // zero is an unknown time
+	d.Entered, _ = time.Parse(time.RFC3339, o.text(entered))
 	return d
 }
 

@@ -114,9 +114,13 @@ type PublishedPost struct {
 	MetricsHistory []Metrics `json:"metrics_history" nullable:"false"`
 }
 
-// PublicationWarning is a requested part that a post lacks.
+// SameMinute is the warning that an account gets two posts in one minute.
+const SameMinute platform.WarningCode = "same_minute"
+
+// PublicationWarning is a requested part that a post lacks, or what its schedule may have overlooked.
 type PublicationWarning struct {
-	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written. More may be added.
+	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
+	// gets another post in the same minute. More may be added.
 	Code platform.WarningCode `json:"code" example:"cover_not_set"`
 	// What happened and what to do about it.
 	Message string `json:"message"`

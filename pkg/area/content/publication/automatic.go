@@ -3,6 +3,7 @@ package publication
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -57,7 +58,8 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 			r.SocialAccountIDs = append(r.SocialAccountIDs, t.Account.ID)
 		}
 		if r.PublishAt != nil {
-			err = Schedule(tx, now, s.Owner, r, targets, r.PublishAt.Time)
+			err = errors.Join(Schedule(tx, now, s.Owner, r, targets, r.PublishAt.Time),
+				WarnOfOthers(ctx, w.DB, r, r.PublishAt.Time))
 		} else {
 			err = Publish(tx, now, s.Owner, r, targets)
 		}

@@ -1,7 +1,9 @@
 package publication
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,11 +27,14 @@ const (
 // slot is claimed once.
 const claimKind = "publish_slot"
 
-// Schedule is the schedule of a factory.
+// Times is the schedule of a factory.
 type Times struct {
 	Zone *time.Location
 	// Clock are the times of day, as HH:MM.
 	Clock []string
+	// Factory is the id of the factory, and Accounts are its social accounts.
+	Factory  string
+	Accounts []string
 }
 
 // Between returns the times of the schedule from a time on and before another one, in their order.
@@ -94,15 +99,57 @@ func TakenBetween(ctx context.Context, db *store.DB, accountID string, from, to 
 	return taken, nil
 }
 
-// NextSlot returns the first time of a schedule after now that no other item takes on any of the accounts, or false if
-// there is none. Besides has the times that the same call has taken, by their accounts.
-func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, itemID string, now time.Time,
-	besides []item.Slot) (at time.Time, ok bool, err error) {
+// PlannedBetween returns what the items of the factory are planned for, from a time on and before another one, without
+// being scheduled yet: by the accounts that they name, or else all of the factory. An item of a content plan holds its
+// time so.
+func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner, from, to time.Time) (map[string]Taken,
+	error) {
+	planned := map[string]Taken{}
+	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o), From: slotTime(from), To: slotTime(to),
+		Limit: 100, OldestFirst: true}
+	for {
+		page, err := db.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range page.Items {
+			r, err := item.Decode(&it)
+			if err != nil {
+				return nil, err
+			}
+			if r.FactoryID != t.Factory || r.PublishAt == nil || !r.Runs() && r.State != item.Generated {
+				continue
+			}
+			accounts := r.SocialAccountIDs
+			if len(accounts) == 0 {
+				accounts = t.Accounts
+			}
+			for _, accountID := range accounts {
+				if planned[accountID] == nil {
+					planned[accountID] = Taken{}
+				}
+				planned[accountID][slotTime(r.PublishAt.Time)] = r.ID
+			}
+		}
+		if q.After = page.Next; page.Next == nil {
+			return planned, nil
+		}
+	}
+}
+
+// NextSlot returns the first time of a schedule after now that no other item takes, or is planned for, on any of the
+// accounts, or false if there is none. Besides has the times that the same call has taken, by their accounts.
+func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, r *item.Record, o tenant.Owner,
+	now time.Time, besides []item.Slot) (at time.Time, ok bool, err error) {
 	if len(t.Clock) == 0 {
 		return at, false, nil
 	}
 	for from := now.Add(time.Millisecond); from.Before(now.Add(MaxAhead)); from = from.Add(queueWindow) {
 		to := from.Add(queueWindow)
+		planned, err := t.PlannedBetween(ctx, db, o, from, to)
+		if err != nil {
+			return at, false, err
+		}
 		all := make([]Taken, len(accounts))
 		for i, accountID := range accounts {
 			if all[i], err = TakenBetween(ctx, db, accountID, from, to); err != nil {
@@ -115,8 +162,8 @@ func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, ite
 			}
 			free := true
 			for i, accountID := range accounts {
-				by := all[i].At(slot)
-				free = free && (by == "" || by == itemID) &&
+				by := cmp.Or(all[i].At(slot), planned[accountID].At(slot))
+				free = free && (by == "" || by == r.ID) &&
 					!slices.Contains(besides, item.Slot{Account: accountID, At: resource.Instant(slot)})
 			}
 			if free {
@@ -125,6 +172,34 @@ func NextSlot(ctx context.Context, db *store.DB, t Times, accounts []string, ite
 		}
 	}
 	return at, false, nil
+}
+
+// WarnOfOthers adds a warning to each publication of a scheduled item whose account gets another post in the same
+// minute.
+func WarnOfOthers(ctx context.Context, db *store.DB, r *item.Record, at time.Time) error {
+	minute := at.UTC().Truncate(time.Minute)
+	for i := range r.Publications {
+		pub := &r.Publications[i]
+		page, err := db.List(ctx, store.Query{Index: store.ByParent, Partition: slots(pub.SocialAccountID), Limit: 10,
+			From: slotTime(minute), To: slotTime(minute.Add(time.Minute)), OldestFirst: true})
+		if err != nil {
+			return err
+		}
+		pub.Warnings = []item.PublicationWarning{}
+		for _, it := range page.Items {
+			var note struct{ Item string }
+			if err := it.Decode(&note); err != nil {
+				return err
+			}
+			if note.Item != r.ID {
+				pub.Warnings = append(pub.Warnings, item.PublicationWarning{Code: item.SameMinute,
+					Message: fmt.Sprintf("The content item %s is scheduled on the account for the same minute. Choose "+
+						"another time, such as next_slot.", note.Item)})
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // Claim adds to the transaction that an item takes a time on accounts, instead of the slots that it has. A commit fails

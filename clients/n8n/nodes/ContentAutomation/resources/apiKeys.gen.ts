@@ -94,6 +94,23 @@ export const apiKeysDescription: INodeProperties[] = [
         description: 'Order of the results: desc is newest first, asc oldest first',
         routing: { send: { type: 'query', property: 'order' } },
       },
+      {
+        displayName: 'Profile',
+        name: 'profile_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchProfile', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'Only keys that are bound to this profile, revoked ones included',
+        routing: { send: { type: 'query', property: 'profile_id' } },
+      },
     ],
   },
   {

@@ -58,6 +58,14 @@ export const eventsDescription: INodeProperties[] = [
     default: {},
     options: [
       {
+        displayName: 'After',
+        name: 'after',
+        type: 'string',
+        default: '',
+        description: 'Newest event that you have, for wait: its ID',
+        routing: { send: { type: 'query', property: 'after' } },
+      },
+      {
         displayName: 'From',
         name: 'from',
         type: 'dateTime',
@@ -156,6 +164,14 @@ export const eventsDescription: INodeProperties[] = [
         default: [],
         description: 'Only events of these types or areas, such as content.*',
         routing: { send: { type: 'query', property: 'type', preSend: [joined('type')] } },
+      },
+      {
+        displayName: 'Wait',
+        name: 'wait',
+        type: 'number',
+        default: 0,
+        description: 'Seconds for which the request is held while the page has no event newer than after, or none at all without after. It follows events with few requests.',
+        routing: { send: { type: 'query', property: 'wait' } },
       },
     ],
   },

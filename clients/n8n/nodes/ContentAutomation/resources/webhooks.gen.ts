@@ -65,7 +65,7 @@ export const webhooksDescription: INodeProperties[] = [
         name: 'Replay',
         value: 'replay',
         action: 'Replay the events that a webhook has missed',
-        description: 'Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed, with all retries, and those from before the webhook was created',
+        description: 'Delivers, in the background, all events since the given time that match the webhook and have not been delivered to it: those whose delivery failed or waits for its next attempt, with all retries from the beginning, and those from before the webhook was created',
         routing: { request: { method: 'POST', url: '/v1/webhooks/{webhook_id}/replay' } },
       },
       {
