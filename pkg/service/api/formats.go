@@ -20,7 +20,7 @@ var unlike = map[string]string{
 	"ContentSlide.media_id": "",
 	"Draft.result_id":       "", "IntegrationPipeline.id": "", "IntegrationStage.id": "", "OwnMedia.id": "media",
 	"OwnMediaOurs.file_id": "",
-	"PeopleInvited.id":     "person", "ProductPhoto.id": "photo", "PublishedPost.id": "publication",
+	"PersonInvited.id":     "person", "ProductPhoto.id": "photo", "PublishedPost.id": "publication",
 	"PublishingEntry.id": "publication", "SocialAccount.connected_as": "social_account",
 	"SocialConnecting.connected_as": "social_account", "SocialConnecting.id": "social_account", "Voice.id": "",
 }
