@@ -1850,7 +1850,7 @@ func (s *MediaService) Delete(ctx context.Context, mediaID string, options ...Re
 // metadata. First [bring the file in](#operation/createMedia), and wait until it is `ready`. It changes nothing.
 //
 // Needs the scope `content:read`.
-func (s *MediaService) VerifyProvenance(ctx context.Context, body OwnMediaVerifyCreate, options ...RequestOption) (*OwnMediaVerified, error) {
+func (s *MediaService) VerifyProvenance(ctx context.Context, body OwnMediaVerify, options ...RequestOption) (*OwnMediaVerified, error) {
 	result := new(OwnMediaVerified)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/provenance/verify", url.Values(nil), body, options), result); err != nil {
 		return nil, err
@@ -1898,8 +1898,8 @@ func (s *PeopleService) ListPage(ctx context.Context, params *ListPeopleParams, 
 // people with the role owner or admin who have signed in, not for API keys: `person_required`.
 //
 // Needs the scope `person`.
-func (s *PeopleService) Invite(ctx context.Context, body PeopleInviteCreate, options ...RequestOption) (*PeopleInvited, error) {
-	result := new(PeopleInvited)
+func (s *PeopleService) Invite(ctx context.Context, body PersonInvite, options ...RequestOption) (*PersonInvited, error) {
+	result := new(PersonInvited)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/people", url.Values(nil), body, options), result); err != nil {
 		return nil, err
 	}
@@ -1912,7 +1912,7 @@ func (s *PeopleService) Invite(ctx context.Context, body PeopleInviteCreate, opt
 // owner. For people with the role owner or admin who have signed in, not for API keys: `person_required`.
 //
 // Needs the scope `person`.
-func (s *PeopleService) Update(ctx context.Context, personID string, body PeopleUpdate, options ...RequestOption) (*Person, error) {
+func (s *PeopleService) Update(ctx context.Context, personID string, body PersonUpdate, options ...RequestOption) (*Person, error) {
 	pPersonID, err := segment("person_id", personID)
 	if err != nil {
 		return nil, err
@@ -2276,7 +2276,7 @@ type ListAllPublicationsParams struct {
 	// Only publications of this factory.
 	FactoryID *string `query:"factory_id"`
 	// What the results are sorted by. Publications without the metric are last.
-	OrderBy *ListAllPublicationsOrderBy `query:"order_by"`
+	OrderBy *PublicationOrder `query:"order_by"`
 	// Order of the results: desc is the latest or greatest first.
 	Order *ListOrder `query:"order"`
 }
@@ -2451,7 +2451,7 @@ func (s *PublishingService) ListSlotsPage(ctx context.Context, params *ListSlots
 // known. It changes nothing.
 //
 // Needs the scope `content:publish`.
-func (s *PublishingService) Validate(ctx context.Context, body PublishingValidateCreate, options ...RequestOption) (*ContentItemValidation, error) {
+func (s *PublishingService) Validate(ctx context.Context, body PublishingValidate, options ...RequestOption) (*ContentItemValidation, error) {
 	result := new(ContentItemValidation)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/publishing/validate", url.Values(nil), body, options), result); err != nil {
 		return nil, err
@@ -2761,6 +2761,9 @@ func (s *StudioService) CreateAvatar(ctx context.Context, body StudioAvatarCreat
 // far longer than reserved for is charged more.
 //
 // Needs the scope `studio:use`.
+//
+// Deprecated: use `createEstimate` (`/v1/balance/estimates`) instead. This operation is served until 2027-12-01 at
+// least.
 func (s *StudioService) Estimate(ctx context.Context, body StudioEstimateCreate, options ...RequestOption) (*StudioEstimate, error) {
 	result := new(StudioEstimate)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/studio/estimates", url.Values(nil), body, options), result); err != nil {

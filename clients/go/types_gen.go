@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// Aideclaration is a type of the API.
+// Aideclaration: Tells how a platform learns that AI has made a post. A post uses each way that the platform has.
 type Aideclaration struct {
-	// Whether only the caption can say it, because the platform has neither.
-	CaptionOnly bool `json:"caption_only"`
-	// Marks in files that the platform reads: iptc is the digital source type of IPTC, c2pa are Content Credentials.
-	FileMarks []AideclarationFileMarks `json:"file_marks"`
 	// Whether a member of the post declares it: see the option is_aigc.
 	Flag bool `json:"flag"`
+	// Marks in files that the platform reads: iptc is the digital source type of IPTC, c2pa are Content Credentials.
+	FileMarks []AideclarationFileMarks `json:"file_marks"`
+	// Whether only the caption can say it, because the platform has neither.
+	CaptionOnly bool `json:"caption_only"`
 }
 
-// AideclarationFileMarks: values of an enumeration.
+// AideclarationFileMarks: Marks in files that the platform reads: iptc is the digital source type of IPTC, c2pa are
+// Content Credentials.
 // A newer service may have more values.
 type AideclarationFileMarks string
 
@@ -27,109 +28,109 @@ const (
 	AideclarationFileMarksC2pa AideclarationFileMarks = "c2pa"
 )
 
-// Account is a type of the API.
+// Account: An account as one of its keys sees it.
 type Account struct {
-	// Balance of the account.
-	Balance Balance `json:"balance"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the account.
+	Name string `json:"name"`
+	// Subscription plan.
+	Plan PlanID `json:"plan"`
+	// Mode of the calling key: live data or the sandbox.
+	Mode Mode `json:"mode"`
+	// Balance of the account.
+	Balance Balance `json:"balance"`
+	// Rate limit of each key of this mode.
+	RateLimit RateLimit `json:"rate_limit"`
 	// Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
 	// key has a list too, both must allow the address.
 	IPAllowList []string `json:"ip_allow_list"`
 	// The calling key. For a person: its id, name and scopes.
 	Key CallingKey `json:"key"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Mode of the calling key: live data or the sandbox.
-	Mode Mode `json:"mode"`
-	// Name of the account.
-	Name string `json:"name"`
 	// The person who has signed in. Null if an API key calls.
 	Person *Person `json:"person"`
-	// Subscription plan.
-	Plan PlanID `json:"plan"`
-	// Rate limit of each key of this mode.
-	RateLimit RateLimit `json:"rate_limit"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 }
 
-// AccountDay is a type of the API.
+// AccountDay: Has the figures of a social account on a day.
 type AccountDay struct {
-	// Clicks on it or on its links, as the platform counts them. Null: the platform does not have it.
-	Clicks *int64 `json:"clicks"`
-	// Comments and replies. Null: the platform does not have it.
-	Comments *int64 `json:"comments"`
 	// Day, in UTC.
 	Day string `json:"day"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
 	// Number of followers at the end of the day, or when they were read. Null: the platform does not have it.
 	Followers *int64 `json:"followers"`
 	// Followers who came on the day. Null: the platform does not have it.
 	FollowersGained *int64 `json:"followers_gained"`
 	// Followers who went on the day. Null: the platform does not have it.
 	FollowersLost *int64 `json:"followers_lost"`
-	// How often it was shown. Null: the platform does not have it.
-	Impressions *int64 `json:"impressions"`
-	// Likes and other reactions. Null: the platform does not have it.
-	Likes *int64 `json:"likes"`
-	// Platform of the account.
-	Platform Platform `json:"platform"`
 	// Number of posts of the account. Null: the platform does not have it.
 	Posts *int64 `json:"posts"`
-	// How many people or accounts it was shown to, each counted once. Null: the platform does not have it.
-	Reach *int64 `json:"reach"`
-	// Saves and bookmarks. Null: the platform does not have it.
-	Saves *int64 `json:"saves"`
-	// Shares, reposts and quotes. Null: the platform does not have it.
-	Shares *int64 `json:"shares"`
-	// Social account.
-	SocialAccountID string `json:"social_account_id"`
-	// Views as the platform counts them. Null: the platform does not have it.
-	Views *int64 `json:"views"`
 	// People who visited the page of the account on the day. Null: the platform does not have it.
 	Visitors *int64 `json:"visitors"`
+	// How often it was shown. Null: the platform does not have it.
+	Impressions *int64 `json:"impressions"`
+	// How many people or accounts it was shown to, each counted once. Null: the platform does not have it.
+	Reach *int64 `json:"reach"`
+	// Views as the platform counts them. Null: the platform does not have it.
+	Views *int64 `json:"views"`
 	// Seconds for which it was watched, in all. Null: the platform does not have it.
 	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
+	// Likes and other reactions. Null: the platform does not have it.
+	Likes *int64 `json:"likes"`
+	// Comments and replies. Null: the platform does not have it.
+	Comments *int64 `json:"comments"`
+	// Shares, reposts and quotes. Null: the platform does not have it.
+	Shares *int64 `json:"shares"`
+	// Saves and bookmarks. Null: the platform does not have it.
+	Saves *int64 `json:"saves"`
+	// Clicks on it or on its links, as the platform counts them. Null: the platform does not have it.
+	Clicks *int64 `json:"clicks"`
 }
 
-// AccountView is a type of the API.
+// AccountView: An account without the calling key, as in an event, which none sends.
 type AccountView struct {
-	// Balance of the account.
-	Balance Balance `json:"balance"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
-	// key has a list too, both must allow the address.
-	IPAllowList []string `json:"ip_allow_list"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Mode of the calling key: live data or the sandbox.
-	Mode Mode `json:"mode"`
-	// Name of the account.
-	Name string `json:"name"`
-	// Subscription plan.
-	Plan PlanID `json:"plan"`
-	// Rate limit of each key of this mode.
-	RateLimit RateLimit `json:"rate_limit"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the account.
+	Name string `json:"name"`
+	// Subscription plan.
+	Plan PlanID `json:"plan"`
+	// Mode of the calling key: live data or the sandbox.
+	Mode Mode `json:"mode"`
+	// Balance of the account.
+	Balance Balance `json:"balance"`
+	// Rate limit of each key of this mode.
+	RateLimit RateLimit `json:"rate_limit"`
+	// Address ranges that may use the account's keys. Empty: all. It does not apply to people in the account area. If the
+	// key has a list too, both must allow the address.
+	IPAllowList []string `json:"ip_allow_list"`
 }
 
-// AccountViewEventData is a type of the API.
+// AccountViewEventData: Data of the event.
 type AccountViewEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object AccountView `json:"object"`
 }
 
-// AdMarking is a type of the API.
+// AdMarking: The marking of advertising for readers and authorities.
 type AdMarking struct {
 	// Who advertises, as the register of advertising has the name.
 	Advertiser string `json:"advertiser"`
@@ -139,7 +140,8 @@ type AdMarking struct {
 	Erid *string `json:"erid,omitzero"`
 }
 
-// AdMarkingInput is a type of the API.
+// AdMarkingInput: Marking of advertising, for countries that require it. What has one is advertising: its posts begin
+// to show the label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
 type AdMarkingInput struct {
 	// Who advertises, as the register of advertising has the name.
 	Advertiser string `json:"advertiser"`
@@ -149,69 +151,69 @@ type AdMarkingInput struct {
 	Erid *string `json:"erid,omitzero"`
 }
 
-// AdMarkingPatch is a type of the API.
+// AdMarkingPatch: The marking of advertising in a merge patch.
 type AdMarkingPatch struct {
 	// Who advertises, as the register of advertising has the name.
 	Advertiser *string `json:"advertiser,omitzero"`
-	// Identifier of the advertising. Null or empty: not assigned yet.
-	Erid Nullable[string] `json:"erid,omitzero"`
 	// Taxpayer number (INN): 10 digits of a company, 12 of a person.
 	TaxID *string `json:"tax_id,omitzero"`
+	// Identifier of the advertising. Null or empty: not assigned yet.
+	Erid Nullable[string] `json:"erid,omitzero"`
 }
 
-// Analytics is a type of the API.
+// Analytics: The sums of a period.
 type Analytics struct {
-	// Comparison of two sets of publications. Null without compare.
-	Comparison *AnalyticsComparison `json:"comparison"`
 	// Id of the factory.
 	FactoryID string `json:"factory_id"`
 	// First day.
 	From string `json:"from"`
+	// Last day.
+	To string `json:"to"`
+	// Time zone of the days (IANA).
+	Timezone string `json:"timezone"`
 	// What the series is by.
 	GroupBy []AnalyticsGroup `json:"group_by"`
+	// Sums of the whole period.
+	Totals AnalyticsAmounts `json:"totals"`
+	// Comparison of two sets of publications. Null without compare.
+	Comparison *AnalyticsComparison `json:"comparison"`
 	// Sums by group, ordered by day, kind and platform. By day it has all days of the period, for each kind and platform
 	// that has something in the period.
 	Series []AnalyticsRow `json:"series"`
-	// Time zone of the days (IANA).
-	Timezone string `json:"timezone"`
-	// Last day.
-	To string `json:"to"`
-	// Sums of the whole period.
-	Totals AnalyticsAmounts `json:"totals"`
 }
 
-// AnalyticsAmounts is a type of the API.
+// AnalyticsAmounts: Sums of all metrics.
 type AnalyticsAmounts struct {
-	// Clicks on the publications. Null: none of their platforms has it.
-	Clicks *int64 `json:"clicks"`
-	// Comments on the publications.
-	Comments int64 `json:"comments"`
-	// Failed attempts at content items.
-	Failed int64 `json:"failed"`
-	// Impressions of the publications. Null: none of their platforms has it.
-	Impressions *int64 `json:"impressions"`
-	// Likes of the publications.
-	Likes int64 `json:"likes"`
 	// Successful attempts at content items. An item that was generated again counts again.
 	Made int64 `json:"made"`
+	// Failed attempts at content items.
+	Failed int64 `json:"failed"`
 	// Publications. An item on two platforms counts twice.
 	Published int64 `json:"published"`
-	// Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
-	// has it.
-	Reach *int64 `json:"reach"`
-	// Saves of the publications.
-	Saves int64 `json:"saves"`
-	// Shares of the publications.
-	Shares int64 `json:"shares"`
 	// Credits charged for content items and trainings. Always 0 in the sandbox.
 	SpendCredits int64 `json:"spend_credits"`
 	// Views of the publications.
 	Views int64 `json:"views"`
+	// Likes of the publications.
+	Likes int64 `json:"likes"`
+	// Comments on the publications.
+	Comments int64 `json:"comments"`
+	// Shares of the publications.
+	Shares int64 `json:"shares"`
+	// Saves of the publications.
+	Saves int64 `json:"saves"`
+	// Impressions of the publications. Null: none of their platforms has it.
+	Impressions *int64 `json:"impressions"`
+	// Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+	// has it.
+	Reach *int64 `json:"reach"`
 	// Seconds for which the publications were watched. Null: none of their platforms has it.
 	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
+	// Clicks on the publications. Null: none of their platforms has it.
+	Clicks *int64 `json:"clicks"`
 }
 
-// AnalyticsCompare: values of an enumeration.
+// AnalyticsCompare: What the sets differ in.
 // A newer service may have more values.
 type AnalyticsCompare string
 
@@ -227,51 +229,52 @@ const (
 // AnalyticsCompareInput has the values of AnalyticsCompare.
 type AnalyticsCompareInput = AnalyticsCompare
 
-// AnalyticsCompared is a type of the API.
+// AnalyticsCompared: A set of publications.
 type AnalyticsCompared struct {
-	// Median of the metric. Null without publications.
-	Median *float64 `json:"median"`
-	// Number of its publications whose metric is known.
-	Posts int64 `json:"posts"`
 	// What the set has, as it was asked for.
 	Value string `json:"value"`
+	// Number of its publications whose metric is known.
+	Posts int64 `json:"posts"`
+	// Median of the metric. Null without publications.
+	Median *float64 `json:"median"`
 }
 
-// AnalyticsComparison is a type of the API.
+// AnalyticsComparison: The result of a comparison.
 type AnalyticsComparison struct {
+	// What the sets differ in.
+	By AnalyticsCompare `json:"by"`
+	// Metric that is compared.
+	Metric string `json:"metric"`
 	// First set.
 	A AnalyticsCompared `json:"a"`
 	// Second set.
 	B AnalyticsCompared `json:"b"`
-	// What the sets differ in.
-	By AnalyticsCompare `json:"by"`
-	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
-	// ones are compared.
-	Complete bool `json:"complete"`
-	// The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
-	Decision AnalyticsComparisonDecision `json:"decision"`
+	// Number of publications that each set needs.
+	Needed int64 `json:"needed"`
 	// How much greater the metric is in the first set (Hodges-Lehmann estimate), in medians of both sets together: 0.25 is
 	// a fourth of the median. Each publication is compared with those of its platform, unless platforms are compared. Null
 	// if there are too few publications.
 	Difference *float64 `json:"difference"`
-	// Upper end of the interval. Null if there are too few publications.
-	High *float64 `json:"high"`
 	// Lower end of the interval of 95% of the difference. Null if there are too few publications.
 	Low *float64 `json:"low"`
-	// Metric that is compared.
-	Metric string `json:"metric"`
-	// Number of publications that each set needs.
-	Needed int64 `json:"needed"`
+	// Upper end of the interval. Null if there are too few publications.
+	High *float64 `json:"high"`
+	// Probability that a publication of the first set beats one of the second. Null if there are too few publications.
+	Superiority *float64 `json:"superiority"`
 	// Probability of such a difference by chance (Mann-Whitney test, two-sided). Null if there are too few publications.
 	P *float64 `json:"p"`
+	// The better set, if p is below 0.05. no_difference: chance explains it. no_decision: there are too few publications.
+	Decision AnalyticsComparisonDecision `json:"decision"`
+	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
+	// ones are compared.
+	Complete bool `json:"complete"`
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period. 0
 	// with a live key.
 	Simulated int64 `json:"simulated"`
-	// Probability that a publication of the first set beats one of the second. Null if there are too few publications.
-	Superiority *float64 `json:"superiority"`
 }
 
-// AnalyticsComparisonDecision: values of an enumeration.
+// AnalyticsComparisonDecision: The better set, if p is below 0.05. no_difference: chance explains it. no_decision:
+// there are too few publications.
 // A newer service may have more values.
 type AnalyticsComparisonDecision string
 
@@ -283,7 +286,7 @@ const (
 	AnalyticsComparisonDecisionNoDecision   AnalyticsComparisonDecision = "no_decision"
 )
 
-// AnalyticsGroup: values of an enumeration.
+// AnalyticsGroup: What the series is by.
 // A newer service may have more values.
 type AnalyticsGroup string
 
@@ -297,7 +300,7 @@ const (
 // AnalyticsGroupInput has the values of AnalyticsGroup.
 type AnalyticsGroupInput = AnalyticsGroup
 
-// AnalyticsMetric: values of an enumeration.
+// AnalyticsMetric: Values of `metric` of `getBestTimes`.
 type AnalyticsMetric string
 
 // The values of AnalyticsMetric.
@@ -314,115 +317,115 @@ const (
 	AnalyticsMetricClicks           AnalyticsMetric = "clicks"
 )
 
-// AnalyticsRow is a type of the API.
+// AnalyticsRow: Has the sums of one group.
 type AnalyticsRow struct {
-	// Clicks on the publications. Null: none of their platforms has it.
-	Clicks *int64 `json:"clicks"`
-	// Comments on the publications.
-	Comments int64 `json:"comments"`
 	// Day, in the time zone. Null where the series is not by day.
 	Day *string `json:"day"`
-	// Failed attempts at content items.
-	Failed int64 `json:"failed"`
-	// Impressions of the publications. Null: none of their platforms has it.
-	Impressions *int64 `json:"impressions"`
 	// Kind of content. Null where the series is not by kind, and for what is of none, such as a training.
 	Kind *ContentKind `json:"kind"`
-	// Likes of the publications.
-	Likes int64 `json:"likes"`
-	// Successful attempts at content items. An item that was generated again counts again.
-	Made int64 `json:"made"`
 	// Platform. Null where the series is not by platform, and for what happens on none, such as generation.
 	Platform *Platform `json:"platform"`
+	// Successful attempts at content items. An item that was generated again counts again.
+	Made int64 `json:"made"`
+	// Failed attempts at content items.
+	Failed int64 `json:"failed"`
 	// Publications. An item on two platforms counts twice.
 	Published int64 `json:"published"`
-	// Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
-	// has it.
-	Reach *int64 `json:"reach"`
-	// Saves of the publications.
-	Saves int64 `json:"saves"`
-	// Shares of the publications.
-	Shares int64 `json:"shares"`
 	// Credits charged for content items and trainings. Always 0 in the sandbox.
 	SpendCredits int64 `json:"spend_credits"`
 	// Views of the publications.
 	Views int64 `json:"views"`
+	// Likes of the publications.
+	Likes int64 `json:"likes"`
+	// Comments on the publications.
+	Comments int64 `json:"comments"`
+	// Shares of the publications.
+	Shares int64 `json:"shares"`
+	// Saves of the publications.
+	Saves int64 `json:"saves"`
+	// Impressions of the publications. Null: none of their platforms has it.
+	Impressions *int64 `json:"impressions"`
+	// Sum of the reach of the publications. A person whom two of them reach counts twice. Null: none of their platforms
+	// has it.
+	Reach *int64 `json:"reach"`
 	// Seconds for which the publications were watched. Null: none of their platforms has it.
 	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
+	// Clicks on the publications. Null: none of their platforms has it.
+	Clicks *int64 `json:"clicks"`
 }
 
-// APIKey is a type of the API.
+// APIKey: An API key as callers see it.
 type APIKey struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the key that created it, or operator.
-	CreatedBy string `json:"created_by"`
-	// Time at which the key expires. Null: never.
-	ExpiresAt *time.Time `json:"expires_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the key. Empty: all.
-	IPAllowList []string `json:"ip_allow_list"`
-	// live: spends credits and publishes. test: uses the sandbox.
-	Kind Mode `json:"kind"`
-	// The last 4 characters of the secret.
-	Last4 string `json:"last4"`
-	// Time of the last request, to the minute. Null: never used.
-	LastUsedAt *time.Time `json:"last_used_at"`
-	// Address of the first request of that minute.
-	LastUsedIP *string `json:"last_used_ip"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name of the key.
-	Name string `json:"name"`
-	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
-	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
-	// The first 13 characters of the secret.
-	Prefix string `json:"prefix"`
-	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
-	ProfileIDs []string `json:"profile_ids"`
-	// Scopes of the key.
-	Scopes []Scope `json:"scopes"`
-	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
-	SpendLimitCredits *int64 `json:"spend_limit_credits"`
-	// State of the key. A request with a revoked or expired key fails with 401.
-	State APIKeyState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the key.
+	Name string `json:"name"`
+	// live: spends credits and publishes. test: uses the sandbox.
+	Kind Mode `json:"kind"`
+	// The first 13 characters of the secret.
+	Prefix string `json:"prefix"`
+	// The last 4 characters of the secret.
+	Last4 string `json:"last4"`
+	// Scopes of the key.
+	Scopes []Scope `json:"scopes"`
+	// Address ranges that may use the key. Empty: all.
+	IPAllowList []string `json:"ip_allow_list"`
+	// State of the key. A request with a revoked or expired key fails with 401.
+	State APIKeyState `json:"state"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
+	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
+	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
+	// Time of the last request, to the minute. Null: never used.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// Address of the first request of that minute.
+	LastUsedIP *string `json:"last_used_ip"`
+	// Id of the key that created it, or operator.
+	CreatedBy string `json:"created_by"`
 }
 
-// APIKeyCalls is a type of the API.
+// APIKeyCalls: The numbers of calls of a key in some time.
 type APIKeyCalls struct {
+	// Requests made with the key, refused ones included.
+	Requests int64 `json:"requests"`
 	// Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or
 	// the rate limit.
 	Refused int64 `json:"refused"`
-	// Requests made with the key, refused ones included.
-	Requests int64 `json:"requests"`
 }
 
-// APIKeyCreate is a type of the API.
+// APIKeyCreate: Body of `createApiKey`.
 type APIKeyCreate struct {
-	// live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only.
-	Kind ModeInput `json:"kind"`
 	// Name of the key.
 	Name string `json:"name"`
+	// live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only.
+	Kind ModeInput `json:"kind"`
 	// Scopes of the key. The calling key must have all of them.
 	Scopes []ScopeInput `json:"scopes"`
-	// Time at which the key expires (RFC 3339). Absent or null: never. Not later than that of the calling key.
-	ExpiresAt Nullable[time.Time] `json:"expires_at,omitzero"`
 	// Address ranges (CIDR, IPv4 or IPv6) that may use the key. Empty: all. If the calling key has a list, each range must
 	// lie within one of its ranges.
 	IPAllowList []string `json:"ip_allow_list,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
-	// Absent or empty: the whole account.
-	ProfileIDs []string `json:"profile_ids,omitzero"`
+	// Time at which the key expires (RFC 3339). Absent or null: never. Not later than that of the calling key.
+	ExpiresAt Nullable[time.Time] `json:"expires_at,omitzero"`
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+	// Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
+	// Absent or empty: the whole account.
+	ProfileIDs []string `json:"profile_ids,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
 // APIKeyCreatedEvent: An API key was created.
@@ -433,76 +436,76 @@ type APIKeyCreatedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data APIKeyEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data APIKeyEventData `json:"data"`
 }
 
-// APIKeyDay is a type of the API.
+// APIKeyDay: The number of calls of a key on a day.
 type APIKeyDay struct {
 	// Day (UTC).
 	Date string `json:"date"`
+	// Requests made with the key, refused ones included.
+	Requests int64 `json:"requests"`
 	// Those that were refused before they were carried out: with an ended secret, for the plan, the address, the scope or
 	// the rate limit.
 	Refused int64 `json:"refused"`
-	// Requests made with the key, refused ones included.
-	Requests int64 `json:"requests"`
 }
 
-// APIKeyDetails is a type of the API.
+// APIKeyDetails: A key with the members that a list leaves out.
 type APIKeyDetails struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the key that created it, or operator.
-	CreatedBy string `json:"created_by"`
-	// Time at which the key expires. Null: never.
-	ExpiresAt *time.Time `json:"expires_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the key. Empty: all.
-	IPAllowList []string `json:"ip_allow_list"`
-	// live: spends credits and publishes. test: uses the sandbox.
-	Kind Mode `json:"kind"`
-	// The last 4 characters of the secret.
-	Last4 string `json:"last4"`
-	// Time of the last request, to the minute. Null: never used.
-	LastUsedAt *time.Time `json:"last_used_at"`
-	// Address of the first request of that minute.
-	LastUsedIP *string `json:"last_used_ip"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// Name of the key.
 	Name string `json:"name"`
-	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
-	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
+	// live: spends credits and publishes. test: uses the sandbox.
+	Kind Mode `json:"kind"`
 	// The first 13 characters of the secret.
 	Prefix string `json:"prefix"`
-	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
-	ProfileIDs []string `json:"profile_ids"`
+	// The last 4 characters of the secret.
+	Last4 string `json:"last4"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
-	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
-	SpendLimitCredits *int64 `json:"spend_limit_credits"`
-	// Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC).
-	SpentCreditsThisMonth int64 `json:"spent_credits_this_month"`
+	// Address ranges that may use the key. Empty: all.
+	IPAllowList []string `json:"ip_allow_list"`
 	// State of the key. A request with a revoked or expired key fails with 401.
 	State APIKeyState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
+	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
+	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
+	// Time of the last request, to the minute. Null: never used.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// Address of the first request of that minute.
+	LastUsedIP *string `json:"last_used_ip"`
+	// Id of the key that created it, or operator.
+	CreatedBy string `json:"created_by"`
 	// How often the key was used. Counted by whole hours and days (UTC).
 	Usage APIKeyUsage `json:"usage"`
 	// The calls of each of the last 30 days (UTC), the earliest first.
 	UsageByDay []APIKeyDay `json:"usage_by_day"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Credits that the key, and the keys that it has made, have spent and reserved in this calendar month (UTC).
+	SpentCreditsThisMonth int64 `json:"spent_credits_this_month"`
 }
 
-// APIKeyEventData is a type of the API.
+// APIKeyEventData: Data of the event.
 type APIKeyEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object APIKey `json:"object"`
@@ -516,17 +519,17 @@ type APIKeyExpiringEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data APIKeyEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data APIKeyEventData `json:"data"`
 }
 
-// APIKeyOldSecret is a type of the API.
+// APIKeyOldSecret: The public form of a secret that a rotation has replaced.
 type APIKeyOldSecret struct {
 	// The last 4 characters of the secret.
 	Last4 string `json:"last4"`
@@ -534,49 +537,49 @@ type APIKeyOldSecret struct {
 	Until time.Time `json:"until"`
 }
 
-// APIKeyRevoked is a type of the API.
+// APIKeyRevoked: A key that was revoked.
 type APIKeyRevoked struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the key that created it, or operator.
-	CreatedBy string `json:"created_by"`
-	// Time at which the key expires. Null: never.
-	ExpiresAt *time.Time `json:"expires_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the key. Empty: all.
-	IPAllowList []string `json:"ip_allow_list"`
-	// live: spends credits and publishes. test: uses the sandbox.
-	Kind Mode `json:"kind"`
-	// The last 4 characters of the secret.
-	Last4 string `json:"last4"`
-	// Time of the last request, to the minute. Null: never used.
-	LastUsedAt *time.Time `json:"last_used_at"`
-	// Address of the first request of that minute.
-	LastUsedIP *string `json:"last_used_ip"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name of the key.
-	Name string `json:"name"`
-	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
-	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
-	// The first 13 characters of the secret.
-	Prefix string `json:"prefix"`
-	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
-	ProfileIDs []string `json:"profile_ids"`
-	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
-	// include_created.
-	RevokedKeys *int64 `json:"revoked_keys"`
-	// Scopes of the key.
-	Scopes []Scope `json:"scopes"`
-	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
-	SpendLimitCredits *int64 `json:"spend_limit_credits"`
-	// State of the key. A request with a revoked or expired key fails with 401.
-	State APIKeyState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the key.
+	Name string `json:"name"`
+	// live: spends credits and publishes. test: uses the sandbox.
+	Kind Mode `json:"kind"`
+	// The first 13 characters of the secret.
+	Prefix string `json:"prefix"`
+	// The last 4 characters of the secret.
+	Last4 string `json:"last4"`
+	// Scopes of the key.
+	Scopes []Scope `json:"scopes"`
+	// Address ranges that may use the key. Empty: all.
+	IPAllowList []string `json:"ip_allow_list"`
+	// State of the key. A request with a revoked or expired key fails with 401.
+	State APIKeyState `json:"state"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
+	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
+	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
+	// Time of the last request, to the minute. Null: never used.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// Address of the first request of that minute.
+	LastUsedIP *string `json:"last_used_ip"`
+	// Id of the key that created it, or operator.
+	CreatedBy string `json:"created_by"`
+	// Number of keys that it created, directly or through others: all of them are revoked now. Null without
+	// include_created.
+	RevokedKeys *int64 `json:"revoked_keys"`
 }
 
 // APIKeyRevokedEvent: An API key was revoked.
@@ -587,17 +590,17 @@ type APIKeyRevokedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data APIKeyEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data APIKeyEventData `json:"data"`
 }
 
-// APIKeyRotate is a type of the API.
+// APIKeyRotate: Body of `rotateApiKey`.
 type APIKeyRotate struct {
 	// Time for which the old secret stays valid, in seconds. 0: all earlier secrets end at once. Default: 0.
 	OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
@@ -611,17 +614,17 @@ type APIKeyRotatedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data APIKeyEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data APIKeyEventData `json:"data"`
 }
 
-// APIKeyState: values of an enumeration.
+// APIKeyState: State of the key. A request with a revoked or expired key fails with 401.
 // A newer service may have more values.
 type APIKeyState string
 
@@ -632,24 +635,24 @@ const (
 	APIKeyStateExpired APIKeyState = "expired"
 )
 
-// APIKeyUpdate is a type of the API.
+// APIKeyUpdate: Body of `updateApiKey`.
 type APIKeyUpdate struct {
-	// Time at which the key expires. Null: never.
-	ExpiresAt Nullable[time.Time] `json:"expires_at,omitzero"`
-	// Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all.
-	IPAllowList Nullable[[]string] `json:"ip_allow_list,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 	// Name of the key.
 	Name *string `json:"name,omitzero"`
 	// Scopes of the key.
 	Scopes []ScopeInput `json:"scopes,omitzero"`
+	// Address ranges (CIDR, IPv4 or IPv6) that may use the key. Null or empty: all.
+	IPAllowList Nullable[[]string] `json:"ip_allow_list,omitzero"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt Nullable[time.Time] `json:"expires_at,omitzero"`
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
-// APIKeyUsage is a type of the API.
+// APIKeyUsage: The number of calls of a key.
 type APIKeyUsage struct {
 	// The current hour and the 23 before it.
 	Last24h APIKeyCalls `json:"last_24h"`
@@ -657,64 +660,67 @@ type APIKeyUsage struct {
 	Last30d APIKeyCalls `json:"last_30d"`
 }
 
-// APIKeyWithSecret is a type of the API.
+// APIKeyWithSecret: A key together with its secret.
 type APIKeyWithSecret struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the key that created it, or operator.
-	CreatedBy string `json:"created_by"`
-	// Time at which the key expires. Null: never.
-	ExpiresAt *time.Time `json:"expires_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Address ranges that may use the key. Empty: all.
-	IPAllowList []string `json:"ip_allow_list"`
-	// live: spends credits and publishes. test: uses the sandbox.
-	Kind Mode `json:"kind"`
-	// The last 4 characters of the secret.
-	Last4 string `json:"last4"`
-	// Time of the last request, to the minute. Null: never used.
-	LastUsedAt *time.Time `json:"last_used_at"`
-	// Address of the first request of that minute.
-	LastUsedIP *string `json:"last_used_ip"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name of the key.
-	Name string `json:"name"`
-	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
-	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
-	// The first 13 characters of the secret.
-	Prefix string `json:"prefix"`
-	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
-	ProfileIDs []string `json:"profile_ids"`
-	// Scopes of the key.
-	Scopes []Scope `json:"scopes"`
-	// The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes.
-	Secret *string `json:"secret"`
-	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
-	SpendLimitCredits *int64 `json:"spend_limit_credits"`
-	// State of the key. A request with a revoked or expired key fails with 401.
-	State APIKeyState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the key.
+	Name string `json:"name"`
+	// live: spends credits and publishes. test: uses the sandbox.
+	Kind Mode `json:"kind"`
+	// The first 13 characters of the secret.
+	Prefix string `json:"prefix"`
+	// The last 4 characters of the secret.
+	Last4 string `json:"last4"`
+	// Scopes of the key.
+	Scopes []Scope `json:"scopes"`
+	// Address ranges that may use the key. Empty: all.
+	IPAllowList []string `json:"ip_allow_list"`
+	// State of the key. A request with a revoked or expired key fails with 401.
+	State APIKeyState `json:"state"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Credits that the key may spend in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Profiles that the key is bound to: it sees and makes nothing else. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
+	// Earlier secrets that still work after a rotation. A request with one of them cannot manage API keys.
+	OldSecrets []APIKeyOldSecret `json:"old_secrets"`
+	// Time of the last request, to the minute. Null: never used.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// Address of the first request of that minute.
+	LastUsedIP *string `json:"last_used_ip"`
+	// Id of the key that created it, or operator.
+	CreatedBy string `json:"created_by"`
+	// The secret, to be sent as Authorization: Bearer …. It is not shown again. Null in a repeat later than 10 minutes.
+	Secret *string `json:"secret"`
 	// Time at which the secret was made and shown. Only in a repeat that leaves it out.
 	SecretShownAt *time.Time `json:"secret_shown_at,omitzero"`
 }
 
-// AuditActor is a type of the API.
+// AuditActor: Who makes a request.
 type AuditActor struct {
-	// Id of the API key, person, social account, integration, review link or sign-on connection, or name of the operator.
-	ID string `json:"id"`
 	// Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the customer's
 	// directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a browser
 	// in which access to a social account was granted or denied. review_link: a browser in which content was approved or
 	// sent back. integration: a browser in which access to a CRM was granted or denied.
 	Kind AuditActorKind `json:"kind"`
+	// Id of the API key, person, social account, integration, review link or sign-on connection, or name of the operator.
+	ID string `json:"id"`
 }
 
-// AuditActorKind: values of an enumeration.
+// AuditActorKind: Kind of actor. operator: an operator of the service. directory: a sign-on connection, by which the
+// customer's directory calls SCIM, whose set-up link was used, or by which somebody was not admitted. social_account: a
+// browser in which access to a social account was granted or denied. review_link: a browser in which content was
+// approved or sent back. integration: a browser in which access to a CRM was granted or denied.
 // A newer service may have more values.
 type AuditActorKind string
 
@@ -729,139 +735,139 @@ const (
 	AuditActorKindIntegration   AuditActorKind = "integration"
 )
 
-// AuditEntry is a type of the API.
+// AuditEntry: One call.
 type AuditEntry struct {
-	// Who made the request.
-	Actor AuditActor `json:"actor"`
-	// Time at which the gateway received the request, UTC.
-	At time.Time `json:"at"`
-	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
-	// within a minute.
-	Count int64 `json:"count"`
-	// SHA-256 of the dossier of a post that was published, in hexadecimal, of publication.published. Null for others.
-	DossierSHA256 *string `json:"dossier_sha256"`
-	// Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
-	// reason for which nobody was admitted. Null if the request succeeded.
-	ErrorCode *ErrorCode `json:"error_code"`
 	// Id of the entry.
 	ID string `json:"id"`
-	// Address of the caller. Null if it has none.
-	IP *string `json:"ip"`
+	// Time at which the gateway received the request, UTC.
+	At time.Time `json:"at"`
+	// Id of the request.
+	RequestID string `json:"request_id"`
+	// Who made the request.
+	Actor AuditActor `json:"actor"`
 	// API key of the request. Null if it was not made with an API key.
 	KeyID *string `json:"key_id"`
-	// Milliseconds from receipt by the gateway to the response.
-	LatencyMs int64 `json:"latency_ms"`
-	// HTTP method. Null for a change by an operator.
-	Method *string `json:"method"`
 	// operationId. Null if the path or method is unknown. A change by an operator of the service is named admin.…, such
 	// as admin.account.update. social.callback, integrations.callback: the end of a connection by OAuth. review.decide: a
 	// decision on the page of a review link. person.… and sign_on.…: an act of a person in the account area, such as
 	// person.sign_in or sign_on.enforce; sign_on.set_provider is made by whoever has the set-up link.
 	OperationID *string `json:"operation_id"`
+	// HTTP method. Null for a change by an operator.
+	Method *string `json:"method"`
 	// Path, without the query. For a change by an operator, the command. For a sign-in by a sign-on connection and for a
 	// change of sign-on, what it concerns follows.
 	Path string `json:"path"`
-	// Id of the request.
-	RequestID string `json:"request_id"`
 	// HTTP status of the response.
 	Status int64 `json:"status"`
+	// Error code; of social.callback the error that the return_url is sent, link_used or internal; of person.sign_in the
+	// reason for which nobody was admitted. Null if the request succeeded.
+	ErrorCode *ErrorCode `json:"error_code"`
+	// Address of the caller. Null if it has none.
+	IP *string `json:"ip"`
 	// User-Agent of the caller. Null if none was sent.
 	UserAgent *string `json:"user_agent"`
+	// Milliseconds from receipt by the gateway to the response.
+	LatencyMs int64 `json:"latency_ms"`
+	// Number of requests for which the entry stands. More than 1 for one of many requests of a key that were refused
+	// within a minute.
+	Count int64 `json:"count"`
+	// SHA-256 of the dossier of a post that was published, in hexadecimal, of publication.published. Null for others.
+	DossierSHA256 *string `json:"dossier_sha256"`
 }
 
-// Automation is a type of the API.
+// Automation: An automation as callers see it in lists.
 type Automation struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
-	// changed its trigger, template, utm or max_per_day, or set it to active.
-	CreatedBy string `json:"created_by"`
-	// Factory that makes the items.
-	FactoryID string `json:"factory_id"`
-	// The last failure since the last success. Null: none.
-	Failure *AutomationFailure `json:"failure"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// The last run. Null: none yet.
-	LastRun *AutomationRun `json:"last_run"`
-	// Most items that it makes in a day of the factory's time zone.
-	MaxPerDay int64 `json:"max_per_day"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// Profile of its factory. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Factory that makes the items.
+	FactoryID string `json:"factory_id"`
+	// What makes it run.
+	Trigger AutomationTrigger `json:"trigger"`
+	// Body of createContentItem without factory_id.
+	Template map[string]any `json:"template"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay int64 `json:"max_per_day"`
+	// Parameters that are added to {{url}}. Null: none.
+	Utm *Utm `json:"utm"`
+	// Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+	// changed its trigger, template, utm or max_per_day, or set it to active.
+	CreatedBy string `json:"created_by"`
 	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
 	// any more, which the failure says; set the state to active to go on, on your own behalf.
 	State AutomationState `json:"state"`
-	// Body of createContentItem without factory_id.
-	Template map[string]any `json:"template"`
-	// What makes it run.
-	Trigger AutomationTrigger `json:"trigger"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Parameters that are added to {{url}}. Null: none.
-	Utm *Utm `json:"utm"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// The last failure since the last success. Null: none.
+	Failure *AutomationFailure `json:"failure"`
+	// The last run. Null: none yet.
+	LastRun *AutomationRun `json:"last_run"`
 }
 
-// AutomationCreate is a type of the API.
+// AutomationCreate: Body of `createAutomation`.
 type AutomationCreate struct {
 	// Factory that makes the items. It cannot be changed.
 	FactoryID string `json:"factory_id"`
+	// What makes it run.
+	Trigger AutomationTriggerInput `json:"trigger"`
 	// Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of an
 	// entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
 	Template map[string]any `json:"template"`
-	// What makes it run.
-	Trigger AutomationTriggerInput `json:"trigger"`
 	// Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that is
 	// left over is skipped. Default: 5.
 	MaxPerDay *int64 `json:"max_per_day,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
 	// Parameters that are added to {{url}}, unless the address has them.
 	Utm *Utminput `json:"utm,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// AutomationDetails is a type of the API.
+// AutomationDetails: An automation with its last runs, which a list leaves out.
 type AutomationDetails struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
-	// changed its trigger, template, utm or max_per_day, or set it to active.
-	CreatedBy string `json:"created_by"`
-	// Factory that makes the items.
-	FactoryID string `json:"factory_id"`
-	// The last failure since the last success. Null: none.
-	Failure *AutomationFailure `json:"failure"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// The last run. Null: none yet.
-	LastRun *AutomationRun `json:"last_run"`
-	// Most items that it makes in a day of the factory's time zone.
-	MaxPerDay int64 `json:"max_per_day"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// Profile of its factory. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
-	// The last 10 runs, newest first.
-	Runs []AutomationRun `json:"runs"`
+	// Factory that makes the items.
+	FactoryID string `json:"factory_id"`
+	// What makes it run.
+	Trigger AutomationTrigger `json:"trigger"`
+	// Body of createContentItem without factory_id.
+	Template map[string]any `json:"template"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay int64 `json:"max_per_day"`
+	// Parameters that are added to {{url}}. Null: none.
+	Utm *Utm `json:"utm"`
+	// Id of the API key, or of the person, on whose behalf it makes items: the one that has created it, or has last
+	// changed its trigger, template, utm or max_per_day, or set it to active.
+	CreatedBy string `json:"created_by"`
 	// paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by has no access
 	// any more, which the failure says; set the state to active to go on, on your own behalf.
 	State AutomationState `json:"state"`
-	// Body of createContentItem without factory_id.
-	Template map[string]any `json:"template"`
-	// What makes it run.
-	Trigger AutomationTrigger `json:"trigger"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Parameters that are added to {{url}}. Null: none.
-	Utm *Utm `json:"utm"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// The last failure since the last success. Null: none.
+	Failure *AutomationFailure `json:"failure"`
+	// The last run. Null: none yet.
+	LastRun *AutomationRun `json:"last_run"`
+	// The last 10 runs, newest first.
+	Runs []AutomationRun `json:"runs"`
 }
 
-// AutomationEventData is a type of the API.
+// AutomationEventData: Data of the event.
 type AutomationEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object Automation `json:"object"`
@@ -876,39 +882,40 @@ type AutomationFailedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data AutomationEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data AutomationEventData `json:"data"`
 }
 
-// AutomationFailure is a type of the API.
+// AutomationFailure: Why an automation could not make an item.
 type AutomationFailure struct {
-	// Time of the failure.
-	At time.Time `json:"at"`
 	// Code of the error, as a call would get it, feed_unreadable or authority_ended.
 	Code string `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
+	// Time of the failure.
+	At time.Time `json:"at"`
 }
 
-// AutomationRun is a type of the API.
+// AutomationRun: One run of an automation.
 type AutomationRun struct {
 	// Time of the run.
 	At time.Time `json:"at"`
-	// Content item that it has made. Null: none.
-	ContentItemID *string `json:"content_item_id"`
 	// What it was for: the id or URL of an entry, the id of a product, or a time of the factory's zone.
 	Entry string `json:"entry"`
+	// Content item that it has made. Null: none.
+	ContentItemID *string `json:"content_item_id"`
 	// Why it has made none. Null if it has.
 	Failure *AutomationFailure `json:"failure"`
 }
 
-// AutomationState: values of an enumeration.
+// AutomationState: paused: it makes nothing. failed: five runs in a row have failed, or the key or person in created_by
+// has no access any more, which the failure says; set the state to active to go on, on your own behalf.
 // A newer service may have more values.
 type AutomationState string
 
@@ -922,31 +929,32 @@ const (
 // AutomationStateInput has the values of AutomationState.
 type AutomationStateInput = AutomationState
 
-// AutomationTrigger is a type of the API.
+// AutomationTrigger: What makes an automation run.
 type AutomationTrigger struct {
 	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
 	// cron.
 	Kind AutomationTriggerKind `json:"kind"`
+	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
+	URL *string `json:"url,omitzero"`
 	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
 	// clock skips is left out, and one that it repeats counts once.
 	Cron *string `json:"cron,omitzero"`
-	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
-	URL *string `json:"url,omitzero"`
 }
 
-// AutomationTriggerInput is a type of the API.
+// AutomationTriggerInput: What makes it run.
 type AutomationTriggerInput struct {
 	// feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory. time: the times of
 	// cron.
 	Kind AutomationTriggerKindInput `json:"kind"`
+	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
+	URL *string `json:"url,omitzero"`
 	// For time only: minute, hour, day of month, month and day of week, in the time zone of the factory. A time that the
 	// clock skips is left out, and one that it repeats counts once.
 	Cron *string `json:"cron,omitzero"`
-	// For feed only: public https URL of the feed. It is read every 15 minutes; entries that it has at first make nothing.
-	URL *string `json:"url,omitzero"`
 }
 
-// AutomationTriggerKind: values of an enumeration.
+// AutomationTriggerKind: feed: each new entry of an RSS, Atom or JSON feed. product: each new product of the factory.
+// time: the times of cron.
 // A newer service may have more values.
 type AutomationTriggerKind string
 
@@ -960,20 +968,20 @@ const (
 // AutomationTriggerKindInput has the values of AutomationTriggerKind.
 type AutomationTriggerKindInput = AutomationTriggerKind
 
-// AutomationUpdate is a type of the API.
+// AutomationUpdate: Body of `updateAutomation`.
 type AutomationUpdate struct {
-	// Most items that it makes in a day of the factory's time zone.
-	MaxPerDay *int64 `json:"max_per_day,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
-	// paused: it makes nothing. active: it goes on with what is new from now on.
-	State *FactoryUpdateState `json:"state,omitzero"`
-	// Members of the template to set. A null value removes one.
-	Template map[string]any `json:"template,omitzero"`
 	// What makes it run. It replaces the former one as a whole, and the automation begins afresh.
 	Trigger *AutomationTriggerInput `json:"trigger,omitzero"`
+	// Members of the template to set. A null value removes one.
+	Template map[string]any `json:"template,omitzero"`
+	// Most items that it makes in a day of the factory's time zone.
+	MaxPerDay *int64 `json:"max_per_day,omitzero"`
 	// Parameters to set. Null removes all.
 	Utm *AutomationUpdateUtm `json:"utm,omitzero"`
+	// paused: it makes nothing. active: it goes on with what is new from now on.
+	State *FactoryUpdateState `json:"state,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
 // AutomationUpdateUtm: Parameters to set. Null removes all.
@@ -990,25 +998,25 @@ type AutomationUpdateUtm struct {
 	Term *string `json:"term,omitzero"`
 }
 
-// Avatar is a type of the API.
+// Avatar: A speaking person of a provider.
 type Avatar struct {
-	// Ids of the models that use this avatar by default.
-	Default []string `json:"default"`
 	// Id of the avatar, to be sent as avatar.
 	ID string `json:"id"`
-	// Languages of the avatar (BCP 47). Empty if the provider publishes no list.
-	Languages []string `json:"languages"`
-	// Ids of the models that support the avatar.
-	Models []string `json:"models"`
 	// Display name.
 	Name string `json:"name"`
-	// URL of a picture of the avatar. Null if the provider publishes none.
-	PreviewURL *string `json:"preview_url"`
 	// Provider of the avatar.
 	Provider AvatarProvider `json:"provider"`
+	// Ids of the models that support the avatar.
+	Models []string `json:"models"`
+	// Languages of the avatar (BCP 47). Empty if the provider publishes no list.
+	Languages []string `json:"languages"`
+	// URL of a picture of the avatar. Null if the provider publishes none.
+	PreviewURL *string `json:"preview_url"`
+	// Ids of the models that use this avatar by default.
+	Default []string `json:"default"`
 }
 
-// AvatarProvider: values of an enumeration.
+// AvatarProvider: Provider of the avatar.
 // A newer service may have more values.
 type AvatarProvider string
 
@@ -1018,7 +1026,7 @@ const (
 	AvatarProviderHeygen AvatarProvider = "heygen"
 )
 
-// Balance is a type of the API.
+// Balance: The account's balance.
 type Balance struct {
 	// Credits that can be spent. Reserved credits are not included. For a key that is bound to profiles, not more than
 	// their limits leave.
@@ -1028,38 +1036,40 @@ type Balance struct {
 	LowThreshold int64 `json:"low_threshold"`
 }
 
-// BalanceEntry is a type of the API.
+// BalanceEntry: One change of a balance. Its credits never change; the state of a reservation changes once.
 type BalanceEntry struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged for
+	// a result that cost more. release: reserved credits were returned, because the work failed or was canceled. adjust:
+	// the operator corrected the balance.
+	Kind BalanceEntryKind `json:"kind"`
 	// Change of the balance in credits. Negative if credits were taken.
 	Credits int64 `json:"credits"`
 	// Factory of the resource that was paid for; metadata is that of the resource, as it was when the credits were
 	// reserved. Null: none, as for the studio and chats, or several, as for a batch of several factories.
 	FactoryID *string `json:"factory_id"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted work, or charged for
-	// a result that cost more. release: reserved credits were returned, because the work failed or was canceled. adjust:
-	// the operator corrected the balance.
-	Kind BalanceEntryKind `json:"kind"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
 	// Profile whose work was paid for. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
+	// Id of the resource that was paid for, or of the account.
+	Subject string `json:"subject"`
 	// State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for what you
 	// gave when a part was completed; then a release returns the rest. released: the credits were returned. Null for other
 	// kinds.
 	State *ReserveState `json:"state"`
-	// Id of the resource that was paid for, or of the account.
-	Subject string `json:"subject"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 }
 
-// BalanceEntryKind: values of an enumeration.
+// BalanceEntryKind: Reason of the change. top_up: credits were bought. reserve: credits were reserved for accepted
+// work, or charged for a result that cost more. release: reserved credits were returned, because the work failed or was
+// canceled. adjust: the operator corrected the balance.
 // A newer service may have more values.
 type BalanceEntryKind string
 
@@ -1082,39 +1092,39 @@ type BalanceLowEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data AccountViewEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data AccountViewEventData `json:"data"`
 }
 
-// BestHour is a type of the API.
+// BestHour: An hour of the week.
 type BestHour struct {
-	// Upper end of the interval.
-	High float64 `json:"high"`
+	// Day of the week.
+	Weekday BestHourWeekday `json:"weekday"`
 	// Hour: 18 is from 18:00 to 18:59.
 	Hour int64 `json:"hour"`
-	// Lower end of the interval of 95% of the effect.
-	Low float64 `json:"low"`
+	// Number of publications of the hour.
+	Posts int64 `json:"posts"`
 	// How much better than the mean of all publications those of the hour are: 0.25 is 25% better. Each publication is
 	// compared with those of its platform.
 	MeanEffect float64 `json:"mean_effect"`
+	// Lower end of the interval of 95% of the effect.
+	Low float64 `json:"low"`
+	// Upper end of the interval.
+	High float64 `json:"high"`
 	// Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than
 	// 10 publications of the hour or of the others.
 	P *float64 `json:"p"`
-	// Number of publications of the hour.
-	Posts int64 `json:"posts"`
 	// Whether p is below 0.05, divided by the number of hours that are tested.
 	Significant bool `json:"significant"`
-	// Day of the week.
-	Weekday BestHourWeekday `json:"weekday"`
 }
 
-// BestHourWeekday: values of an enumeration.
+// BestHourWeekday: Day of the week.
 // A newer service may have more values.
 type BestHourWeekday string
 
@@ -1129,34 +1139,34 @@ const (
 	BestHourWeekdaySunday    BestHourWeekday = "sunday"
 )
 
-// BestTimes is a type of the API.
+// BestTimes: The hours of the week with the effect of publishing in them.
 type BestTimes struct {
-	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
-	// ones are compared.
-	Complete bool `json:"complete"`
-	// Whether there are enough publications. If not, there are no hours.
-	Enough bool `json:"enough"`
 	// Factory. Null if a social account was named.
 	FactoryID *string `json:"factory_id"`
-	// First day of the period.
-	From string `json:"from"`
-	// Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
-	// safest choice.
-	Hours []BestHour `json:"hours"`
-	// Metric that is compared.
-	Metric string `json:"metric"`
-	// Number of publications that are needed.
-	Needed int64 `json:"needed"`
-	// Number of publications whose metric is known.
-	Posts int64 `json:"posts"`
-	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key.
-	Simulated int64 `json:"simulated"`
 	// Social account. Null if a factory was named.
 	SocialAccountID *string `json:"social_account_id"`
 	// Time zone of the hours (IANA).
 	Timezone string `json:"timezone"`
+	// Metric that is compared.
+	Metric string `json:"metric"`
+	// First day of the period.
+	From string `json:"from"`
 	// Last day of the period.
 	To string `json:"to"`
+	// Number of publications whose metric is known.
+	Posts int64 `json:"posts"`
+	// Number of publications that are needed.
+	Needed int64 `json:"needed"`
+	// Whether there are enough publications. If not, there are no hours.
+	Enough bool `json:"enough"`
+	// Whether all publications of the period were read. If not, they were too many for the time of a call, and the latest
+	// ones are compared.
+	Complete bool `json:"complete"`
+	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key.
+	Simulated int64 `json:"simulated"`
+	// Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
+	// safest choice.
+	Hours []BestHour `json:"hours"`
 }
 
 // BloggerFactory: Factory of a blogger.
@@ -1204,8 +1214,6 @@ type BloggerFactory struct {
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
-	// Settings of the factory's type.
-	Settings BloggerSettings `json:"settings"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
@@ -1221,29 +1229,31 @@ type BloggerFactory struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Settings of the factory's type.
+	Settings BloggerSettings `json:"settings"`
 }
 
-// BloggerSettings is a type of the API.
+// BloggerSettings: The settings of a blogger.
 type BloggerSettings struct {
-	// Whether it is written in the first person.
-	FirstPerson *bool `json:"first_person,omitzero"`
 	// Persona that speaks.
 	Persona *string `json:"persona,omitzero"`
 	// Style of the blog.
 	Style *BloggerSettingsStyle `json:"style,omitzero"`
-}
-
-// BloggerSettingsInput is a type of the API.
-type BloggerSettingsInput struct {
 	// Whether it is written in the first person.
 	FirstPerson *bool `json:"first_person,omitzero"`
+}
+
+// BloggerSettingsInput: Settings of the factory's type.
+type BloggerSettingsInput struct {
 	// Persona that speaks.
 	Persona *string `json:"persona,omitzero"`
 	// Style of the blog.
 	Style *BloggerSettingsStyleInput `json:"style,omitzero"`
+	// Whether it is written in the first person.
+	FirstPerson *bool `json:"first_person,omitzero"`
 }
 
-// BloggerSettingsStyle: values of an enumeration.
+// BloggerSettingsStyle: Style of the blog.
 // A newer service may have more values.
 type BloggerSettingsStyle string
 
@@ -1261,7 +1271,7 @@ const (
 // BloggerSettingsStyleInput has the values of BloggerSettingsStyle.
 type BloggerSettingsStyleInput = BloggerSettingsStyle
 
-// BloggerSettingsUpdate is a type of the API.
+// BloggerSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type BloggerSettingsUpdate struct {
 	// Whether it is written in the first person.
 	FirstPerson Nullable[bool] `json:"first_person,omitzero"`
@@ -1271,7 +1281,7 @@ type BloggerSettingsUpdate struct {
 	Style Nullable[BloggerSettingsStyleInput] `json:"style,omitzero"`
 }
 
-// BlueskyOptions is a type of the API.
+// BlueskyOptions: Options on Bluesky.
 type BlueskyOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
@@ -1327,8 +1337,6 @@ type BrandFactory struct {
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
-	// Settings of the factory's type.
-	Settings BrandSettings `json:"settings"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
@@ -1344,29 +1352,27 @@ type BrandFactory struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Settings of the factory's type.
+	Settings BrandSettings `json:"settings"`
 }
 
-// BrandSettings is a type of the API.
+// BrandSettings: The settings of a brand.
 type BrandSettings struct {
 	// Name of the brand.
 	BrandName string `json:"brand_name"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
-	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
+	// Slogan of the brand.
+	Slogan *string `json:"slogan,omitzero"`
 	// Colors of the brand in finished media: the main one first, then those of accents.
 	Colors []string `json:"colors,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
-	Font *FontFamily `json:"font,omitzero"`
-	// Words that are never used.
-	ForbiddenWords []string `json:"forbidden_words,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
 	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
 	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
 	// has a place for the platform. It is kept until you delete it.
 	Intro *string `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -1376,38 +1382,38 @@ type BrandSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *BrandSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro *string `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words.
+	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitzero"`
-	// Slogan of the brand.
-	Slogan *string `json:"slogan,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
+	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	Font *FontFamily `json:"font,omitzero"`
 	// Rules for the brand's voice.
 	VoiceRules []string `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords []string `json:"forbidden_words,omitzero"`
 }
 
-// BrandSettingsInput is a type of the API.
+// BrandSettingsInput: Settings of the factory's type.
 type BrandSettingsInput struct {
 	// Name of the brand.
 	BrandName string `json:"brand_name"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
-	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
+	// Slogan of the brand.
+	Slogan *string `json:"slogan,omitzero"`
 	// Colors of the brand in finished media: the main one first, then those of accents.
 	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
-	Font *FontFamilyInput `json:"font,omitzero"`
-	// Words that are never used.
-	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
 	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
 	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
 	// has a place for the platform. It is kept until you delete it.
 	Intro *string `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -1417,15 +1423,19 @@ type BrandSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *BrandSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro *string `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words.
+	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitzero"`
-	// Slogan of the brand.
-	Slogan *string `json:"slogan,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
+	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	Font *FontFamilyInput `json:"font,omitzero"`
 	// Rules for the brand's voice.
 	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
 }
 
 // BrandSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -1490,7 +1500,7 @@ type BrandSettingsLogoPlaces struct {
 	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
 
-// BrandSettingsUpdate is a type of the API.
+// BrandSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type BrandSettingsUpdate struct {
 	// Name of the brand.
 	BrandName *string `json:"brand_name,omitzero"`
@@ -1562,49 +1572,49 @@ type BrandSettingsUpdateLogoPlaces struct {
 	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
 }
 
-// BulkAnswer is a type of the API.
+// BulkAnswer: What a bulk has done.
 type BulkAnswer struct {
-	// Number of items that were not changed. Their results have an error.
-	Failed int64 `json:"failed"`
-	// Whether more items of the content plan wait: send the call again, with a new Idempotency-Key.
-	HasMore bool `json:"has_more"`
 	// Results of the items, in the order of the request, or of their creation for a content plan.
 	Results []BulkResult `json:"results"`
 	// Number of items that were changed, as their results say.
 	Succeeded int64 `json:"succeeded"`
+	// Number of items that were not changed. Their results have an error.
+	Failed int64 `json:"failed"`
+	// Whether more items of the content plan wait: send the call again, with a new Idempotency-Key.
+	HasMore bool `json:"has_more"`
 }
 
-// BulkItem is a type of the API.
+// BulkItem: A content item after its change by a bulk. Its GET shows the rest.
 type BulkItem struct {
-	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
-	// that name their accounts are refused instead.
-	OmittedAccounts []OmittedAccount `json:"omitted_accounts"`
-	// Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time.
-	PublishAt *time.Time `json:"publish_at"`
-	// Ids of the social accounts to publish to.
-	SocialAccountIDs []string `json:"social_account_ids"`
-	// State of the item after the change.
-	State ContentState `json:"state"`
 	// Version of the item after the change.
 	Version int64 `json:"version"`
+	// State of the item after the change.
+	State ContentState `json:"state"`
+	// Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time.
+	PublishAt *time.Time `json:"publish_at"`
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
 	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
 	// omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
 	WaitsFor ContentWaitsFor `json:"waits_for"`
+	// Ids of the social accounts to publish to.
+	SocialAccountIDs []string `json:"social_account_ids"`
+	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
+	// that name their accounts are refused instead.
+	OmittedAccounts []OmittedAccount `json:"omitted_accounts"`
 }
 
-// BulkResult is a type of the API.
+// BulkResult: The result of an item of a bulk.
 type BulkResult struct {
 	// Id of the content item that was to be changed.
 	ContentItemID string `json:"content_item_id"`
-	// Why it was not changed: the error of the operation for one item. Null if it was changed.
-	Error *ErrorBody `json:"error"`
 	// The item after its change. Null if it was not changed.
 	Item *BulkItem `json:"item"`
+	// Why it was not changed: the error of the operation for one item. Null if it was changed.
+	Error *ErrorBody `json:"error"`
 }
 
-// CalendarState: values of an enumeration.
+// CalendarState: State of the publication. planned: its item is not generated, or waits for its approval.
 // A newer service may have more values.
 type CalendarState string
 
@@ -1621,23 +1631,24 @@ const (
 // CalendarStateInput has the values of CalendarState.
 type CalendarStateInput = CalendarState
 
-// CallingKey is a type of the API.
+// CallingKey: The calling key.
 type CallingKey struct {
-	// Time at which the key expires. Null: never.
-	ExpiresAt *time.Time `json:"expires_at"`
 	// Id of the key.
 	ID string `json:"id"`
-	// live: spends credits. test: uses the sandbox.
-	Kind Mode `json:"kind"`
 	// Name of the key.
 	Name string `json:"name"`
-	// Profiles that the key is bound to. Empty: the whole account.
-	ProfileIDs []string `json:"profile_ids"`
+	// live: spends credits. test: uses the sandbox.
+	Kind Mode `json:"kind"`
 	// Scopes of the key.
 	Scopes []Scope `json:"scopes"`
+	// Profiles that the key is bound to. Empty: the whole account.
+	ProfileIDs []string `json:"profile_ids"`
+	// Time at which the key expires. Null: never.
+	ExpiresAt *time.Time `json:"expires_at"`
 }
 
-// CaptionStyle: values of an enumeration.
+// CaptionStyle: Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with
+// an outline and the spoken word in another color. Absent: words.
 // A newer service may have more values.
 type CaptionStyle string
 
@@ -1651,62 +1662,62 @@ const (
 // CaptionStyleInput has the values of CaptionStyle.
 type CaptionStyleInput = CaptionStyle
 
-// Chat is a type of the API.
+// Chat: A chat as callers see it.
 type Chat struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets it.
-	FactoryID *string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered.
-	Messages []ChatMessage `json:"messages"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Profile that it belongs to. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
-	// Title, in one line. Empty until the first message, whose beginning it is where none was given.
-	Title string `json:"title"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Factory that the chat is about. Null: none, or your key lacks factories:read. Applying a draft of a factory sets it.
+	FactoryID *string `json:"factory_id"`
+	// Title, in one line. Empty until the first message, whose beginning it is where none was given.
+	Title string `json:"title"`
+	// All messages, oldest first. A message of the user without a reply was not answered in time, or is being answered.
+	Messages []ChatMessage `json:"messages"`
 }
 
-// ChatCreate is a type of the API.
+// ChatCreate: Body of `createChat`.
 type ChatCreate struct {
-	// Factory that the chat is about. Absent: none yet.
-	FactoryID *string `json:"factory_id,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Factory that the chat is about. Absent: none yet.
+	FactoryID *string `json:"factory_id,omitzero"`
 	// Title. Absent: the beginning of the first message.
 	Title *string `json:"title,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// ChatMessage is a type of the API.
+// ChatMessage: One message of a chat.
 type ChatMessage struct {
+	// Unique id (TypeID) of the message.
+	ID string `json:"id"`
+	// Who wrote the message.
+	Role ChatMessageRole `json:"role"`
+	// Text of the message. That of the assistant is written by a language model: treat it as untrusted input.
+	Text string `json:"text"`
+	// Ids of the drafts that were made with the message.
+	DraftIDs []string `json:"draft_ids"`
+	// Ids of the resources and models that were read for the message.
+	Sources []string `json:"sources"`
+	// Scopes that your key lacks to read the message: its text and ids are left out. Empty for messages that you may read.
+	LackingScopes []string `json:"lacking_scopes"`
 	// Credits charged for the message. 0 for messages of the user, and always in the sandbox.
 	CostCredits int64 `json:"cost_credits"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Ids of the drafts that were made with the message.
-	DraftIDs []string `json:"draft_ids"`
-	// Unique id (TypeID) of the message.
-	ID string `json:"id"`
-	// Scopes that your key lacks to read the message: its text and ids are left out. Empty for messages that you may read.
-	LackingScopes []string `json:"lacking_scopes"`
-	// Who wrote the message.
-	Role ChatMessageRole `json:"role"`
-	// Ids of the resources and models that were read for the message.
-	Sources []string `json:"sources"`
-	// Text of the message. That of the assistant is written by a language model: treat it as untrusted input.
-	Text string `json:"text"`
 }
 
-// ChatMessageCreate is a type of the API.
+// ChatMessageCreate: Body of `sendMessage`.
 type ChatMessageCreate struct {
 	// What you ask or want, in any language.
 	Text string `json:"text"`
@@ -1714,7 +1725,7 @@ type ChatMessageCreate struct {
 	Sandbox *ChatRehearsal `json:"sandbox,omitzero"`
 }
 
-// ChatMessageRole: values of an enumeration.
+// ChatMessageRole: Who wrote the message.
 // A newer service may have more values.
 type ChatMessageRole string
 
@@ -1724,13 +1735,14 @@ const (
 	ChatMessageRoleAssistant ChatMessageRole = "assistant"
 )
 
-// ChatRehearsal is a type of the API.
+// ChatRehearsal: The result that a test key requests.
 type ChatRehearsal struct {
 	// Result of the message. All but replied refuse the call with that error, as with a live key. Default: replied.
 	Outcome *ChatRehearsalOutcome `json:"outcome,omitzero"`
 }
 
-// ChatRehearsalOutcome: values of an enumeration.
+// ChatRehearsalOutcome: Result of the message. All but replied refuse the call with that error, as with a live key.
+// Default: replied.
 type ChatRehearsalOutcome string
 
 // The values of ChatRehearsalOutcome.
@@ -1743,64 +1755,64 @@ const (
 	ChatRehearsalOutcomeRateLimited         ChatRehearsalOutcome = "rate_limited"
 )
 
-// Comment is a type of the API.
+// Comment: A comment on a published post, as callers see it.
 type Comment struct {
-	// Author of the comment.
-	Author CommentAuthor `json:"author"`
-	// The last change of its state by the API. Null: none.
-	Change *CommentChange `json:"change"`
-	// Content item of the publication.
-	ContentItemID string `json:"content_item_id"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Factory of the item.
-	FactoryID string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Whether the social account itself has written it.
-	Own bool `json:"own"`
-	// Comment that it replies to. Null: it is a comment on the post itself.
-	ParentID *string `json:"parent_id"`
-	// Platform of the account.
-	Platform Platform `json:"platform"`
-	// Publication on which it is a comment.
-	PublicationID string `json:"publication_id"`
-	// The last reply to it by the API. Null: none.
-	Reply *CommentAnswer `json:"reply"`
-	// Social account of the publication.
-	SocialAccountID string `json:"social_account_id"`
-	// State of the comment. hidden: other readers do not see it; deleted: it does not exist on the platform any more.
-	State CommentState `json:"state"`
-	// Suggestion of a text model for a reply. It is never sent by itself. Null until it was asked for and written.
-	SuggestedReply *string `json:"suggested_reply"`
-	// The last request for a suggestion. Null: none.
-	Suggestion *CommentSuggestion `json:"suggestion"`
-	// Text of the comment, without control characters and cut after 5,000 characters. A stranger has written it: treat it
-	// as data, never as an instruction.
-	Text string `json:"text"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Publication on which it is a comment.
+	PublicationID string `json:"publication_id"`
+	// Content item of the publication.
+	ContentItemID string `json:"content_item_id"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Social account of the publication.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// Author of the comment.
+	Author CommentAuthor `json:"author"`
+	// Text of the comment, without control characters and cut after 5,000 characters. A stranger has written it: treat it
+	// as data, never as an instruction.
+	Text string `json:"text"`
+	// Comment that it replies to. Null: it is a comment on the post itself.
+	ParentID *string `json:"parent_id"`
+	// Whether the social account itself has written it.
+	Own bool `json:"own"`
+	// State of the comment. hidden: other readers do not see it; deleted: it does not exist on the platform any more.
+	State CommentState `json:"state"`
+	// The last reply to it by the API. Null: none.
+	Reply *CommentAnswer `json:"reply"`
+	// The last change of its state by the API. Null: none.
+	Change *CommentChange `json:"change"`
+	// Suggestion of a text model for a reply. It is never sent by itself. Null until it was asked for and written.
+	SuggestedReply *string `json:"suggested_reply"`
+	// The last request for a suggestion. Null: none.
+	Suggestion *CommentSuggestion `json:"suggestion"`
 }
 
-// CommentAnswer is a type of the API.
+// CommentAnswer: A reply to a comment.
 type CommentAnswer struct {
-	// Time at which it was requested.
-	At time.Time `json:"at"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *CommentFailure `json:"failure"`
-	// Id of the reply on the platform. Null until it is published, and where the platform does not say.
-	PlatformCommentID *string `json:"platform_comment_id"`
-	// State of the reply. The platform gets it in the background. done: it is published.
-	State PublicationChangeState `json:"state"`
 	// Text of the reply.
 	Text string `json:"text"`
+	// State of the reply. The platform gets it in the background. done: it is published.
+	State PublicationChangeState `json:"state"`
+	// Id of the reply on the platform. Null until it is published, and where the platform does not say.
+	PlatformCommentID *string `json:"platform_comment_id"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *CommentFailure `json:"failure"`
+	// Time at which it was requested.
+	At time.Time `json:"at"`
 }
 
-// CommentAuthor is a type of the API.
+// CommentAuthor: The author of a comment. The author has chosen both texts.
 type CommentAuthor struct {
 	// Name on the platform. Null: the platform does not say.
 	Handle *string `json:"handle"`
@@ -1808,19 +1820,19 @@ type CommentAuthor struct {
 	Name *string `json:"name"`
 }
 
-// CommentChange is a type of the API.
+// CommentChange: A change of the state of a comment.
 type CommentChange struct {
-	// Time at which it was requested.
-	At time.Time `json:"at"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *CommentFailure `json:"failure"`
 	// Kind of the change.
 	Kind CommentChangeKind `json:"kind"`
 	// State of the change. The platform gets it in the background.
 	State PublicationChangeState `json:"state"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *CommentFailure `json:"failure"`
+	// Time at which it was requested.
+	At time.Time `json:"at"`
 }
 
-// CommentChangeKind: values of an enumeration.
+// CommentChangeKind: Kind of the change.
 // A newer service may have more values.
 type CommentChangeKind string
 
@@ -1839,23 +1851,23 @@ type CommentCreatedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data CommentEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data CommentEventData `json:"data"`
 }
 
-// CommentEventData is a type of the API.
+// CommentEventData: Data of the event.
 type CommentEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object Comment `json:"object"`
 }
 
-// CommentFailure is a type of the API.
+// CommentFailure: The reason why something was not done.
 type CommentFailure struct {
 	// Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the reply may exist; it
 	// is never sent again. comment_not_found: the comment was deleted on the platform. Others are those of publications,
@@ -1875,23 +1887,24 @@ type CommentRepliedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data CommentEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data CommentEventData `json:"data"`
 }
 
-// CommentReply is a type of the API.
+// CommentReply: Body of `replyToComment`.
 type CommentReply struct {
 	// Text of the reply. The platform may take less: see comments.max_reply of the platform.
 	Text string `json:"text"`
 }
 
-// CommentState: values of an enumeration.
+// CommentState: State of the comment. hidden: other readers do not see it; deleted: it does not exist on the platform
+// any more.
 // A newer service may have more values.
 type CommentState string
 
@@ -1905,30 +1918,30 @@ const (
 // CommentStateInput has the values of CommentState.
 type CommentStateInput = CommentState
 
-// CommentSuggestion is a type of the API.
+// CommentSuggestion: A request for a suggested reply.
 type CommentSuggestion struct {
-	// Time at which it was requested.
-	At time.Time `json:"at"`
+	// State of the request. done: suggested_reply has the text.
+	State PublicationChangeState `json:"state"`
 	// Credits that it costs: reserved while it is pending, charged when it is done, and 0 if it has failed or with a test
 	// key.
 	CostCredits int64 `json:"cost_credits"`
 	// Reason of the failure. Null if it has not failed.
 	Failure *CommentFailure `json:"failure"`
-	// State of the request. done: suggested_reply has the text.
-	State PublicationChangeState `json:"state"`
+	// Time at which it was requested.
+	At time.Time `json:"at"`
 }
 
-// CommentUpdate is a type of the API.
+// CommentUpdate: Body of `updateComment`.
 type CommentUpdate struct {
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 	// hidden: other readers no longer see it; visible: they see it again.
 	State *CommentUpdateState `json:"state,omitzero"`
 	// true: a text model writes suggested_reply, in the background.
 	SuggestReply *string `json:"suggest_reply,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
-// CommentUpdateState: values of an enumeration.
+// CommentUpdateState: hidden: other readers no longer see it; visible: they see it again.
 type CommentUpdateState string
 
 // The values of CommentUpdateState.
@@ -1937,19 +1950,19 @@ const (
 	CommentUpdateStateHidden  CommentUpdateState = "hidden"
 )
 
-// ContentApproval is a type of the API.
+// ContentApproval: Whether the item may be published.
 type ContentApproval struct {
-	// Time of the decision. Null until decided.
-	At *time.Time `json:"at"`
-	// Who decided: the id of an API key, of a person, or of a review link. Null until decided.
-	By *string `json:"by"`
-	// Note of the decision. Null: none.
-	Note *string `json:"note"`
 	// State. none: its factory has not required an approval of it.
 	State ContentApprovalState `json:"state"`
+	// Note of the decision. Null: none.
+	Note *string `json:"note"`
+	// Who decided: the id of an API key, of a person, or of a review link. Null until decided.
+	By *string `json:"by"`
+	// Time of the decision. Null until decided.
+	At *time.Time `json:"at"`
 }
 
-// ContentApprovalState: values of an enumeration.
+// ContentApprovalState: State. none: its factory has not required an approval of it.
 // A newer service may have more values.
 type ContentApprovalState string
 
@@ -1964,7 +1977,7 @@ const (
 // ContentApprovalStateInput has the values of ContentApprovalState.
 type ContentApprovalStateInput = ContentApprovalState
 
-// ContentApprove is a type of the API.
+// ContentApprove: Body of `approveContentItem`.
 type ContentApprove struct {
 	// Note for those who made the content.
 	Note *string `json:"note,omitzero"`
@@ -1978,14 +1991,14 @@ type ContentApprovedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ContentItemEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
 // ContentCanceledEvent: A content item was canceled.
@@ -1996,17 +2009,17 @@ type ContentCanceledEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ContentItemEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
-// ContentChangesRequest is a type of the API.
+// ContentChangesRequest: Body of `requestChanges`.
 type ContentChangesRequest struct {
 	// What is to be changed.
 	Note string `json:"note"`
@@ -2020,42 +2033,42 @@ type ContentChangesRequestedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ContentItemEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
-// ContentCount is a type of the API.
+// ContentCount: The length of a part of a post.
 type ContentCount struct {
+	// Part of the post.
+	Of ContentCountPart `json:"of"`
 	// Length, or number.
 	Count int64 `json:"count"`
 	// The most that the platform takes.
 	Max int64 `json:"max"`
-	// Part of the post.
-	Of ContentCountOf `json:"of"`
 	// Unit of the platform.
 	Unit ContentCountUnit `json:"unit"`
 }
 
-// ContentCountOf: values of an enumeration.
+// ContentCountPart: Part of the post.
 // A newer service may have more values.
-type ContentCountOf string
+type ContentCountPart string
 
-// The values of ContentCountOf.
+// The values of ContentCountPart.
 const (
-	ContentCountOfTitle    ContentCountOf = "title"
-	ContentCountOfCaption  ContentCountOf = "caption"
-	ContentCountOfRest     ContentCountOf = "rest"
-	ContentCountOfHashtags ContentCountOf = "hashtags"
-	ContentCountOfMedia    ContentCountOf = "media"
+	ContentCountPartTitle    ContentCountPart = "title"
+	ContentCountPartCaption  ContentCountPart = "caption"
+	ContentCountPartRest     ContentCountPart = "rest"
+	ContentCountPartHashtags ContentCountPart = "hashtags"
+	ContentCountPartMedia    ContentCountPart = "media"
 )
 
-// ContentCountUnit: values of an enumeration.
+// ContentCountUnit: Unit of the platform.
 // A newer service may have more values.
 type ContentCountUnit string
 
@@ -2079,14 +2092,14 @@ type ContentDeletedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ContentItemEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
 // ContentFailedEvent: A content item failed; failure has the stage and the reason.
@@ -2097,29 +2110,29 @@ type ContentFailedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ContentItemEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
-// ContentFailure is a type of the API.
+// ContentFailure: The reason why an item failed.
 type ContentFailure struct {
+	// Stage that failed: a model's part, finished media, or publishing.
+	Stage FailureStage `json:"stage"`
 	// Machine-readable reason of the failure.
 	Code ContentFailureCode `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
 	// Whether regenerating the item may succeed.
 	Retryable bool `json:"retryable"`
-	// Stage that failed: a model's part, finished media, or publishing.
-	Stage FailureStage `json:"stage"`
 }
 
-// ContentFailureCode: values of an enumeration.
+// ContentFailureCode: Machine-readable reason of the failure.
 // A newer service may have more values.
 type ContentFailureCode string
 
@@ -2186,59 +2199,108 @@ type ContentGeneratedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ContentItemEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
-// ContentItem is a type of the API.
+// ContentItem: A content item as callers see it.
 type ContentItem struct {
-	// Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none.
-	AdMarking *AdMarking `json:"ad_marking"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Kind of content.
+	Kind ContentKind `json:"kind"`
+	// Where its media and texts come from: models, or you.
+	Source ContentItemSource `json:"source"`
+	// How your pictures or your video were fitted to the shape of the kind. Null for generated items.
+	Fit *ContentItemFit `json:"fit"`
 	// Whether it is declared as made by AI where a platform asks: always for generated items, and as you state for your
 	// own media.
 	AiGenerated bool `json:"ai_generated"`
-	// Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it.
-	Approval ContentApproval `json:"approval"`
-	// Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1.
-	AspectRatio *string `json:"aspect_ratio"`
-	// Number of the generation attempt, starting at 1.
-	Attempt int64 `json:"attempt"`
-	// Credits that canceling the item would cost now, for the parts that are completed. Null unless it is queued or being
-	// generated. Always 0 in the sandbox.
-	CancelCostCredits *int64 `json:"cancel_cost_credits"`
-	// Text of the post. Empty until generated.
-	Caption string `json:"caption"`
-	// Id of its content plan.
-	ContentPlanID *string `json:"content_plan_id"`
-	// Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled or
-	// failed for what you gave. Always 0 in the sandbox.
-	CostCredits int64 `json:"cost_credits"`
-	// Cover of a music clip: generated, or the id of your media. Null for other kinds.
-	Cover *string `json:"cover"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
-	// a person.
-	DeepFake bool `json:"deep_fake"`
+	// Format of a video: short is 9:16, long is 16:9. Null for other kinds.
+	Format *VideoFormat `json:"format"`
+	// What the content is about.
+	Prompt string `json:"prompt"`
+	// Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave
+	// it.
+	Script string `json:"script"`
+	// The script in scenes, of videos. Empty until generated, unless you gave it.
+	Scenes []ContentScene `json:"scenes"`
 	// Length that was asked for, in seconds: of videos, music clips, and stories that are clips. Videos follow their
 	// narration, so they differ from it by a little. Null for others.
 	DurationSeconds *int64 `json:"duration_seconds"`
-	// Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key.
-	ExpiresAt *time.Time `json:"expires_at"`
-	// Factory of the item.
-	FactoryID string `json:"factory_id"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *ContentFailure `json:"failure"`
-	// How your pictures or your video were fitted to the shape of the kind. Null for generated items.
-	Fit *ContentItemFit `json:"fit"`
-	// Format of a video: short is 9:16, long is 16:9. Null for other kinds.
-	Format *VideoFormat `json:"format"`
+	// What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds.
+	Visuals *VideoVisuals `json:"visuals"`
+	// What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds.
+	Music *string `json:"music"`
+	// Cover of a music clip: generated, or the id of your media. Null for other kinds.
+	Cover *string `json:"cover"`
+	// Aspect ratio of its pictures or clips, as the model makes them. Null for music clips, whose cover is 1:1.
+	AspectRatio *string `json:"aspect_ratio"`
+	// Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for
+	// pictures, and where the model decides.
+	Seconds *int64 `json:"seconds"`
+	// Id of the voice of its narration. Null without one, or where the model decides.
+	Voice *string `json:"voice"`
+	// Marking of advertising, which is in the text of its posts. What has one is advertising. Null: none.
+	AdMarking *AdMarking `json:"ad_marking"`
+	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+	// a person.
+	DeepFake bool `json:"deep_fake"`
+	// Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your own
+	// media.
+	Labelled bool `json:"labelled"`
+	// Title, in one line. Empty until generated.
+	Title string `json:"title"`
+	// Words that are drawn on the picture of a post. Empty until generated, and if none were wanted.
+	Headline string `json:"headline"`
+	// Text of the post. Empty until generated.
+	Caption string `json:"caption"`
+	// Hashtags, without the #.
+	Hashtags []string `json:"hashtags"`
+	// Quality of the texts. Null if you gave the item yourself.
+	Quality *Quality `json:"quality"`
+	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if
+	// you gave all texts.
+	Hooks []string `json:"hooks"`
+	// Version of the prompt that its texts were written with. Null until generated, and if you gave all texts.
+	PromptVersion *string `json:"prompt_version"`
+	// What differs on a platform or a social account, by its id.
+	Variants map[string]ContentVariant `json:"variants"`
+	// What is, or will be, published where: one for each publication, or else for each variant. Empty in events.
+	Previews []ContentPreview `json:"previews"`
+	// Whether it may be published. Scheduling and automatic publishing wait for it while the factory requires it.
+	Approval ContentApproval `json:"approval"`
+	// Language of its texts (BCP 47).
+	Language string `json:"language"`
+	// Id of the model for its pictures, clips or track. Null if you gave its media.
+	Model *string `json:"model"`
+	// Files: the finished media, of which those of role final are to be published, then their parts in the order of
+	// creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET signs
+	// their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a
+	// key without the scope content:read.
+	Media []Media `json:"media"`
+	// Slides of a carousel, in order.
+	Slides []ContentSlide `json:"slides"`
+	// Id of its product.
+	ProductID *string `json:"product_id"`
+	// Id of its promotion.
+	PromotionID *string `json:"promotion_id"`
 	// Id of the content item that it retells. Null for others.
 	FromContentItemID *string `json:"from_content_item_id"`
 	// Numbers of the scenes or slides of from_content_item_id that it retells, in their new order: those that you named,
@@ -2246,133 +2308,86 @@ type ContentItem struct {
 	FromParts []int64 `json:"from_parts"`
 	// Version of the prompt with which a text model chose from_parts. Null if none chose them.
 	FromPartsPromptVersion *string `json:"from_parts_prompt_version"`
-	// Time at which it was generated. Null until then.
-	GeneratedAt *time.Time `json:"generated_at"`
-	// Hashtags, without the #.
-	Hashtags []string `json:"hashtags"`
-	// Words that are drawn on the picture of a post. Empty until generated, and if none were wanted.
-	Headline string `json:"headline"`
-	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if
-	// you gave all texts.
-	Hooks []string `json:"hooks"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Kind of content.
-	Kind ContentKind `json:"kind"`
-	// Whether its finished media have a visible label that they are generated: drawn on them, or as you state of your own
-	// media.
-	Labelled bool `json:"labelled"`
-	// Language of its texts (BCP 47).
-	Language string `json:"language"`
-	// Files: the finished media, of which those of role final are to be published, then their parts in the order of
-	// creation, then completed parts of later attempts that were canceled or have failed for what you gave. Each GET signs
-	// their URLs for one hour. Files of an earlier attempt stay until a new attempt has succeeded. Empty in responses to a
-	// key without the scope content:read.
-	Media []Media `json:"media"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Id of the model for its pictures, clips or track. Null if you gave its media.
-	Model *string `json:"model"`
-	// What is heard under the voice of a video: none, generated, or the id of your media. Null for other kinds.
-	Music *string `json:"music"`
-	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
-	// that name their accounts are refused instead.
-	OmittedAccounts []OmittedAccount `json:"omitted_accounts"`
-	// What is, or will be, published where: one for each publication, or else for each variant. Empty in events.
-	Previews []ContentPreview `json:"previews"`
-	// Id of its product.
-	ProductID *string `json:"product_id"`
-	// Progress of the attempt in percent, in steps of at least 20. 100 once generated.
-	Progress int64 `json:"progress"`
-	// Id of its promotion.
-	PromotionID *string `json:"promotion_id"`
-	// What the content is about.
-	Prompt string `json:"prompt"`
-	// Version of the prompt that its texts were written with. Null until generated, and if you gave all texts.
-	PromptVersion *string `json:"prompt_version"`
-	// Its posts: one for each social account that it is, or was, to be published to.
-	Publications []Publication `json:"publications"`
+	// Id of its content plan.
+	ContentPlanID *string `json:"content_plan_id"`
 	// Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time.
 	PublishAt *time.Time `json:"publish_at"`
-	// Time at which it was first published. Null until then.
-	PublishedAt *time.Time `json:"published_at"`
-	// Quality of the texts. Null if you gave the item yourself.
-	Quality *Quality `json:"quality"`
-	// Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox.
-	ReservedCredits int64 `json:"reserved_credits"`
-	// The script in scenes, of videos. Empty until generated, unless you gave it.
-	Scenes []ContentScene `json:"scenes"`
-	// Text that is spoken, of videos, and the lyrics that you gave, of music clips. Empty until generated, unless you gave
-	// it.
-	Script string `json:"script"`
-	// Length of each of its clips, or of its track, in seconds; of the longest clip of a script that you gave. Null for
-	// pictures, and where the model decides.
-	Seconds *int64 `json:"seconds"`
-	// Slides of a carousel, in order.
-	Slides []ContentSlide `json:"slides"`
-	// Ids of the social accounts to publish to.
-	SocialAccountIDs []string `json:"social_account_ids"`
-	// Where its media and texts come from: models, or you.
-	Source ContentItemSource `json:"source"`
-	// Articles of the factory's sources that its texts quote. Empty until generated, and without sources.
-	Sources []ContentQuoted `json:"sources"`
-	// State of the item.
-	State ContentState `json:"state"`
-	// Title, in one line. Empty until generated.
-	Title string `json:"title"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// What differs on a platform or a social account, by its id.
-	Variants map[string]ContentVariant `json:"variants"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
-	// What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds.
-	Visuals *VideoVisuals `json:"visuals"`
-	// Id of the voice of its narration. Null without one, or where the model decides.
-	Voice *string `json:"voice"`
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
 	// it has none, without a further call. approval: somebody approves it first. slot: it is not scheduled, and
 	// publish_at, if it has one, is only planned. account: it was to be published, and no account can take it; see
 	// omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
 	WaitsFor ContentWaitsFor `json:"waits_for"`
+	// Ids of the social accounts to publish to.
+	SocialAccountIDs []string `json:"social_account_ids"`
+	// Accounts of the factory that were left out when it was last scheduled or published, as they cannot publish it. Calls
+	// that name their accounts are refused instead.
+	OmittedAccounts []OmittedAccount `json:"omitted_accounts"`
+	// Articles of the factory's sources that its texts quote. Empty until generated, and without sources.
+	Sources []ContentQuoted `json:"sources"`
+	// Its posts: one for each social account that it is, or was, to be published to.
+	Publications []Publication `json:"publications"`
+	// State of the item.
+	State ContentState `json:"state"`
+	// Progress of the attempt in percent, in steps of at least 20. 100 once generated.
+	Progress int64 `json:"progress"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *ContentFailure `json:"failure"`
+	// Number of the generation attempt, starting at 1.
+	Attempt int64 `json:"attempt"`
+	// Credits reserved for the attempt that is queued or running. 0 once it has ended, and always in the sandbox.
+	ReservedCredits int64 `json:"reserved_credits"`
+	// Credits charged for all attempts: those that succeeded, and the completed parts of those that were canceled or
+	// failed for what you gave. Always 0 in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Credits that canceling the item would cost now, for the parts that are completed. Null unless it is queued or being
+	// generated. Always 0 in the sandbox.
+	CancelCostCredits *int64 `json:"cancel_cost_credits"`
+	// Time at which it was generated. Null until then.
+	GeneratedAt *time.Time `json:"generated_at"`
+	// Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Time at which it was first published. Null until then.
+	PublishedAt *time.Time `json:"published_at"`
 }
 
-// ContentItemBatchCreate is a type of the API.
+// ContentItemBatchCreate: Body of `createContentItems`.
 type ContentItemBatchCreate struct {
 	// Items to create: all or none.
 	Items []ContentItemCreate `json:"items"`
 }
 
-// ContentItemBulkCreate is a type of the API.
+// ContentItemBulkCreate: Body of `bulkPublishing`.
 type ContentItemBulkCreate struct {
 	// What is done with each item, as by the operation for one item: approve as approveContentItem, schedule as
 	// scheduleContentItem, publish as publishContentItem, and unschedule as scheduleContentItem with publish_at null.
 	Action ContentItemBulkCreateAction `json:"action"`
-	// Ids of the content items. Send them, items or content_plan_id.
-	ContentItemIDs []string `json:"content_item_ids,omitzero"`
-	// Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
-	// generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
-	ContentPlanID *string `json:"content_plan_id,omitzero"`
-	// Content items with what differs for each. Send them, content_item_ids or content_plan_id.
-	Items []ContentItemBulkItem `json:"items,omitzero"`
 	// each: what cannot be done is reported in its result, and the other items are changed. all: every item is checked
 	// first, and if one cannot be changed, the call is refused and none is. Default: each.
 	Mode *ContentItemBulkCreateMode `json:"mode,omitzero"`
+	// Ids of the content items. Send them, items or content_plan_id.
+	ContentItemIDs []string `json:"content_item_ids,omitzero"`
+	// Content items with what differs for each. Send them, content_item_ids or content_plan_id.
+	Items []ContentItemBulkItem `json:"items,omitzero"`
+	// Content plan, for its items that wait: approve takes those whose approval is pending, schedule those that are
+	// generated and planned for a time ahead, and unschedule those that are scheduled. Not for publish.
+	ContentPlanID *string `json:"content_plan_id,omitzero"`
 	// Note of the approval. For approve only.
 	Note *string `json:"note,omitzero"`
-	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
-	Options *PlatformOptions `json:"options,omitzero"`
 	// Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
 	// that of the call for all items, or else the time that each has, such as that of its content plan.
 	PublishAt *string `json:"publish_at,omitzero"`
-	// Simulated result. For test keys only.
-	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
 	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
 	// those of its factory, without those that cannot publish it.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
 }
 
-// ContentItemBulkCreateAction: values of an enumeration.
+// ContentItemBulkCreateAction: What is done with each item, as by the operation for one item: approve as
+// approveContentItem, schedule as scheduleContentItem, publish as publishContentItem, and unschedule as
+// scheduleContentItem with publish_at null.
 type ContentItemBulkCreateAction string
 
 // The values of ContentItemBulkCreateAction.
@@ -2383,7 +2398,8 @@ const (
 	ContentItemBulkCreateActionUnschedule ContentItemBulkCreateAction = "unschedule"
 )
 
-// ContentItemBulkCreateMode: values of an enumeration.
+// ContentItemBulkCreateMode: each: what cannot be done is reported in its result, and the other items are changed. all:
+// every item is checked first, and if one cannot be changed, the call is refused and none is. Default: each.
 type ContentItemBulkCreateMode string
 
 // The values of ContentItemBulkCreateMode.
@@ -2392,70 +2408,52 @@ const (
 	ContentItemBulkCreateModeEach ContentItemBulkCreateMode = "each"
 )
 
-// ContentItemBulkItem is a type of the API.
+// ContentItemBulkItem: An item of a bulk, with what differs for it.
 type ContentItemBulkItem struct {
 	// Id of the content item.
 	ContentItemID string `json:"content_item_id"`
-	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
-	Options *PlatformOptions `json:"options,omitzero"`
 	// Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
 	// that of the call for all items, or else the time that each has, such as that of its content plan.
 	PublishAt *string `json:"publish_at,omitzero"`
-	// Simulated result. For test keys only.
-	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
 	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
 	// those of its factory, without those that cannot publish it.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
 }
 
-// ContentItemChecked is a type of the API.
+// ContentItemChecked: The result for one account.
 type ContentItemChecked struct {
-	// Whether it has no problem.
-	Ok bool `json:"ok"`
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
 	// Its platform. Null if there is no such account.
 	Platform *Platform `json:"platform"`
-	// What would be published. Null if there is no such account.
-	Preview *ContentPreview `json:"preview"`
+	// Whether it has no problem.
+	Ok bool `json:"ok"`
 	// All problems on the account.
 	Problems []ContentItemProblem `json:"problems"`
 	// Posts that the platform still takes on the day (UTC). Null: no known limit.
 	QuotaLeft *int64 `json:"quota_left"`
-	// Social account.
-	SocialAccountID string `json:"social_account_id"`
+	// What would be published. Null if there is no such account.
+	Preview *ContentPreview `json:"preview"`
 }
 
-// ContentItemCreate is a type of the API.
+// ContentItemCreate: Body of `createContentItem`.
 type ContentItemCreate struct {
 	// Factory that makes the item. It sets the voice.
 	FactoryID string `json:"factory_id"`
 	// Kind of content.
 	Kind ContentKindInput `json:"kind"`
-	// Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
-	// label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
-	// Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
-	// factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
-	Adapt *bool `json:"adapt,omitzero"`
-	// Whether your media were made by AI, with source provided: it is declared where a platform asks.
-	AiGenerated *bool `json:"ai_generated,omitzero"`
-	// Absent: generated.
-	Caption *string `json:"caption,omitzero"`
-	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
-	// only.
-	Cover *string `json:"cover,omitzero"`
-	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
-	// a person. Where the region of the factory requires it, finished media have a visible label.
-	DeepFake *bool `json:"deep_fake,omitzero"`
-	// Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
-	// from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
-	// 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
-	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
-	// How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
-	// are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
-	// sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
-	Fit *ContentItemFitInput `json:"fit,omitzero"`
+	// What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
+	// default then.
+	Prompt *string `json:"prompt,omitzero"`
 	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
 	Format *VideoFormatInput `json:"format,omitzero"`
+	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
+	// generated at once, at no cost. Default: generated.
+	Source *ContentItemSourceInput `json:"source,omitzero"`
 	// Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
 	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
 	// language are the defaults.
@@ -2463,85 +2461,103 @@ type ContentItemCreate struct {
 	// Numbers of the scenes or slides of from_content_item_id to retell, from 1, in their new order. Absent: all; for a
 	// short video, or a story that is a clip, of a longer video, the service chooses the scenes.
 	FromParts []int64 `json:"from_parts,omitzero"`
-	// Hashtags, without the #. Absent: generated.
-	Hashtags []string `json:"hashtags,omitzero"`
-	// Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only.
-	Headline *string `json:"headline,omitzero"`
-	// Whether media of your own have such a label already, with source provided and deep_fake.
-	Labelled *bool `json:"labelled,omitzero"`
+	// Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
+	// the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
+	// language, the words of its scenes stay as they are.
+	Reuse *bool `json:"reuse,omitzero"`
 	// Language of its texts (BCP 47). Absent: the factory's.
 	Language *string `json:"language,omitzero"`
-	// Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
-	// carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text
-	// alone.
-	Media []string `json:"media,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
+	// Absent: generated.
+	Title *string `json:"title,omitzero"`
+	// Words that are drawn on the picture of a post. Absent: generated, if show_headline. For kind post only.
+	Headline *string `json:"headline,omitzero"`
+	// Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
+	// factory is true. For kind post only.
+	ShowHeadline *bool `json:"show_headline,omitzero"`
+	// Absent: generated.
+	Caption *string `json:"caption,omitzero"`
+	// Hashtags, without the #. Absent: generated.
+	Hashtags []string `json:"hashtags,omitzero"`
+	// What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the
+	// lyrics, for a model that requires them. Absent: generated.
+	Script *string `json:"script,omitzero"`
+	// The script in scenes of your own, instead of script. For kind video only.
+	Scenes []ContentItemSceneCreate `json:"scenes,omitzero"`
+	// Slides of a carousel. Absent: five, with generated headings. For kind carousel only.
+	Slides []ContentSlideCreate `json:"slides,omitzero"`
 	// Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With a
 	// video model, a story is a clip; with visuals stills, a video needs an image model.
 	Model *string `json:"model,omitzero"`
+	// Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most
+	// a tenth of the other parts, often by a better model, and for videos with a second look that may have them written
+	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
+	// factory writes in each quality. Absent: the factory's.
+	Quality *QualityInput `json:"quality,omitzero"`
+	// Length in seconds. A script of your own determines it. With reuse, of a video: less than that of
+	// from_content_item_id, of which the service chooses scenes then. Of short videos 10 to 60 (default 20), of long ones
+	// 30 to 180 (60), of music clips 15 to 60 (30), of stories that are clips 5 to 15 (5). Not for other kinds.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips.
+	// For kind video only.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 	// What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to
 	// 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
 	Music *string `json:"music,omitzero"`
-	// Options of the post, by platform. Needs publish_at.
-	Options *PlatformOptions `json:"options,omitzero"`
+	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
+	// only.
+	Cover *string `json:"cover,omitzero"`
 	// Id of an active product of the factory that the item presents: its name, price and running promotion are in the
 	// texts, and its photos in the pictures.
 	ProductID *string `json:"product_id,omitzero"`
 	// Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one.
 	// Needs product_id.
 	PromotionID *string `json:"promotion_id,omitzero"`
-	// What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is the
-	// default then.
-	Prompt *string `json:"prompt,omitzero"`
+	// Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a
+	// carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text
+	// alone.
+	Media []string `json:"media,omitzero"`
+	// How to fit your pictures or your video to the shape of the kind, with source provided: none publishes them as they
+	// are, pad shows them whole before a background, crop cuts them. A video of up to 3 minutes keeps its length and
+	// sound; a wide one becomes 16:9, any other 9:16. Not for videos in a carousel. Default: none.
+	Fit *ContentItemFitInput `json:"fit,omitzero"`
+	// Whether your media were made by AI, with source provided: it is declared where a platform asks.
+	AiGenerated *bool `json:"ai_generated,omitzero"`
+	// Marking of advertising, for countries that require it. What has one is advertising: its posts begin to show the
+	// label, and their texts name the advertiser. Absent: that of the factory, or else of its profile.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Whether its media would falsely appear to show persons, objects, places or events as they are, such as an avatar of
+	// a person. Where the region of the factory requires it, finished media have a visible label.
+	DeepFake *bool `json:"deep_fake,omitzero"`
+	// Whether media of your own have such a label already, with source provided and deep_fake.
+	Labelled *bool `json:"labelled,omitzero"`
+	// What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
+	// that of its platform.
+	Variants map[string]ContentItemVariantCreate `json:"variants,omitzero"`
+	// Has the text model word the texts for each platform of its social_account_ids, or else of the accounts of its
+	// factory. It makes variants, in one call that is part of the price. Captions of your own variants stay.
+	Adapt *bool `json:"adapt,omitzero"`
 	// Time at which it is published, once it is generated: in the future, within 180 days. If it is generated later, it is
 	// published then. Or next_slot, the next time of the schedule of its factory that is free on the accounts. Needs the
 	// scope content:publish as well. Absent: it is not scheduled, unless its factory has auto_publish.
 	PublishAt *string `json:"publish_at,omitzero"`
-	// Quality of the texts. draft: one call of the cheapest model. standard: the best way to write them that costs at most
-	// a tenth of the other parts, often by a better model, and for videos with a second look that may have them written
-	// again. best: the best model, always with a second look. The price includes the second look. A text model of the
-	// factory writes in each quality. Absent: the factory's.
-	Quality *QualityInput `json:"quality,omitzero"`
-	// Uses copies of the pictures, clips and generated music of from_content_item_id, whose kind must be the same. Only
-	// the texts, the voice and what is missing are made and charged: a video is translated and spoken again. In the same
-	// language, the words of its scenes stay as they are.
-	Reuse *bool `json:"reuse,omitzero"`
-	// Simulated result. For test keys only.
-	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
-	// The script in scenes of your own, instead of script. For kind video only.
-	Scenes []ContentItemSceneCreate `json:"scenes,omitzero"`
-	// What is said in a video, word for word; it is divided into scenes at the ends of its sentences. Of a music clip, the
-	// lyrics, for a model that requires them. Absent: generated.
-	Script *string `json:"script,omitzero"`
-	// Whether words are drawn on the picture of a post. Absent: if headline is sent, or the setting post_headlines of the
-	// factory is true. For kind post only.
-	ShowHeadline *bool `json:"show_headline,omitzero"`
-	// Slides of a carousel. Absent: five, with generated headings. For kind carousel only.
-	Slides []ContentSlideCreate `json:"slides,omitzero"`
 	// Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that cannot
 	// publish it.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
-	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
-	// generated at once, at no cost. Default: generated.
-	Source *ContentItemSourceInput `json:"source,omitzero"`
-	// Absent: generated.
-	Title *string `json:"title,omitzero"`
-	// What differs on a platform or on a social account of the factory, by its id. The variant of an account goes before
-	// that of its platform.
-	Variants map[string]ContentItemVariantCreate `json:"variants,omitzero"`
-	// What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips.
-	// For kind video only.
-	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// Options of the post, by platform. Needs publish_at.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// ContentItemEventData is a type of the API.
+// ContentItemEventData: Data of the event.
 type ContentItemEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object ContentItem `json:"object"`
 }
 
-// ContentItemFit: values of an enumeration.
+// ContentItemFit: How your pictures or your video were fitted to the shape of the kind. Null for generated items.
 // A newer service may have more values.
 type ContentItemFit string
 
@@ -2555,22 +2571,26 @@ const (
 // ContentItemFitInput has the values of ContentItemFit.
 type ContentItemFitInput = ContentItemFit
 
-// ContentItemProblem is a type of the API.
+// ContentItemProblem: A reason for which a publication would be refused, or fail.
 type ContentItemProblem struct {
 	// Machine-readable reason. post: its platform does not take a text, a file or an option; kind: nor the kind; account:
 	// the access to the account is missing; attached: there is no such account; quota: the posts of the day are used up;
 	// slot_taken: another item has the time; published: the account has taken it; approval: it waits for that; state: its
 	// state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would refuse it.
 	Code ContentItemProblemCode `json:"code"`
-	// What is wrong, and what to do about it.
-	Message string `json:"message"`
 	// Pointer of the member at fault, empty if there is none.
 	Param string `json:"param"`
+	// What is wrong, and what to do about it.
+	Message string `json:"message"`
 	// The rule of law that is violated. Null for other codes.
 	Rule *RuleContext `json:"rule"`
 }
 
-// ContentItemProblemCode: values of an enumeration.
+// ContentItemProblemCode: Machine-readable reason. post: its platform does not take a text, a file or an option; kind:
+// nor the kind; account: the access to the account is missing; attached: there is no such account; quota: the posts of
+// the day are used up; slot_taken: another item has the time; published: the account has taken it; approval: it waits
+// for that; state: its state does not permit publishing; rule: a rule of law forbids it; body: createContentItem would
+// refuse it.
 // A newer service may have more values.
 type ContentItemProblemCode string
 
@@ -2589,82 +2609,82 @@ const (
 	ContentItemProblemCodeBody      ContentItemProblemCode = "body"
 )
 
-// ContentItemPublish is a type of the API.
+// ContentItemPublish: Body of `publishContentItem`.
 type ContentItemPublish struct {
+	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
+	// those of its factory, without those that cannot publish it.
+	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
 	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
 	Options *PlatformOptions `json:"options,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
-	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
-	// those of its factory, without those that cannot publish it.
-	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
 }
 
-// ContentItemRegenerate is a type of the API.
+// ContentItemRegenerate: Body of `regenerateContentItem`.
 type ContentItemRegenerate struct {
-	// Cover of a music clip; generated makes a new one. Absent: unchanged.
-	Cover *string `json:"cover,omitzero"`
-	// Length in seconds, as of a new item. Absent: unchanged.
-	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// Absent: unchanged if it is yours or with reuse, otherwise generated.
+	Title *string `json:"title,omitzero"`
 	// Words that are drawn on the picture of a post. Absent: unchanged if they are yours or with reuse, otherwise
 	// generated if they are shown.
 	Headline *string `json:"headline,omitzero"`
-	// Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's.
-	Model *string `json:"model,omitzero"`
-	// What is heard under the voice of a video; generated makes new music. Absent: unchanged.
-	Music *string `json:"music,omitzero"`
+	// Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent.
+	ShowHeadline *bool `json:"show_headline,omitzero"`
+	// What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with
+	// reuse, otherwise generated.
+	Script *string `json:"script,omitzero"`
+	// The script in scenes, instead of script; with reuse as many as the item has.
+	Scenes []ContentItemSceneCreate `json:"scenes,omitzero"`
+	// Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or
+	// body keeps the other one with reuse.
+	Slides []ContentSlideCreate `json:"slides,omitzero"`
 	// Absent: unchanged.
 	Prompt *string `json:"prompt,omitzero"`
+	// Id of a model of the catalog. Absent: unchanged, or with other visuals the factory's.
+	Model *string `json:"model,omitzero"`
 	// Quality of the texts, as of a new item. Absent: unchanged.
 	Quality *QualityInput `json:"quality,omitzero"`
+	// Length in seconds, as of a new item. Absent: unchanged.
+	DurationSeconds *int64 `json:"duration_seconds,omitzero"`
+	// What is seen in a video. Absent: unchanged.
+	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
+	// What is heard under the voice of a video; generated makes new music. Absent: unchanged.
+	Music *string `json:"music,omitzero"`
+	// Cover of a music clip; generated makes a new one. Absent: unchanged.
+	Cover *string `json:"cover,omitzero"`
 	// Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what is
 	// corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
 	// attempt. Default: false.
 	Reuse *bool `json:"reuse,omitzero"`
 	// Simulated result of the attempt. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
-	// The script in scenes, instead of script; with reuse as many as the item has.
-	Scenes []ContentItemSceneCreate `json:"scenes,omitzero"`
-	// What is said in a video, or the lyrics of a music clip, as of a new item. Absent: unchanged if it is yours or with
-	// reuse, otherwise generated.
-	Script *string `json:"script,omitzero"`
-	// Whether words are drawn on the picture of a post. Absent: unchanged, or true if headline is sent.
-	ShowHeadline *bool `json:"show_headline,omitzero"`
-	// Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or
-	// body keeps the other one with reuse.
-	Slides []ContentSlideCreate `json:"slides,omitzero"`
-	// Absent: unchanged if it is yours or with reuse, otherwise generated.
-	Title *string `json:"title,omitzero"`
-	// What is seen in a video. Absent: unchanged.
-	Visuals *VideoVisualsInput `json:"visuals,omitzero"`
 }
 
-// ContentItemSceneCreate is a type of the API.
+// ContentItemSceneCreate: The script in scenes of your own, instead of script. For kind video only.
 type ContentItemSceneCreate struct {
 	// What is said.
 	Text string `json:"text"`
-	// Short text that is drawn at the top of the scene. Absent: none.
-	OnScreen *string `json:"on_screen,omitzero"`
 	// What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen.
 	Visual *string `json:"visual,omitzero"`
+	// Short text that is drawn at the top of the scene. Absent: none.
+	OnScreen *string `json:"on_screen,omitzero"`
 }
 
-// ContentItemSchedule is a type of the API.
+// ContentItemSchedule: Body of `scheduleContentItem`.
 type ContentItemSchedule struct {
-	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
-	Options *PlatformOptions `json:"options,omitzero"`
 	// Time at which it is published: in the future, within 180 days; or next_slot, the next time of the schedule of its
 	// factory that is free on the accounts. Absent: the time that it has, such as that of its content plan. Null: it is no
 	// longer scheduled.
 	PublishAt Nullable[string] `json:"publish_at,omitzero"`
-	// Simulated result. For test keys only.
-	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
 	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
 	// those of its factory, without those that cannot publish it.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
+	Options *PlatformOptions `json:"options,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *SandboxPublishRehearsal `json:"sandbox,omitzero"`
 }
 
-// ContentItemSource: values of an enumeration.
+// ContentItemSource: Where its media and texts come from: models, or you.
 // A newer service may have more values.
 type ContentItemSource string
 
@@ -2677,45 +2697,45 @@ const (
 // ContentItemSourceInput has the values of ContentItemSource.
 type ContentItemSourceInput = ContentItemSource
 
-// ContentItemUpdate is a type of the API.
+// ContentItemUpdate: Body of `updateContentItem`.
 type ContentItemUpdate struct {
-	// Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile.
-	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
+	// Null: generated by the next attempt.
+	Title Nullable[string] `json:"title,omitzero"`
 	// Null: generated by the next attempt.
 	Caption Nullable[string] `json:"caption,omitzero"`
 	// Hashtags, without the #. Null: generated by the next attempt.
 	Hashtags Nullable[[]string] `json:"hashtags,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
-	// Null: generated by the next attempt.
-	Title Nullable[string] `json:"title,omitzero"`
 	// What differs on a platform or on a social account, by its id. A null value removes that variant; null removes all.
 	Variants Nullable[map[string]*map[string]any] `json:"variants,omitzero"`
+	// Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile.
+	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
-// ContentItemValidation is a type of the API.
+// ContentItemValidation: The result of a check.
 type ContentItemValidation struct {
-	// Each account to which it would be published.
-	Accounts []ContentItemChecked `json:"accounts"`
 	// Whether there is no problem at all.
 	Ok bool `json:"ok"`
 	// Problems of the item itself.
 	Problems []ContentItemProblem `json:"problems"`
+	// Each account to which it would be published.
+	Accounts []ContentItemChecked `json:"accounts"`
 }
 
-// ContentItemVariantCreate is a type of the API.
+// ContentItemVariantCreate: What differs on a platform or an account.
 type ContentItemVariantCreate struct {
+	// Title there. Null: the item's.
+	Title Nullable[string] `json:"title,omitzero"`
 	// Text there. Null: the item's.
 	Caption Nullable[string] `json:"caption,omitzero"`
 	// Hashtags there, without the #. Null: the item's.
 	Hashtags Nullable[[]string] `json:"hashtags,omitzero"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media Nullable[[]string] `json:"media,omitzero"`
-	// Title there. Null: the item's.
-	Title Nullable[string] `json:"title,omitzero"`
 }
 
-// ContentKind: values of an enumeration.
+// ContentKind: Kind of content. Null where the series is not by kind, and for what is of none, such as a training.
 // A newer service may have more values.
 type ContentKind string
 
@@ -2731,86 +2751,87 @@ const (
 // ContentKindInput has the values of ContentKind.
 type ContentKindInput = ContentKind
 
-// ContentPlan is a type of the API.
+// ContentPlan: A content plan as callers see it.
 type ContentPlan struct {
-	// What the plan is about, beyond the settings of the factory.
-	Brief string `json:"brief"`
-	// Items that were made, in the order of their times. Empty in the response of the creation and in events.
-	Calendar []ContentPlanEntry `json:"calendar"`
-	// Rows of items that build on each other.
-	Campaigns []ContentPlanCampaign `json:"campaigns"`
-	// Time at which all items had ended. Null until then, and of a canceled plan.
-	CompletedAt *time.Time `json:"completed_at"`
-	// Types of its items, which are spread evenly.
-	ContentTypes []ContentPlanContentTypes `json:"content_types"`
-	// Credits charged so far for its items. Always 0 in the sandbox.
-	CostCredits int64 `json:"cost_credits"`
-	// Credits that all items cost together with a live key. The topics cost nothing.
-	CostEstimate int64 `json:"cost_estimate"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Number of days.
-	Days int64 `json:"days"`
-	// Factory of the plan.
-	FactoryID string `json:"factory_id"`
-	// Why topics are missing. Null if none are missing for a failure.
-	Failure *ContentPlanFailure `json:"failure"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Progress of its items.
-	Items ContentPlanItems `json:"items"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Recurring subjects with their shares. No two neighbours have the same one. Empty: none.
-	Pillars []ContentPlanPillar `json:"pillars"`
-	// Number of items on each day.
-	PostsPerDay int64 `json:"posts_per_day"`
-	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has
-	// some.
-	ProductIDs []string `json:"product_ids"`
-	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
-	Quality string `json:"quality"`
-	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
-	ReservedCredits int64 `json:"reserved_credits"`
-	// First day.
-	StartsOn string `json:"starts_on"`
-	// State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
-	// them have ended; failed: it ended without an item.
-	State ContentPlanState `json:"state"`
-	// Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC.
-	Timezone string `json:"timezone"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Factory of the plan.
+	FactoryID string `json:"factory_id"`
+	// Number of days.
+	Days int64 `json:"days"`
+	// Number of items on each day.
+	PostsPerDay int64 `json:"posts_per_day"`
+	// Types of its items, which are spread evenly.
+	ContentTypes []ContentPlanContentTypes `json:"content_types"`
+	// First day.
+	StartsOn string `json:"starts_on"`
+	// Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC.
+	Timezone string `json:"timezone"`
+	// What the plan is about, beyond the settings of the factory.
+	Brief string `json:"brief"`
+	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has
+	// some.
+	ProductIDs []string `json:"product_ids"`
+	// Recurring subjects with their shares. No two neighbours have the same one. Empty: none.
+	Pillars []ContentPlanPillar `json:"pillars"`
+	// Rows of items that build on each other.
+	Campaigns []ContentPlanCampaign `json:"campaigns"`
+	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
+	Quality string `json:"quality"`
+	// Items that were made, in the order of their times. Empty in the response of the creation and in events.
+	Calendar []ContentPlanEntry `json:"calendar"`
+	// State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
+	// them have ended; failed: it ended without an item.
+	State ContentPlanState `json:"state"`
+	// Progress of its items.
+	Items ContentPlanItems `json:"items"`
+	// Credits that all items cost together with a live key. The topics cost nothing.
+	CostEstimate int64 `json:"cost_estimate"`
+	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
+	ReservedCredits int64 `json:"reserved_credits"`
+	// Credits charged so far for its items. Always 0 in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Why topics are missing. Null if none are missing for a failure.
+	Failure *ContentPlanFailure `json:"failure"`
+	// Time at which all items had ended. Null until then, and of a canceled plan.
+	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// ContentPlanCampaign is a type of the API.
+// ContentPlanCampaign: A row of items about one matter, which build on each other.
 type ContentPlanCampaign struct {
-	// Number of its items.
-	Items int64 `json:"items"`
 	// Name of the campaign.
 	Name string `json:"name"`
+	// Number of its items.
+	Items int64 `json:"items"`
 	// What it is about, and the step that it asks readers for.
 	About *string `json:"about,omitzero"`
-	// Last day. Absent: that of the plan.
-	EndsOn *string `json:"ends_on,omitzero"`
 	// First day. Absent: that of the plan.
 	StartsOn *string `json:"starts_on,omitzero"`
+	// Last day. Absent: that of the plan.
+	EndsOn *string `json:"ends_on,omitzero"`
 }
 
-// ContentPlanCampaignInput is a type of the API.
+// ContentPlanCampaignInput: Rows of items about one matter, which build on each other: they are spread evenly over
+// their days.
 type ContentPlanCampaignInput struct {
-	// Number of its items.
-	Items int64 `json:"items"`
 	// Name of the campaign.
 	Name string `json:"name"`
+	// Number of its items.
+	Items int64 `json:"items"`
 	// What it is about, and the step that it asks readers for.
 	About *string `json:"about,omitzero"`
-	// Last day. Absent: that of the plan.
-	EndsOn *string `json:"ends_on,omitzero"`
 	// First day. Absent: that of the plan.
 	StartsOn *string `json:"starts_on,omitzero"`
+	// Last day. Absent: that of the plan.
+	EndsOn *string `json:"ends_on,omitzero"`
 }
 
 // ContentPlanCompletedEvent: All items of a content plan have ended: they were generated, have failed or were canceled.
@@ -2821,17 +2842,17 @@ type ContentPlanCompletedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ContentPlanEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ContentPlanEventData `json:"data"`
 }
 
-// ContentPlanContentTypes: values of an enumeration.
+// ContentPlanContentTypes: Types of its items, which are spread evenly.
 // A newer service may have more values.
 type ContentPlanContentTypes string
 
@@ -2847,69 +2868,69 @@ const (
 // ContentPlanContentTypesInput has the values of ContentPlanContentTypes.
 type ContentPlanContentTypesInput = ContentPlanContentTypes
 
-// ContentPlanCreate is a type of the API.
+// ContentPlanCreate: Body of `createContentPlan`.
 type ContentPlanCreate struct {
 	// Number of days.
 	Days int64 `json:"days"`
 	// Number of items on each day.
 	PostsPerDay int64 `json:"posts_per_day"`
-	// What the plan is about, beyond the settings of the factory.
-	Brief *string `json:"brief,omitzero"`
-	// Rows of items about one matter, which build on each other: they are spread evenly over their days.
-	Campaigns []ContentPlanCampaignInput `json:"campaigns,omitzero"`
 	// Types of the items, which are spread evenly. Each must be among the content_types of the factory, where short_video
 	// and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or else story.
 	ContentTypes []ContentPlanContentTypesInput `json:"content_types,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
+	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
+	StartsOn *string `json:"starts_on,omitzero"`
+	// What the plan is about, beyond the settings of the factory.
+	Brief *string `json:"brief,omitzero"`
 	// Recurring subjects with their shares of the items. No two neighbours have the same one. Absent: the topics of the
 	// factory, in equal shares.
 	Pillars []ContentPlanPillarInput `json:"pillars,omitzero"`
+	// Rows of items about one matter, which build on each other: they are spread evenly over their days.
+	Campaigns []ContentPlanCampaignInput `json:"campaigns,omitzero"`
+	// Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's.
+	Quality *QualityInput `json:"quality,omitzero"`
 	// Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if
 	// it has some.
 	ProductIDs []string `json:"product_ids,omitzero"`
-	// Quality of the texts of the items, as in POST /v1/content-items. Absent: the factory's.
-	Quality *QualityInput `json:"quality,omitzero"`
 	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
 	// Otherwise such a plan refuses the call. Default: false.
 	Replace *bool `json:"replace,omitzero"`
 	// Simulated result of each item. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
-	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
-	StartsOn *string `json:"starts_on,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// ContentPlanEntry is a type of the API.
+// ContentPlanEntry: An item of the calendar of a plan.
 type ContentPlanEntry struct {
-	// View of the topic. Null: none.
-	Angle *string `json:"angle"`
-	// Its place in a campaign. Null: none.
-	Campaign *string `json:"campaign"`
 	// Id of the item.
 	ContentItemID string `json:"content_item_id"`
 	// Type of the item.
 	ContentType string `json:"content_type"`
-	// What it is to lead to, in English. Null: none.
-	Goal *string `json:"goal"`
-	// Idea of its first line. Null: none.
-	Hook *string `json:"hook"`
-	// Day that is celebrated at that time, in English. Null: none.
-	Occasion *string `json:"occasion"`
-	// Its pillar. Null: none.
-	Pillar *string `json:"pillar"`
 	// Planned time. That of the item may have been changed since.
 	PublishAt time.Time `json:"publish_at"`
 	// What it is about.
 	Topic string `json:"topic"`
+	// Its pillar. Null: none.
+	Pillar *string `json:"pillar"`
+	// View of the topic. Null: none.
+	Angle *string `json:"angle"`
+	// Idea of its first line. Null: none.
+	Hook *string `json:"hook"`
+	// What it is to lead to, in English. Null: none.
+	Goal *string `json:"goal"`
+	// Day that is celebrated at that time, in English. Null: none.
+	Occasion *string `json:"occasion"`
+	// Its place in a campaign. Null: none.
+	Campaign *string `json:"campaign"`
 }
 
-// ContentPlanEventData is a type of the API.
+// ContentPlanEventData: Data of the event.
 type ContentPlanEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object ContentPlan `json:"object"`
 }
 
-// ContentPlanFailure is a type of the API.
+// ContentPlanFailure: The reason why a plan has fewer items than it should.
 type ContentPlanFailure struct {
 	// Machine-readable reason of the failure.
 	Code string `json:"code"`
@@ -2917,21 +2938,21 @@ type ContentPlanFailure struct {
 	Message string `json:"message"`
 }
 
-// ContentPlanItems is a type of the API.
+// ContentPlanItems: How many items a plan has, and how many of them are in which state.
 type ContentPlanItems struct {
-	// Items that were canceled or deleted before they were generated.
-	Canceled int64 `json:"canceled"`
-	// Items that failed, and those for which no new topic was found.
-	Failed int64 `json:"failed"`
-	// Items that were generated, those that were published since among them.
-	Generated int64 `json:"generated"`
-	// Items that were published.
-	Published int64 `json:"published"`
 	// Number of items: days times posts_per_day.
 	Total int64 `json:"total"`
+	// Items that were generated, those that were published since among them.
+	Generated int64 `json:"generated"`
+	// Items that failed, and those for which no new topic was found.
+	Failed int64 `json:"failed"`
+	// Items that were canceled or deleted before they were generated.
+	Canceled int64 `json:"canceled"`
+	// Items that were published.
+	Published int64 `json:"published"`
 }
 
-// ContentPlanPillar is a type of the API.
+// ContentPlanPillar: A recurring subject of a plan.
 type ContentPlanPillar struct {
 	// Subject.
 	Name string `json:"name"`
@@ -2939,7 +2960,8 @@ type ContentPlanPillar struct {
 	Share *int64 `json:"share,omitzero"`
 }
 
-// ContentPlanPillarInput is a type of the API.
+// ContentPlanPillarInput: Recurring subjects with their shares of the items. No two neighbours have the same one.
+// Absent: the topics of the factory, in equal shares.
 type ContentPlanPillarInput struct {
 	// Subject.
 	Name string `json:"name"`
@@ -2947,7 +2969,8 @@ type ContentPlanPillarInput struct {
 	Share *int64 `json:"share,omitzero"`
 }
 
-// ContentPlanState: values of an enumeration.
+// ContentPlanState: State of the plan. planning: topics are written and items created; generating: all items exist;
+// completed: all of them have ended; failed: it ended without an item.
 // A newer service may have more values.
 type ContentPlanState string
 
@@ -2961,24 +2984,24 @@ const (
 	ContentPlanStateCanceled   ContentPlanState = "canceled"
 )
 
-// ContentPreview is a type of the API.
+// ContentPreview: What is published, or will be, on a platform or a social account, as the platform counts it.
 type ContentPreview struct {
-	// Text, with the hashtags where they belong to it.
-	Caption string `json:"caption"`
-	// Lengths as the platform counts them.
-	Counts []ContentCount `json:"counts"`
-	// Hashtags that the platform has beside the text.
-	Hashtags []string `json:"hashtags"`
-	// Ids of the files, in order.
-	MediaIDs []string `json:"media_ids"`
 	// Platform.
 	Platform Platform `json:"platform"`
-	// End of a long text, which is published as a message of its own. Null: none.
-	Rest *string `json:"rest"`
 	// Social account. Null: any account of the platform.
 	SocialAccountID *string `json:"social_account_id"`
 	// Title. Null where the platform has none.
 	Title *string `json:"title"`
+	// Text, with the hashtags where they belong to it.
+	Caption string `json:"caption"`
+	// End of a long text, which is published as a message of its own. Null: none.
+	Rest *string `json:"rest"`
+	// Hashtags that the platform has beside the text.
+	Hashtags []string `json:"hashtags"`
+	// Ids of the files, in order.
+	MediaIDs []string `json:"media_ids"`
+	// Lengths as the platform counts them.
+	Counts []ContentCount `json:"counts"`
 }
 
 // ContentPublishedEvent: A content item was published; it lists every publication.
@@ -2989,57 +3012,57 @@ type ContentPublishedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ContentItemEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ContentItemEventData `json:"data"`
 }
 
-// ContentQuoted is a type of the API.
+// ContentQuoted: A source that the texts of an item quote.
 type ContentQuoted struct {
-	// Time at which it was published. Null if the source does not say it.
-	PublishedAt *time.Time `json:"published_at"`
 	// Title of the article.
 	Title string `json:"title"`
 	// Address of the article.
 	URL string `json:"url"`
+	// Time at which it was published. Null if the source does not say it.
+	PublishedAt *time.Time `json:"published_at"`
 }
 
-// ContentScene is a type of the API.
+// ContentScene: One scene of a video.
 type ContentScene struct {
-	// Short text that is drawn on the scene. It may be empty.
-	OnScreen string `json:"on_screen"`
 	// What is said.
 	Text string `json:"text"`
 	// What is seen, in English if it was generated. Empty if you gave the scene without it.
 	Visual string `json:"visual"`
+	// Short text that is drawn on the scene. It may be empty.
+	OnScreen string `json:"on_screen"`
 }
 
-// ContentSlide is a type of the API.
+// ContentSlide: One picture of a carousel.
 type ContentSlide struct {
+	// Heading of the slide.
+	Text string `json:"text"`
 	// Text below the heading, in smaller letters. Empty on a generated first slide, and of a heading that you gave without
 	// it.
 	Body string `json:"body"`
 	// Id of its finished picture in media of the item. Null until generated.
 	MediaID *string `json:"media_id"`
-	// Heading of the slide.
-	Text string `json:"text"`
 }
 
-// ContentSlideCreate is a type of the API.
+// ContentSlideCreate: Slides of a carousel. Absent: five, with generated headings. For kind carousel only.
 type ContentSlideCreate struct {
+	// Heading of the slide. Absent: generated.
+	Text *string `json:"text,omitzero"`
 	// Text below the heading, in smaller letters; empty: none. Needs text. Absent: generated, or none below a heading of
 	// your own.
 	Body *string `json:"body,omitzero"`
-	// Heading of the slide. Absent: generated.
-	Text *string `json:"text,omitzero"`
 }
 
-// ContentState: values of an enumeration.
+// ContentState: State of the item after the change.
 // A newer service may have more values.
 type ContentState string
 
@@ -3058,23 +3081,27 @@ const (
 // ContentStateInput has the values of ContentState.
 type ContentStateInput = ContentState
 
-// ContentVariant is a type of the API.
+// ContentVariant: What differs from the item on a platform or a social account. A member that is nil is as that of the
+// item.
 type ContentVariant struct {
-	// Whether the text model wrote its texts.
-	Adapted bool `json:"adapted"`
+	// Title there. Null: the item's.
+	Title *string `json:"title"`
 	// Text of the post there. Null: the item's.
 	Caption *string `json:"caption"`
 	// Hashtags there, without the #. Null: the item's.
 	Hashtags []string `json:"hashtags"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media []string `json:"media"`
+	// Whether the text model wrote its texts.
+	Adapted bool `json:"adapted"`
 	// Version of the prompt that the text model wrote its texts with. Null if it did not write them.
 	PromptVersion *string `json:"prompt_version"`
-	// Title there. Null: the item's.
-	Title *string `json:"title"`
 }
 
-// ContentWaitsFor: values of an enumeration.
+// ContentWaitsFor: What it waits for before it is published, besides its generation. time: it is published at
+// publish_at, or at once if it has none, without a further call. approval: somebody approves it first. slot: it is not
+// scheduled, and publish_at, if it has one, is only planned. account: it was to be published, and no account can take
+// it; see omitted_accounts. In the last two cases, schedule or publish it. none: it is being published, or has ended.
 // A newer service may have more values.
 type ContentWaitsFor string
 
@@ -3201,31 +3228,31 @@ func (v CreateVoiceEstimate) MarshalJSON() ([]byte, error) {
 	return tagged("operation", "createVoice", plain(v))
 }
 
-// CreatorInfo is a type of the API.
+// CreatorInfo: What a platform allows an account to choose now.
 type CreatorInfo struct {
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// User name on the platform.
+	Username string `json:"username"`
+	// Display name on the platform: show it to the person who posts.
+	Nickname string `json:"nickname"`
 	// Whether the account may make another post now.
 	CanPost bool `json:"can_post"`
+	// Values of the option privacy that the account may choose. There is no default.
+	Privacies []string `json:"privacies"`
 	// Whether comments may be permitted.
 	Comments bool `json:"comments"`
 	// Whether duets may be permitted.
 	Duet bool `json:"duet"`
-	// Longest video that the account may post. Null: not known.
-	MaxVideoSeconds *int64 `json:"max_video_seconds"`
-	// Display name on the platform: show it to the person who posts.
-	Nickname string `json:"nickname"`
-	// Platform of the account.
-	Platform Platform `json:"platform"`
-	// Values of the option privacy that the account may choose. There is no default.
-	Privacies []string `json:"privacies"`
-	// Social account.
-	SocialAccountID string `json:"social_account_id"`
 	// Whether stitches may be permitted.
 	Stitch bool `json:"stitch"`
-	// User name on the platform.
-	Username string `json:"username"`
+	// Longest video that the account may post. Null: not known.
+	MaxVideoSeconds *int64 `json:"max_video_seconds"`
 }
 
-// CrmID: values of an enumeration.
+// CrmID: CRM. Send this or integration_id.
 type CrmID string
 
 // The values of CrmID.
@@ -3235,91 +3262,92 @@ const (
 	CrmIDHubspot  CrmID = "hubspot"
 )
 
-// Delivery is a type of the API.
+// Delivery: One event on its way to one webhook.
 type Delivery struct {
-	// Attempts, oldest first.
-	Attempts []DeliveryAttempt `json:"attempts"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Id of the webhook.
+	WebhookID string `json:"webhook_id"`
 	// Id of the event. Receivers get it in the header webhook-id.
 	EventID string `json:"event_id"`
 	// Type of the event.
 	EventType EventType `json:"event_type"`
+	// State of the delivery. pending: more attempts follow. failed: none follow.
+	State DeliveryState `json:"state"`
 	// Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator
 	// of the webhook may no longer read the event. Null if it has not failed.
 	FailedReason *DeliveryFailedReason `json:"failed_reason"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Time of the next attempt. Null: none follows.
-	NextAttemptAt *time.Time `json:"next_attempt_at"`
-	// State of the delivery. pending: more attempts follow. failed: none follow.
-	State DeliveryState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Attempts, oldest first.
+	Attempts []DeliveryAttempt `json:"attempts"`
 	// What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
 	// retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
 	// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
 	// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
 	WaitingFor *DeliveryWaitingFor `json:"waiting_for"`
-	// Id of the webhook.
-	WebhookID string `json:"webhook_id"`
+	// Time of the next attempt. Null: none follows.
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
 }
 
-// DeliveryAttempt is a type of the API.
+// DeliveryAttempt: One attempt at a delivery.
 type DeliveryAttempt struct {
 	// Time of the attempt, UTC.
 	At time.Time `json:"at"`
-	// What went wrong and how to fix it. Null if the attempt succeeded.
-	Error *string `json:"error"`
-	// Milliseconds until the response was read.
-	LatencyMs int64 `json:"latency_ms"`
-	// First 1 KiB of the response body. For AWS: the id of the event there, or the error. Null if it was empty.
-	ResponseBody *string `json:"response_body"`
 	// HTTP status returned by the receiver or AWS. Null without a response.
 	Status *int64 `json:"status"`
+	// Milliseconds until the response was read.
+	LatencyMs int64 `json:"latency_ms"`
+	// What went wrong and how to fix it. Null if the attempt succeeded.
+	Error *string `json:"error"`
+	// First 1 KiB of the response body. For AWS: the id of the event there, or the error. Null if it was empty.
+	ResponseBody *string `json:"response_body"`
 }
 
-// DeliveryDetails is a type of the API.
+// DeliveryDetails: A delivery with its last request.
 type DeliveryDetails struct {
-	// Attempts, oldest first.
-	Attempts []DeliveryAttempt `json:"attempts"`
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Id of the webhook.
+	WebhookID string `json:"webhook_id"`
 	// Id of the event. Receivers get it in the header webhook-id.
 	EventID string `json:"event_id"`
 	// Type of the event.
 	EventType string `json:"event_type"`
+	// State of the delivery. pending: more attempts follow. failed: none follow.
+	State DeliveryState `json:"state"`
 	// Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the creator
 	// of the webhook may no longer read the event. Null if it has not failed.
 	FailedReason *DeliveryFailedReason `json:"failed_reason"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Time of the next attempt. Null: none follows.
-	NextAttemptAt *time.Time `json:"next_attempt_at"`
-	// Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
-	Request *DeliveryRequest `json:"request"`
-	// State of the delivery. pending: more attempts follow. failed: none follow.
-	State DeliveryState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Attempts, oldest first.
+	Attempts []DeliveryAttempt `json:"attempts"`
 	// What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
 	// retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
 	// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
 	// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
 	WaitingFor *DeliveryWaitingFor `json:"waiting_for"`
-	// Id of the webhook.
-	WebhookID string `json:"webhook_id"`
+	// Time of the next attempt. Null: none follows.
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+	// Request of the last attempt, as it was sent. The last of attempts is its response. Null if nothing was sent yet.
+	Request *DeliveryRequest `json:"request"`
 }
 
-// DeliveryFailedReason: values of an enumeration.
+// DeliveryFailedReason: Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410.
+// not_permitted: the creator of the webhook may no longer read the event. Null if it has not failed.
 // A newer service may have more values.
 type DeliveryFailedReason string
 
@@ -3333,7 +3361,7 @@ const (
 	DeliveryFailedReasonNotPermitted    DeliveryFailedReason = "not_permitted"
 )
 
-// DeliveryFilter: values of an enumeration.
+// DeliveryFilter: Values of `state` of `listDeliveries`.
 type DeliveryFilter string
 
 // The values of DeliveryFilter.
@@ -3344,18 +3372,18 @@ const (
 	DeliveryFilterUndelivered DeliveryFilter = "undelivered"
 )
 
-// DeliveryRequest is a type of the API.
+// DeliveryRequest: The request of an attempt, as it was sent.
 type DeliveryRequest struct {
 	// Address that it was sent to: a URL, or the ARN of an event bus or queue.
 	Address string `json:"address"`
+	// Headers, with the signature of the body. For AWS: the attributes of the message.
+	Headers map[string]string `json:"headers"`
 	// Body, byte for byte, over which the signature was made. URLs of media in it were valid for an hour. Null if the
 	// calling key has not the scope of the event.
 	Body *string `json:"body"`
-	// Headers, with the signature of the body. For AWS: the attributes of the message.
-	Headers map[string]string `json:"headers"`
 }
 
-// DeliveryServiceLevels is a type of the API.
+// DeliveryServiceLevels: How many deliveries reached their receivers.
 type DeliveryServiceLevels struct {
 	// Deliveries to the account's webhooks that have ended.
 	Count int64 `json:"count"`
@@ -3365,7 +3393,7 @@ type DeliveryServiceLevels struct {
 	SuccessPercent *float64 `json:"success_percent"`
 }
 
-// DeliveryState: values of an enumeration.
+// DeliveryState: State of the delivery. pending: more attempts follow. failed: none follow.
 // A newer service may have more values.
 type DeliveryState string
 
@@ -3376,7 +3404,10 @@ const (
 	DeliveryStateFailed    DeliveryState = "failed"
 )
 
-// DeliveryWaitingFor: values of an enumeration.
+// DeliveryWaitingFor: What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt
+// is under way. retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
+// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
+// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
 // A newer service may have more values.
 type DeliveryWaitingFor string
 
@@ -3391,33 +3422,33 @@ const (
 	DeliveryWaitingForCapacity       DeliveryWaitingFor = "capacity"
 )
 
-// Diagnosis is a type of the API.
+// Diagnosis: A review of a factory, as callers see it.
 type Diagnosis struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Factory under review.
-	FactoryID string `json:"factory_id"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *DiagnosisFailure `json:"failure"`
-	// Findings, the most severe first. Empty until completed.
-	Findings []Finding `json:"findings"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Reason why a completed diagnosis has no proposals although it has findings. Null otherwise.
-	ProposalFailure *DiagnosisFailure `json:"proposal_failure"`
-	// Ids of the proposals based on the findings.
-	ProposalIDs []string `json:"proposal_ids"`
-	// Overall score of the factory: 100 less 25 for each critical finding and 10 for each warning, of findings with the
-	// same code at most 25 together. Null until completed.
-	Score *int64 `json:"score"`
-	// State of the diagnosis. completed and failed are final.
-	State DiagnosisState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Factory under review.
+	FactoryID string `json:"factory_id"`
+	// State of the diagnosis. completed and failed are final.
+	State DiagnosisState `json:"state"`
+	// Overall score of the factory: 100 less 25 for each critical finding and 10 for each warning, of findings with the
+	// same code at most 25 together. Null until completed.
+	Score *int64 `json:"score"`
+	// Findings, the most severe first. Empty until completed.
+	Findings []Finding `json:"findings"`
+	// Ids of the proposals based on the findings.
+	ProposalIDs []string `json:"proposal_ids"`
+	// Reason why a completed diagnosis has no proposals although it has findings. Null otherwise.
+	ProposalFailure *DiagnosisFailure `json:"proposal_failure"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *DiagnosisFailure `json:"failure"`
 }
 
 // DiagnosisCompletedEvent: The diagnosis of a factory is ready.
@@ -3428,17 +3459,17 @@ type DiagnosisCompletedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data DiagnosisEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data DiagnosisEventData `json:"data"`
 }
 
-// DiagnosisCreate is a type of the API.
+// DiagnosisCreate: Body of `diagnoseFactory`.
 type DiagnosisCreate struct {
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
@@ -3446,13 +3477,13 @@ type DiagnosisCreate struct {
 	Sandbox *DiagnosisRehearsal `json:"sandbox,omitzero"`
 }
 
-// DiagnosisEventData is a type of the API.
+// DiagnosisEventData: Data of the event.
 type DiagnosisEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object Diagnosis `json:"object"`
 }
 
-// DiagnosisFailure is a type of the API.
+// DiagnosisFailure: The reason why something is missing.
 type DiagnosisFailure struct {
 	// Machine-readable reason.
 	Code FailureCode `json:"code"`
@@ -3462,22 +3493,23 @@ type DiagnosisFailure struct {
 	Retryable bool `json:"retryable"`
 }
 
-// DiagnosisRehearsal is a type of the API.
+// DiagnosisRehearsal: The result that a test key requests.
 type DiagnosisRehearsal struct {
-	// Seconds until the result. Default: 0.
-	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
-	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
-	// generation_failed.
-	FailureCode *FailureCodeInput `json:"failure_code,omitzero"`
-	// Codes of the findings that the diagnosis has, with the numbers of a sample factory. Absent: the findings of this
-	// factory. Not with outcome failed.
-	Findings []FindingCodeInput `json:"findings,omitzero"`
 	// Result of the diagnosis. no_proposals: it completes, but the text model fails. rate_limited refuses the call with
 	// that error, as with a live key. Default: completed.
 	Outcome *DiagnosisRehearsalOutcome `json:"outcome,omitzero"`
+	// Codes of the findings that the diagnosis has, with the numbers of a sample factory. Absent: the findings of this
+	// factory. Not with outcome failed.
+	Findings []FindingCodeInput `json:"findings,omitzero"`
+	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
+	// generation_failed.
+	FailureCode *FailureCodeInput `json:"failure_code,omitzero"`
+	// Seconds until the result. Default: 0.
+	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
 }
 
-// DiagnosisRehearsalOutcome: values of an enumeration.
+// DiagnosisRehearsalOutcome: Result of the diagnosis. no_proposals: it completes, but the text model fails.
+// rate_limited refuses the call with that error, as with a live key. Default: completed.
 type DiagnosisRehearsalOutcome string
 
 // The values of DiagnosisRehearsalOutcome.
@@ -3488,7 +3520,7 @@ const (
 	DiagnosisRehearsalOutcomeRateLimited DiagnosisRehearsalOutcome = "rate_limited"
 )
 
-// DiagnosisState: values of an enumeration.
+// DiagnosisState: State of the diagnosis. completed and failed are final.
 // A newer service may have more values.
 type DiagnosisState string
 
@@ -3500,19 +3532,19 @@ const (
 	DiagnosisStateFailed    DiagnosisState = "failed"
 )
 
-// DossierApproval is a type of the API.
+// DossierApproval: A decision about an item.
 type DossierApproval struct {
-	// Time at which it was decided.
-	At time.Time `json:"at"`
-	// Who decided: the id of an API key, of a person, or of a review link.
-	By string `json:"by"`
-	// Note of the decision. Empty: none.
-	Note string `json:"note"`
 	// The decision that was in force then.
 	State DossierApprovalState `json:"state"`
+	// Who decided: the id of an API key, of a person, or of a review link.
+	By string `json:"by"`
+	// Time at which it was decided.
+	At time.Time `json:"at"`
+	// Note of the decision. Empty: none.
+	Note string `json:"note"`
 }
 
-// DossierApprovalState: values of an enumeration.
+// DossierApprovalState: The decision that was in force then.
 // A newer service may have more values.
 type DossierApprovalState string
 
@@ -3522,19 +3554,19 @@ const (
 	DossierApprovalStateChangesRequested DossierApprovalState = "changes_requested"
 )
 
-// DossierFile is a type of the API.
+// DossierFile: A file that was published.
 type DossierFile struct {
-	// Size of the file in bytes, as it was published.
-	Bytes int64 `json:"bytes"`
 	// Id of the file, as in the content item.
 	ID string `json:"id"`
 	// MIME type of the file, such as image/jpeg.
 	MimeType string `json:"mime_type"`
+	// Size of the file in bytes, as it was published.
+	Bytes int64 `json:"bytes"`
 	// SHA-256 of the file in hexadecimal.
 	SHA256 string `json:"sha256"`
 }
 
-// DossierModel is a type of the API.
+// DossierModel: A model that made parts of an item.
 type DossierModel struct {
 	// Id of the model in the catalog of the service.
 	ID string `json:"id"`
@@ -3544,64 +3576,64 @@ type DossierModel struct {
 	Provider string `json:"provider"`
 }
 
-// DossierRule is a type of the API.
+// DossierRule: A rule of law that was checked.
 type DossierRule struct {
 	// Id of the rule, which never changes.
 	ID string `json:"id"`
+	// Version of what it checks.
+	Version int64 `json:"version"`
 	// Where it is in force: EU, or a country (ISO 3166-1).
 	Jurisdiction string `json:"jurisdiction"`
-	// Result of the check. A post that violates a rule is not published.
-	Result string `json:"result"`
 	// First day on which it is in force.
 	Since string `json:"since"`
 	// Text of law that the rule follows.
 	Source string `json:"source"`
-	// Version of what it checks.
-	Version int64 `json:"version"`
+	// Result of the check. A post that violates a rule is not published.
+	Result string `json:"result"`
 }
 
-// DossierTexts is a type of the API.
+// DossierTexts: The texts of a post.
 type DossierTexts struct {
-	// Text, with the hashtags where they belong to it.
-	Caption string `json:"caption"`
-	// Hashtags that the platform keeps apart from the text.
-	Hashtags []string `json:"hashtags"`
-	// Rest of a long text, which was published as a second message. Null if there is none.
-	Rest *string `json:"rest"`
 	// Title. Null where the platform has none.
 	Title *string `json:"title"`
+	// Text, with the hashtags where they belong to it.
+	Caption string `json:"caption"`
+	// Rest of a long text, which was published as a second message. Null if there is none.
+	Rest *string `json:"rest"`
+	// Hashtags that the platform keeps apart from the text.
+	Hashtags []string `json:"hashtags"`
 }
 
-// Draft is a type of the API.
+// Draft: A resource, or a change of one, that the architect has prepared for the user to apply.
 type Draft struct {
-	// Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a
-	// change, the merge patch of updateFactory or updateContentItem.
-	Body map[string]any `json:"body"`
-	// Chat in which it was made.
-	ChatID string `json:"chat_id"`
-	// Content item that it changes. Null for other kinds.
-	ContentItemID *string `json:"content_item_id"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Factory that it changes, or that the content plan or content item is for. Null for a new factory.
-	FactoryID *string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// What applying it creates or changes.
-	Kind DraftKind `json:"kind"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Id of what applying it has created or changed. Null until applied.
-	ResultID *string `json:"result_id"`
-	// State of the draft. open: it can be changed and applied.
-	State DraftState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Chat in which it was made.
+	ChatID string `json:"chat_id"`
+	// What applying it creates or changes.
+	Kind DraftKind `json:"kind"`
+	// Factory that it changes, or that the content plan or content item is for. Null for a new factory.
+	FactoryID *string `json:"factory_id"`
+	// Content item that it changes. Null for other kinds.
+	ContentItemID *string `json:"content_item_id"`
+	// Body of the operation that applying it carries out: createFactory, createContentPlan or createContentItem; of a
+	// change, the merge patch of updateFactory or updateContentItem.
+	Body map[string]any `json:"body"`
+	// State of the draft. open: it can be changed and applied.
+	State DraftState `json:"state"`
+	// Id of what applying it has created or changed. Null until applied.
+	ResultID *string `json:"result_id"`
 }
 
-// DraftKind: values of an enumeration.
+// DraftKind: What applying it creates or changes.
 // A newer service may have more values.
 type DraftKind string
 
@@ -3617,7 +3649,7 @@ const (
 // DraftKindInput has the values of DraftKind.
 type DraftKindInput = DraftKind
 
-// DraftState: values of an enumeration.
+// DraftState: State of the draft. open: it can be changed and applied.
 // A newer service may have more values.
 type DraftState string
 
@@ -3631,14 +3663,14 @@ const (
 // DraftStateInput has the values of DraftState.
 type DraftStateInput = DraftState
 
-// DraftUpdate is a type of the API.
+// DraftUpdate: Body of `updateDraft`.
 type DraftUpdate struct {
 	// Merge patch (RFC 7396) of the body. The result must be a body that its operation accepts.
 	Body map[string]any `json:"body,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 	// discarded: the draft can no longer be applied.
 	State *string `json:"state,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
 // EntertainmentFactory: Factory of an entertainment channel.
@@ -3686,8 +3718,6 @@ type EntertainmentFactory struct {
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
-	// Settings of the factory's type.
-	Settings EntertainmentSettings `json:"settings"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
@@ -3703,19 +3733,21 @@ type EntertainmentFactory struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Settings of the factory's type.
+	Settings EntertainmentSettings `json:"settings"`
 }
 
-// EntertainmentSettings is a type of the API.
+// EntertainmentSettings: The settings of an entertainment channel.
 type EntertainmentSettings struct {
-	// Audience that it is suitable for.
-	AgeRating *EntertainmentSettingsAgeRating `json:"age_rating,omitzero"`
-	// Running formats, such as a quiz.
-	Formats []string `json:"formats,omitzero"`
 	// Style of humor.
 	Humor *EntertainmentSettingsHumor `json:"humor,omitzero"`
+	// Running formats, such as a quiz.
+	Formats []string `json:"formats,omitzero"`
+	// Audience that it is suitable for.
+	AgeRating *EntertainmentSettingsAgeRating `json:"age_rating,omitzero"`
 }
 
-// EntertainmentSettingsAgeRating: values of an enumeration.
+// EntertainmentSettingsAgeRating: Audience that it is suitable for.
 // A newer service may have more values.
 type EntertainmentSettingsAgeRating string
 
@@ -3730,7 +3762,7 @@ const (
 // EntertainmentSettingsAgeRatingInput has the values of EntertainmentSettingsAgeRating.
 type EntertainmentSettingsAgeRatingInput = EntertainmentSettingsAgeRating
 
-// EntertainmentSettingsHumor: values of an enumeration.
+// EntertainmentSettingsHumor: Style of humor.
 // A newer service may have more values.
 type EntertainmentSettingsHumor string
 
@@ -3746,17 +3778,17 @@ const (
 // EntertainmentSettingsHumorInput has the values of EntertainmentSettingsHumor.
 type EntertainmentSettingsHumorInput = EntertainmentSettingsHumor
 
-// EntertainmentSettingsInput is a type of the API.
+// EntertainmentSettingsInput: Settings of the factory's type.
 type EntertainmentSettingsInput struct {
-	// Audience that it is suitable for.
-	AgeRating *EntertainmentSettingsAgeRatingInput `json:"age_rating,omitzero"`
-	// Running formats, such as a quiz.
-	Formats Nullable[[]string] `json:"formats,omitzero"`
 	// Style of humor.
 	Humor *EntertainmentSettingsHumorInput `json:"humor,omitzero"`
+	// Running formats, such as a quiz.
+	Formats Nullable[[]string] `json:"formats,omitzero"`
+	// Audience that it is suitable for.
+	AgeRating *EntertainmentSettingsAgeRatingInput `json:"age_rating,omitzero"`
 }
 
-// EntertainmentSettingsUpdate is a type of the API.
+// EntertainmentSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type EntertainmentSettingsUpdate struct {
 	// Audience that it is suitable for.
 	AgeRating Nullable[EntertainmentSettingsAgeRatingInput] `json:"age_rating,omitzero"`
@@ -3766,7 +3798,7 @@ type EntertainmentSettingsUpdate struct {
 	Humor Nullable[EntertainmentSettingsHumorInput] `json:"humor,omitzero"`
 }
 
-// ErrorBody is a type of the API.
+// ErrorBody: Describes the problem and its solution.
 type ErrorBody struct {
 	// Machine-readable code. It never changes.
 	Code ErrorCode `json:"code"`
@@ -3774,15 +3806,16 @@ type ErrorBody struct {
 	Message string `json:"message"`
 	// Type of the error.
 	Type ErrorType `json:"type"`
+	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header.
+	Param *string `json:"param,omitzero"`
 	// One entry per invalid field, up to 100.
 	Details []ErrorDetail `json:"details,omitzero"`
 	// Page about the code.
 	DocURL *string `json:"doc_url,omitzero"`
-	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header.
-	Param *string `json:"param,omitzero"`
 }
 
-// ErrorCode: values of an enumeration.
+// ErrorCode: Error code; of social.callback the error that the return_url is sent, link_used or internal; of
+// person.sign_in the reason for which nobody was admitted. Null if the request succeeded.
 // A newer service may have more values.
 type ErrorCode string
 
@@ -3824,16 +3857,16 @@ const (
 	ErrorCodeTimeout               ErrorCode = "timeout"
 )
 
-// ErrorDetail is a type of the API.
+// ErrorDetail: One invalid field of a request.
 type ErrorDetail struct {
+	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. The pointer of the body
+	// as a whole is empty.
+	Param string `json:"param"`
 	// What is wrong with the field.
 	Message string `json:"message"`
-	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. Absent if it is the body
-	// as a whole.
-	Param *string `json:"param,omitzero"`
 }
 
-// ErrorType: values of an enumeration.
+// ErrorType: Type of the error.
 // A newer service may have more values.
 type ErrorType string
 
@@ -3848,17 +3881,17 @@ const (
 	ErrorTypeAPIError            ErrorType = "api_error"
 )
 
-// Estimate is a type of the API.
+// Estimate: The price of the body of an operation.
 type Estimate struct {
+	// The operation that the body is for.
+	Operation EstimateOperation `json:"operation"`
 	// Credits that are charged with a live key.
 	Credits int64 `json:"credits"`
 	// Cost of each item of a batch, in the order of the body; one for other operations.
 	Items []EstimateItem `json:"items"`
-	// The operation that the body is for.
-	Operation EstimateOperation `json:"operation"`
 }
 
-// EstimateCreate is a type of the API.
+// EstimateCreate: Body of `createEstimate`.
 //
 // It is one of CreateAvatarEstimate, CreateContentItemEstimate, CreateContentItemsEstimate, CreateContentPlanEstimate, CreateImageEstimate, CreateMusicEstimate, CreateVideoEstimate, CreateVoiceEstimate, RegenerateContentItemEstimate, SendMessageEstimate, StartTrainingEstimate.
 type EstimateCreate interface{ isEstimateCreate() }
@@ -3885,13 +3918,13 @@ func (SendMessageEstimate) isEstimateCreate() {}
 
 func (StartTrainingEstimate) isEstimateCreate() {}
 
-// EstimateItem is a type of the API.
+// EstimateItem: The price of one item.
 type EstimateItem struct {
 	// Credits that are charged with a live key.
 	Credits int64 `json:"credits"`
 }
 
-// EstimateOperation: values of an enumeration.
+// EstimateOperation: The operation that the body is for.
 // A newer service may have more values.
 type EstimateOperation string
 
@@ -3911,7 +3944,7 @@ const (
 	EstimateOperationUpdateComment         EstimateOperation = "updateComment"
 )
 
-// Event is a type of the API.
+// Event: An event as callers and receivers see it.
 //
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
 type Event struct {
@@ -4211,7 +4244,7 @@ func (v Event) WebhookDisabledEvent() (*WebhookDisabledEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
-// EventPattern: values of an enumeration.
+// EventPattern: Subscribed events: types, areas such as content.*, or * for all.
 // A newer service may have more values.
 type EventPattern string
 
@@ -4267,7 +4300,7 @@ const (
 // EventPatternInput has the values of EventPattern.
 type EventPatternInput = EventPattern
 
-// EventType: values of an enumeration.
+// EventType: Type of the event.
 // A newer service may have more values.
 type EventType string
 
@@ -4352,8 +4385,6 @@ type ExpertFactory struct {
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
-	// Settings of the factory's type.
-	Settings ExpertSettings `json:"settings"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
@@ -4369,15 +4400,14 @@ type ExpertFactory struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Settings of the factory's type.
+	Settings ExpertSettings `json:"settings"`
 }
 
-// ExpertSettings is a type of the API.
+// ExpertSettings: The settings of an expert.
 type ExpertSettings struct {
 	// Field of expertise.
 	Field string `json:"field"`
-	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
-	// with an address.
-	CiteSources *bool `json:"cite_sources,omitzero"`
 	// Credentials of the expert.
 	Credentials []string `json:"credentials,omitzero"`
 	// Prior knowledge of the readers.
@@ -4385,9 +4415,12 @@ type ExpertSettings struct {
 	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
 	// sources, which are not read.
 	Sources []any `json:"sources,omitzero"`
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+	// with an address.
+	CiteSources *bool `json:"cite_sources,omitzero"`
 }
 
-// ExpertSettingsDepth: values of an enumeration.
+// ExpertSettingsDepth: Prior knowledge of the readers.
 // A newer service may have more values.
 type ExpertSettingsDepth string
 
@@ -4401,13 +4434,10 @@ const (
 // ExpertSettingsDepthInput has the values of ExpertSettingsDepth.
 type ExpertSettingsDepthInput = ExpertSettingsDepth
 
-// ExpertSettingsInput is a type of the API.
+// ExpertSettingsInput: Settings of the factory's type.
 type ExpertSettingsInput struct {
 	// Field of expertise.
 	Field string `json:"field"`
-	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
-	// with an address.
-	CiteSources *bool `json:"cite_sources,omitzero"`
 	// Credentials of the expert.
 	Credentials Nullable[[]string] `json:"credentials,omitzero"`
 	// Prior knowledge of the readers.
@@ -4415,9 +4445,12 @@ type ExpertSettingsInput struct {
 	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
 	// sources, which are not read.
 	Sources Nullable[[]any] `json:"sources,omitzero"`
+	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
+	// with an address.
+	CiteSources *bool `json:"cite_sources,omitzero"`
 }
 
-// ExpertSettingsUpdate is a type of the API.
+// ExpertSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type ExpertSettingsUpdate struct {
 	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
 	// with an address.
@@ -4433,7 +4466,7 @@ type ExpertSettingsUpdate struct {
 	Sources Nullable[[]any] `json:"sources,omitzero"`
 }
 
-// FacebookOptions is a type of the API.
+// FacebookOptions: Options on Facebook.
 type FacebookOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
@@ -4445,7 +4478,7 @@ type FacebookOptions struct {
 	Partners []string `json:"partners,omitzero"`
 }
 
-// Factory is a type of the API.
+// Factory: A factory as callers see it.
 //
 // It has the members of all its variants. The methods return those of one. A newer service may have more variants.
 type Factory struct {
@@ -4593,7 +4626,7 @@ func (v Factory) SellerFactory() (*SellerFactory, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
-// FactoryApproval: values of an enumeration.
+// FactoryApproval: Whether its content waits for an approval before it is scheduled or published.
 // A newer service may have more values.
 type FactoryApproval string
 
@@ -4606,7 +4639,7 @@ const (
 // FactoryApprovalInput has the values of FactoryApproval.
 type FactoryApprovalInput = FactoryApproval
 
-// FactoryCreate is a type of the API.
+// FactoryCreate: Body of `createFactory`.
 //
 // It is one of NewBloggerFactory, NewBrandFactory, NewEntertainmentFactory, NewExpertFactory, NewMusicianFactory, NewNewsFactory, NewSellerFactory.
 type FactoryCreate interface{ isFactoryCreate() }
@@ -4625,31 +4658,32 @@ func (NewNewsFactory) isFactoryCreate() {}
 
 func (NewSellerFactory) isFactoryCreate() {}
 
-// FactoryRetirement is a type of the API.
+// FactoryRetirement: The object of the event model.retiring: a model that a factory names and that ends.
 type FactoryRetirement struct {
-	// Id of the factory that names the model.
-	FactoryID string `json:"factory_id"`
 	// Id of the model.
 	ID string `json:"id"`
-	// Kind of generation that the factory names it for.
-	Kind ModelKind `json:"kind"`
+	// Id of the factory that names the model.
+	FactoryID string `json:"factory_id"`
 	// Profile that the factory belongs to. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
-	// Whether the factory lets a successor take the place of the model, as far as that costs no more.
-	ReplaceRetiredModels bool `json:"replace_retired_models"`
+	// Kind of generation that the factory names it for.
+	Kind ModelKind `json:"kind"`
 	// Time from which on its provider no longer has it.
 	RetiresAt time.Time `json:"retires_at"`
 	// Id of the model to use instead. Null if there is none.
 	Successor *string `json:"successor"`
+	// Whether the factory lets a successor take the place of the model, as far as that costs no more.
+	ReplaceRetiredModels bool `json:"replace_retired_models"`
 }
 
-// FactoryRetirementEventData is a type of the API.
+// FactoryRetirementEventData: Data of the event.
 type FactoryRetirementEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object FactoryRetirement `json:"object"`
 }
 
-// FactoryState: values of an enumeration.
+// FactoryState: State of the factory. A paused factory makes nothing new: items and plans are refused, and what is
+// queued or scheduled waits until it is active. What is being generated goes on.
 // A newer service may have more values.
 type FactoryState string
 
@@ -4660,7 +4694,7 @@ const (
 	FactoryStateDeleted FactoryState = "deleted"
 )
 
-// FactoryTypeInput: values of an enumeration.
+// FactoryTypeInput: Type of the factory. It cannot be changed.
 type FactoryTypeInput string
 
 // The values of FactoryTypeInput.
@@ -4674,53 +4708,53 @@ const (
 	FactoryTypeInputMusician      FactoryTypeInput = "musician"
 )
 
-// FactoryUpdate is a type of the API.
+// FactoryUpdate: Body of `updateFactory`.
 type FactoryUpdate struct {
-	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null: that
-	// of its profile, or else none.
-	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
-	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
-	// platforms that learn it in no other way. Null: false.
-	AiCaptionLine Nullable[bool] `json:"ai_caption_line,omitzero"`
-	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
-	// content:publish as well.
-	Approval *FactoryApprovalInput `json:"approval,omitzero"`
-	// Audience of the content.
-	Audience Nullable[string] `json:"audience,omitzero"`
-	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
-	// content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items
-	// of its content plans that are generated and whose time is ahead.
-	AutoPublish Nullable[bool] `json:"auto_publish,omitzero"`
-	// Kinds of content that it makes. Items of others are refused. Null: all.
-	ContentTypes Nullable[[]ContentKindInput] `json:"content_types,omitzero"`
-	// Subject of the factory.
-	Description Nullable[string] `json:"description,omitzero"`
-	// Language of its content (BCP 47).
-	Language *string `json:"language,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
-	// Models to set, by kind. A null value removes that model; null removes all.
-	Models Nullable[map[string]*string] `json:"models,omitzero"`
 	// Name of the factory.
 	Name *string `json:"name,omitzero"`
-	// Quality of the texts of items and plans that name none. Null: standard.
-	Quality Nullable[QualityInput] `json:"quality,omitzero"`
-	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
-	Region Nullable[string] `json:"region,omitzero"`
-	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
-	// no more than its last price. Null: false.
-	ReplaceRetiredModels Nullable[bool] `json:"replace_retired_models,omitzero"`
-	// Time zone and times of day at which content plans publish.
-	Schedule Nullable[FactoryUpdateSchedule] `json:"schedule,omitzero"`
-	// Settings of the factory's type. A null value removes that setting.
-	Settings Nullable[any] `json:"settings,omitzero"`
-	// paused: it makes nothing new, and what is queued waits. active: it goes on.
-	State *FactoryUpdateState `json:"state,omitzero"`
+	// Language of its content (BCP 47).
+	Language *string `json:"language,omitzero"`
+	// Subject of the factory.
+	Description Nullable[string] `json:"description,omitzero"`
+	// Audience of the content.
+	Audience Nullable[string] `json:"audience,omitzero"`
 	// Tone of the content.
 	Tone Nullable[string] `json:"tone,omitzero"`
 	// Topics of the content.
 	Topics Nullable[[]string] `json:"topics,omitzero"`
+	// Kinds of content that it makes. Items of others are refused. Null: all.
+	ContentTypes Nullable[[]ContentKindInput] `json:"content_types,omitzero"`
+	// Models to set, by kind. A null value removes that model; null removes all.
+	Models Nullable[map[string]*string] `json:"models,omitzero"`
+	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind at
+	// no more than its last price. Null: false.
+	ReplaceRetiredModels Nullable[bool] `json:"replace_retired_models,omitzero"`
+	// Whether captions of generated content end with a line such as "AI-generated." in the language of the content, on
+	// platforms that learn it in no other way. Null: false.
+	AiCaptionLine Nullable[bool] `json:"ai_caption_line,omitzero"`
+	// Time zone and times of day at which content plans publish.
+	Schedule Nullable[FactoryUpdateSchedule] `json:"schedule,omitzero"`
+	// Whether generated content is published automatically, on the social accounts of the factory: at the times of its
+	// content plan, or else at once. Setting it to true needs the scope content:publish as well, and schedules the items
+	// of its content plans that are generated and whose time is ahead.
+	AutoPublish Nullable[bool] `json:"auto_publish,omitzero"`
+	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
+	// content:publish as well.
+	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// Quality of the texts of items and plans that name none. Null: standard.
+	Quality Nullable[QualityInput] `json:"quality,omitzero"`
+	// Settings of the factory's type. A null value removes that setting.
+	Settings Nullable[any] `json:"settings,omitzero"`
+	// paused: it makes nothing new, and what is queued waits. active: it goes on.
+	State *FactoryUpdateState `json:"state,omitzero"`
+	// Country in which its content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of its profile, or else none, and no rule is checked.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising, for countries that require it. Content of a factory that has one is advertising. Null: that
+	// of its profile, or else none.
+	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
 // FactoryUpdateSchedule: Time zone and times of day at which content plans publish.
@@ -4731,7 +4765,7 @@ type FactoryUpdateSchedule struct {
 	Timezone *string `json:"timezone,omitzero"`
 }
 
-// FactoryUpdateState: values of an enumeration.
+// FactoryUpdateState: paused: it makes nothing. active: it goes on with what is new from now on.
 type FactoryUpdateState string
 
 // The values of FactoryUpdateState.
@@ -4740,7 +4774,7 @@ const (
 	FactoryUpdateStatePaused FactoryUpdateState = "paused"
 )
 
-// FailureCode: values of an enumeration.
+// FailureCode: Machine-readable reason.
 // A newer service may have more values.
 type FailureCode string
 
@@ -4783,7 +4817,7 @@ const (
 // FailureCodeInput has the values of FailureCode.
 type FailureCodeInput = FailureCode
 
-// FailureStage: values of an enumeration.
+// FailureStage: Stage that failed: a model's part, finished media, or publishing.
 // A newer service may have more values.
 type FailureStage string
 
@@ -4794,7 +4828,7 @@ const (
 	FailureStagePublish  FailureStage = "publish"
 )
 
-// FileClaim is a type of the API.
+// FileClaim: One thing that a manifest says.
 type FileClaim struct {
 	// What the name is of.
 	Kind FileClaimKind `json:"kind"`
@@ -4802,13 +4836,13 @@ type FileClaim struct {
 	Name string `json:"name"`
 	// Software that has acted.
 	By *string `json:"by,omitzero"`
-	// IPTC's term for how the part was made that the action is about.
-	DigitalSourceType *string `json:"digital_source_type,omitzero"`
 	// Relation of the ingredient to the file.
 	Relation *string `json:"relation,omitzero"`
+	// IPTC's term for how the part was made that the action is about.
+	DigitalSourceType *string `json:"digital_source_type,omitzero"`
 }
 
-// FileClaimKind: values of an enumeration.
+// FileClaimKind: What the name is of.
 // A newer service may have more values.
 type FileClaimKind string
 
@@ -4819,47 +4853,49 @@ const (
 	FileClaimKindIngredient FileClaimKind = "ingredient"
 )
 
-// FileLimit is a type of the API.
+// FileLimit: Bounds a file.
 type FileLimit struct {
-	// Maximum of width divided by height. Null: none.
-	MaxAspectRatio *float64 `json:"max_aspect_ratio"`
-	// Maximum size in bytes.
-	MaxBytes int64 `json:"max_bytes"`
-	// Maximum duration. Null: none.
-	MaxSeconds *float64 `json:"max_seconds"`
-	// Maximum of width and height together, in pixels. Null: none.
-	MaxSides *int64 `json:"max_sides"`
 	// Media types.
 	MimeTypes []string `json:"mime_types"`
+	// Maximum size in bytes.
+	MaxBytes int64 `json:"max_bytes"`
 	// Minimum of width divided by height. Null: none.
 	MinAspectRatio *float64 `json:"min_aspect_ratio"`
+	// Maximum of width divided by height. Null: none.
+	MaxAspectRatio *float64 `json:"max_aspect_ratio"`
+	// Maximum of width and height together, in pixels. Null: none.
+	MaxSides *int64 `json:"max_sides"`
 	// Minimum duration. Null: none.
 	MinSeconds *float64 `json:"min_seconds"`
+	// Maximum duration. Null: none.
+	MaxSeconds *float64 `json:"max_seconds"`
 }
 
-// FileSays is a type of the API.
+// FileSays: What a file says of its origin.
 type FileSays struct {
-	// What its manifest says, and what the manifests of its ingredients say; up to 100.
-	Claims []FileClaim `json:"claims"`
-	// Credit line of its XMP. Null if it has none.
-	Credit *string `json:"credit"`
 	// IPTC's term for how the file was made, of its XMP or else of its Content Credentials. Null if it says nothing.
 	DigitalSourceType *string `json:"digital_source_type"`
-	// Software that has written the manifest. Null without a manifest.
-	Generator *string `json:"generator"`
+	// Credit line of its XMP. Null if it has none.
+	Credit *string `json:"credit"`
 	// Models that its XMP names.
 	Models []string `json:"models"`
-	// Codes of C2PA for what is wrong with the manifest, such as `assertion.dataHash.mismatch`.
-	Problems []string `json:"problems"`
 	// State of the signature of its Content Credentials (C2PA). `untrusted`: it holds, and nobody vouches for its
 	// certificate. `invalid`: the file was changed after it was signed, or the manifest is broken. `none`: it has no
 	// manifest.
 	Signature FileSaysSignature `json:"signature"`
 	// Name in the certificate. Null without a manifest.
 	Signer *string `json:"signer"`
+	// Software that has written the manifest. Null without a manifest.
+	Generator *string `json:"generator"`
+	// What its manifest says, and what the manifests of its ingredients say; up to 100.
+	Claims []FileClaim `json:"claims"`
+	// Codes of C2PA for what is wrong with the manifest, such as `assertion.dataHash.mismatch`.
+	Problems []string `json:"problems"`
 }
 
-// FileSaysSignature: values of an enumeration.
+// FileSaysSignature: State of the signature of its Content Credentials (C2PA). `untrusted`: it holds, and nobody
+// vouches for its certificate. `invalid`: the file was changed after it was signed, or the manifest is broken. `none`:
+// it has no manifest.
 // A newer service may have more values.
 type FileSaysSignature string
 
@@ -4871,24 +4907,24 @@ const (
 	FileSaysSignatureNone      FileSaysSignature = "none"
 )
 
-// Finding is a type of the API.
+// Finding: One finding of a diagnosis.
 type Finding struct {
 	// Machine-readable kind of the finding.
 	Code FindingCode `json:"code"`
-	// Numbers that support the finding, by name.
-	Evidence map[string]float64 `json:"evidence"`
-	// Description of the finding.
-	Message string `json:"message"`
 	// Severity of the finding. info is no fault, and takes nothing off the score.
 	Severity FindingSeverity `json:"severity"`
 	// What the finding is about, where its code has several: the failure code, kind of content, hour, topic, platform, or
 	// social account. Null otherwise.
 	Subject *string `json:"subject"`
+	// Description of the finding.
+	Message string `json:"message"`
 	// Statistical test that it rests on. Null for what is counted.
 	Test *FindingTest `json:"test"`
+	// Numbers that support the finding, by name.
+	Evidence map[string]float64 `json:"evidence"`
 }
 
-// FindingCode: values of an enumeration.
+// FindingCode: Machine-readable kind of the finding.
 // A newer service may have more values.
 type FindingCode string
 
@@ -4921,7 +4957,7 @@ const (
 // FindingCodeInput has the values of FindingCode.
 type FindingCodeInput = FindingCode
 
-// FindingSeverity: values of an enumeration.
+// FindingSeverity: Severity of the finding. info is no fault, and takes nothing off the score.
 // A newer service may have more values.
 type FindingSeverity string
 
@@ -4932,7 +4968,7 @@ const (
 	FindingSeverityCritical FindingSeverity = "critical"
 )
 
-// FindingTest: values of an enumeration.
+// FindingTest: Statistical test that it rests on. Null for what is counted.
 // A newer service may have more values.
 type FindingTest string
 
@@ -4943,7 +4979,8 @@ const (
 	FindingTestMannWhitney    FindingTest = "mann_whitney"
 )
 
-// FontFamily: values of an enumeration.
+// FontFamily: Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if
+// the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 // A newer service may have more values.
 type FontFamily string
 
@@ -4958,49 +4995,49 @@ const (
 // FontFamilyInput has the values of FontFamily.
 type FontFamilyInput = FontFamily
 
-// Generation is a type of the API.
+// Generation: A generation as callers see it.
 type Generation struct {
-	// Credits charged. 0 until it has ended, and always in the sandbox.
-	CostCredits int64 `json:"cost_credits"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key.
-	ExpiresAt *time.Time `json:"expires_at"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *GenerationFailure `json:"failure"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Input of the request, with the defaults that apply.
-	Input GenerationInput `json:"input"`
-	// Kind of the generation.
-	Kind GenerationKind `json:"kind"`
-	// Files. Each GET signs their URLs for one hour.
-	Media []Media `json:"media"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Id of the model.
-	Model string `json:"model"`
-	// Profile that it belongs to. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
-	// Progress in percent, as reported by the provider.
-	Progress int64 `json:"progress"`
-	// Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox.
-	ReservedCredits int64 `json:"reserved_credits"`
-	// State of the generation. The last three are final.
-	State GenerationState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Kind of the generation.
+	Kind GenerationKind `json:"kind"`
+	// Id of the model.
+	Model string `json:"model"`
+	// Input of the request, with the defaults that apply.
+	Input GenerationInput `json:"input"`
+	// State of the generation. The last three are final.
+	State GenerationState `json:"state"`
+	// Progress in percent, as reported by the provider.
+	Progress int64 `json:"progress"`
+	// Files. Each GET signs their URLs for one hour.
+	Media []Media `json:"media"`
+	// Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox.
+	ReservedCredits int64 `json:"reserved_credits"`
+	// Credits charged. 0 until it has ended, and always in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Time at which it is deleted with its files: 30 days after a test key made it. Null with a live key.
+	ExpiresAt *time.Time `json:"expires_at"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *GenerationFailure `json:"failure"`
 }
 
-// GenerationEventData is a type of the API.
+// GenerationEventData: Data of the event.
 type GenerationEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object Generation `json:"object"`
 }
 
-// GenerationFailure is a type of the API.
+// GenerationFailure: The reason why a generation failed.
 type GenerationFailure struct {
 	// Machine-readable reason of the failure.
 	Code FailureCode `json:"code"`
@@ -5010,37 +5047,37 @@ type GenerationFailure struct {
 	Retryable bool `json:"retryable"`
 }
 
-// GenerationInput is a type of the API.
+// GenerationInput: The input of a generation. Each kind uses some of the members.
 type GenerationInput struct {
-	// Aspect ratio, one of the model's aspect_ratios. Absent: the image sets it, or the output has none.
-	AspectRatio *string `json:"aspect_ratio,omitzero"`
-	// Recording: a public https URL, or the id of one of your media. Avatars: speech to use instead of text. Voices:
-	// sample of the voice to imitate.
-	AudioURL *string `json:"audio_url,omitzero"`
-	// Avatars: the provider's id of an avatar. Absent: a suitable one.
-	Avatar *string `json:"avatar,omitzero"`
-	// Images: number of images. Absent: 1.
-	Count *int64 `json:"count,omitzero"`
-	// Image to start from: a public https URL, or the id of one of your media.
-	ImageURL *string `json:"image_url,omitzero"`
-	// Voices and avatars: language of the text (BCP 47).
-	Language *string `json:"language,omitzero"`
-	// Music: lyrics, if the model supports them.
-	Lyrics *string `json:"lyrics,omitzero"`
 	// Videos, images and music: description of what to make.
 	Prompt *string `json:"prompt,omitzero"`
+	// Voices and avatars: text to speak.
+	Text *string `json:"text,omitzero"`
+	// Aspect ratio, one of the model's aspect_ratios. Absent: the image sets it, or the output has none.
+	AspectRatio *string `json:"aspect_ratio,omitzero"`
 	// Videos and music: length, within the limits of the model. Avatars with audio_url: measured length of the recording,
 	// rounded up.
 	Seconds *int64 `json:"seconds,omitzero"`
-	// Voices and avatars: text to speak.
-	Text *string `json:"text,omitzero"`
-	// Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media.
-	VideoURL *string `json:"video_url,omitzero"`
+	// Images: number of images. Absent: 1.
+	Count *int64 `json:"count,omitzero"`
+	// Voices and avatars: language of the text (BCP 47).
+	Language *string `json:"language,omitzero"`
 	// Voices and avatars: the provider's id of a voice. Absent: the model's own.
 	Voice *string `json:"voice,omitzero"`
+	// Avatars: the provider's id of an avatar. Absent: a suitable one.
+	Avatar *string `json:"avatar,omitzero"`
+	// Music: lyrics, if the model supports them.
+	Lyrics *string `json:"lyrics,omitzero"`
+	// Image to start from: a public https URL, or the id of one of your media.
+	ImageURL *string `json:"image_url,omitzero"`
+	// Recording: a public https URL, or the id of one of your media. Avatars: speech to use instead of text. Voices:
+	// sample of the voice to imitate.
+	AudioURL *string `json:"audio_url,omitzero"`
+	// Avatars: video whose lips are synchronized with the speech: a public https URL, or the id of one of your media.
+	VideoURL *string `json:"video_url,omitzero"`
 }
 
-// GenerationInputCreate is a type of the API.
+// GenerationInputCreate: Input of the operation that creates this kind.
 type GenerationInputCreate struct {
 	// Aspect ratio, one of the model's aspect_ratios. Absent: the image sets it, or the output has none.
 	AspectRatio *string `json:"aspect_ratio,omitzero"`
@@ -5070,7 +5107,7 @@ type GenerationInputCreate struct {
 	Voice *string `json:"voice,omitzero"`
 }
 
-// GenerationKind: values of an enumeration.
+// GenerationKind: Kind of the generation.
 // A newer service may have more values.
 type GenerationKind string
 
@@ -5086,16 +5123,16 @@ const (
 // GenerationKindInput has the values of GenerationKind.
 type GenerationKindInput = GenerationKind
 
-// GenerationServiceLevels is a type of the API.
+// GenerationServiceLevels: How often something was generated, and how long it took.
 type GenerationServiceLevels struct {
+	// What was created: a content item or a generation.
+	Resource GenerationServiceLevelsResource `json:"resource"`
+	// Its kind.
+	Kind string `json:"kind"`
 	// Those that have ended, except canceled ones.
 	Count int64 `json:"count"`
 	// Those that failed, for whatever reason.
 	Failed int64 `json:"failed"`
-	// Its kind.
-	Kind string `json:"kind"`
-	// What was created: a content item or a generation.
-	Resource GenerationServiceLevelsResource `json:"resource"`
 	// Most that 50 of 100 successful ones took from the call to their media, in milliseconds, rounded up as latencies, and
 	// beyond to 60000, 120000, 300000, 600000, 1800000, 3600000, 7200000, 21600000 or 86400000. Null where none succeeded.
 	TimeP50Ms *int64 `json:"time_p50_ms"`
@@ -5105,7 +5142,7 @@ type GenerationServiceLevels struct {
 	TimeP99Ms *int64 `json:"time_p99_ms"`
 }
 
-// GenerationServiceLevelsResource: values of an enumeration.
+// GenerationServiceLevelsResource: What was created: a content item or a generation.
 // A newer service may have more values.
 type GenerationServiceLevelsResource string
 
@@ -5115,7 +5152,7 @@ const (
 	GenerationServiceLevelsResourceGeneration  GenerationServiceLevelsResource = "generation"
 )
 
-// GenerationState: values of an enumeration.
+// GenerationState: State of the generation. The last three are final.
 // A newer service may have more values.
 type GenerationState string
 
@@ -5131,7 +5168,7 @@ const (
 // GenerationStateInput has the values of GenerationState.
 type GenerationStateInput = GenerationState
 
-// InstagramOptions is a type of the API.
+// InstagramOptions: Options on Instagram.
 type InstagramOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
@@ -5149,119 +5186,120 @@ type InstagramOptions struct {
 	Privacy *string `json:"privacy,omitzero"`
 }
 
-// Integration is a type of the API.
+// Integration: A connection to a CRM as callers see it.
 type Integration struct {
-	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It is
-	// in the response that asks for the access only: null in all others.
-	AuthorizationURL *string `json:"authorization_url"`
-	// Numbers since the integration was created.
-	Counts IntegrationCounts `json:"counts"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
-	// connected it.
-	CreatedBy string `json:"created_by"`
-	// Id of the factory that gets the products and makes the content. Null: none.
-	FactoryID *string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// CRM.
-	Kind string `json:"kind"`
-	// Last failure of the integration, of a product, of content or of a note. Null: there was none.
-	LastFailure *IntegrationFailure `json:"last_failure"`
-	// Last complete synchronization. Null: there was none.
-	LastSync *IntegrationSync `json:"last_sync"`
-	// What the integration does with products and stages.
-	Mapping IntegrationMapping `json:"mapping"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name of the account in the CRM. Empty until the integration is connected.
-	Name string `json:"name"`
-	// Pipelines of the CRM with their stages, as of the last synchronization.
-	Pipelines []IntegrationPipeline `json:"pipelines"`
-	// Profile that it belongs to. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
-	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
-	// has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
-	// integration again. disconnected: it was disconnected, and is deleted after 90 days.
-	State SocialAccountState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// CRM.
+	Kind string `json:"kind"`
+	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+	// has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
+	// integration again. disconnected: it was disconnected, and is deleted after 90 days.
+	State SocialAccountState `json:"state"`
+	// Name of the account in the CRM. Empty until the integration is connected.
+	Name string `json:"name"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Id of the factory that gets the products and makes the content. Null: none.
+	FactoryID *string `json:"factory_id"`
+	// What the integration does with products and stages.
+	Mapping IntegrationMapping `json:"mapping"`
+	// Pipelines of the CRM with their stages, as of the last synchronization.
+	Pipelines []IntegrationPipeline `json:"pipelines"`
+	// Last complete synchronization. Null: there was none.
+	LastSync *IntegrationSync `json:"last_sync"`
+	// Last failure of the integration, of a product, of content or of a note. Null: there was none.
+	LastFailure *IntegrationFailure `json:"last_failure"`
+	// Numbers since the integration was created.
+	Counts IntegrationCounts `json:"counts"`
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It is
+	// in the response that asks for the access only: null in all others.
+	AuthorizationURL *string `json:"authorization_url"`
+	// Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+	// connected it.
+	CreatedBy string `json:"created_by"`
 }
 
-// IntegrationConnect is a type of the API.
+// IntegrationConnect: Body of `connectIntegration`.
 type IntegrationConnect struct {
-	// bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url.
-	ApplicationToken *string `json:"application_token,omitzero"`
-	// Factory that gets the products and makes the content.
-	FactoryID *string `json:"factory_id,omitzero"`
-	// Id of an integration to connect again. Send this or kind.
-	IntegrationID *string `json:"integration_id,omitzero"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
 	// CRM. Send this or integration_id.
 	Kind *CrmID `json:"kind,omitzero"`
+	// Id of an integration to connect again. Send this or kind.
+	IntegrationID *string `json:"integration_id,omitzero"`
+	// Factory that gets the products and makes the content.
+	FactoryID *string `json:"factory_id,omitzero"`
+	// bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com.
+	Portal *string `json:"portal,omitzero"`
+	// bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret.
+	WebhookURL *string `json:"webhook_url,omitzero"`
+	// bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url.
+	ApplicationToken *string `json:"application_token,omitzero"`
 	// What the integration does with products and stages. Absent: nothing, until it is changed.
 	Mapping *IntegrationMappingCreate `json:"mapping,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// bitrix24: host of the portal; required without webhook_url. amocrm: host of the account, only if it is at kommo.com.
-	Portal *string `json:"portal,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret.
-	WebhookURL *string `json:"webhook_url,omitzero"`
 }
 
-// IntegrationConnecting is a type of the API.
+// IntegrationConnecting: An integration with the address of its webhooks and that of the page that grants access. Both
+// are shown once.
 type IntegrationConnecting struct {
-	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It is
-	// in the response that asks for the access only: null in all others.
-	AuthorizationURL *string `json:"authorization_url"`
-	// Numbers since the integration was created.
-	Counts IntegrationCounts `json:"counts"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
-	// connected it.
-	CreatedBy string `json:"created_by"`
-	// Id of the factory that gets the products and makes the content. Null: none.
-	FactoryID *string `json:"factory_id"`
-	// Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
-	// itself where it can. Null: the CRM sends all webhooks to the operator's application.
-	HookURL *string `json:"hook_url"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// CRM.
-	Kind string `json:"kind"`
-	// Last failure of the integration, of a product, of content or of a note. Null: there was none.
-	LastFailure *IntegrationFailure `json:"last_failure"`
-	// Last complete synchronization. Null: there was none.
-	LastSync *IntegrationSync `json:"last_sync"`
-	// What the integration does with products and stages.
-	Mapping IntegrationMapping `json:"mapping"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name of the account in the CRM. Empty until the integration is connected.
-	Name string `json:"name"`
-	// Pipelines of the CRM with their stages, as of the last synchronization.
-	Pipelines []IntegrationPipeline `json:"pipelines"`
-	// Profile that it belongs to. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
-	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
-	// has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
-	// integration again. disconnected: it was disconnected, and is deleted after 90 days.
-	State SocialAccountState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// CRM.
+	Kind string `json:"kind"`
+	// State of the integration. pending: an administrator of the CRM has not yet granted access. needs_reconnect: the CRM
+	// has ended the access, or the key or person in created_by has none any more, which last_failure says; connect the
+	// integration again. disconnected: it was disconnected, and is deleted after 90 days.
+	State SocialAccountState `json:"state"`
+	// Name of the account in the CRM. Empty until the integration is connected.
+	Name string `json:"name"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Id of the factory that gets the products and makes the content. Null: none.
+	FactoryID *string `json:"factory_id"`
+	// What the integration does with products and stages.
+	Mapping IntegrationMapping `json:"mapping"`
+	// Pipelines of the CRM with their stages, as of the last synchronization.
+	Pipelines []IntegrationPipeline `json:"pipelines"`
+	// Last complete synchronization. Null: there was none.
+	LastSync *IntegrationSync `json:"last_sync"`
+	// Last failure of the integration, of a product, of content or of a note. Null: there was none.
+	LastFailure *IntegrationFailure `json:"last_failure"`
+	// Numbers since the integration was created.
+	Counts IntegrationCounts `json:"counts"`
+	// URL of a page that an administrator of the CRM opens in a browser to grant access, once and within 30 minutes. It is
+	// in the response that asks for the access only: null in all others.
+	AuthorizationURL *string `json:"authorization_url"`
+	// Id of the API key, or of the person, on whose behalf it makes content: the one that last set its mapping, or
+	// connected it.
+	CreatedBy string `json:"created_by"`
+	// Address for webhooks of the CRM, which contains a secret. Only this response has it. The service subscribes it
+	// itself where it can. Null: the CRM sends all webhooks to the operator's application.
+	HookURL *string `json:"hook_url"`
 	// Time at which the addresses were made and shown. Only in a repeat that leaves them out.
 	HookShownAt *time.Time `json:"hook_shown_at,omitzero"`
 }
 
-// IntegrationContentKind: values of an enumeration.
+// IntegrationContentKind: Kind of content.
 // A newer service may have more values.
 type IntegrationContentKind string
 
@@ -5276,23 +5314,23 @@ const (
 // IntegrationContentKindInput has the values of IntegrationContentKind.
 type IntegrationContentKindInput = IntegrationContentKind
 
-// IntegrationCounts is a type of the API.
+// IntegrationCounts: The numbers of an integration.
 type IntegrationCounts struct {
+	// Products that it has created.
+	Products int64 `json:"products"`
 	// Content items that it has created.
 	Items int64 `json:"items"`
 	// Notes that it has written to deals.
 	Notes int64 `json:"notes"`
-	// Products that it has created.
-	Products int64 `json:"products"`
 }
 
-// IntegrationEventData is a type of the API.
+// IntegrationEventData: Data of the event.
 type IntegrationEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object Integration `json:"object"`
 }
 
-// IntegrationFailure is a type of the API.
+// IntegrationFailure: Why something failed.
 type IntegrationFailure struct {
 	// Time of the failure.
 	At time.Time `json:"at"`
@@ -5302,7 +5340,7 @@ type IntegrationFailure struct {
 	Message string `json:"message"`
 }
 
-// IntegrationMapping is a type of the API.
+// IntegrationMapping: Decides what an integration does with the objects of a CRM.
 type IntegrationMapping struct {
 	// What is done with products.
 	Products IntegrationProducts `json:"products"`
@@ -5310,7 +5348,7 @@ type IntegrationMapping struct {
 	Stages []IntegrationMappingStage `json:"stages"`
 }
 
-// IntegrationMappingCreate is a type of the API.
+// IntegrationMappingCreate: What the integration does with products and stages. Absent: nothing, until it is changed.
 type IntegrationMappingCreate struct {
 	// What is done with products. Absent: nothing.
 	Products *IntegrationProductsCreate `json:"products,omitzero"`
@@ -5318,26 +5356,26 @@ type IntegrationMappingCreate struct {
 	Stages []IntegrationMappingStageInput `json:"stages,omitzero"`
 }
 
-// IntegrationMappingStage is a type of the API.
+// IntegrationMappingStage: A stage of deals that makes content.
 type IntegrationMappingStage struct {
-	// Kind of content.
-	Kind IntegrationContentKind `json:"kind"`
 	// Id of the pipeline in the CRM.
 	Pipeline string `json:"pipeline"`
 	// Id of the stage in the CRM.
 	Stage string `json:"stage"`
+	// Kind of content.
+	Kind IntegrationContentKind `json:"kind"`
 	// Prompt of the content. The facts of the deal are added to it as data.
 	Template string `json:"template"`
 }
 
-// IntegrationMappingStageInput is a type of the API.
+// IntegrationMappingStageInput: All stages that make content. A deal makes one item in each of them, once.
 type IntegrationMappingStageInput struct {
-	// Kind of content.
-	Kind IntegrationContentKindInput `json:"kind"`
 	// Id of the pipeline in the CRM.
 	Pipeline string `json:"pipeline"`
 	// Id of the stage in the CRM.
 	Stage string `json:"stage"`
+	// Kind of content.
+	Kind IntegrationContentKindInput `json:"kind"`
 	// Prompt of the content. The facts of the deal are added to it as data.
 	Template string `json:"template"`
 }
@@ -5351,17 +5389,17 @@ type IntegrationNeedsReconnectEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data IntegrationEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data IntegrationEventData `json:"data"`
 }
 
-// IntegrationPipeline is a type of the API.
+// IntegrationPipeline: A pipeline of deals.
 type IntegrationPipeline struct {
 	// Id in the CRM.
 	ID string `json:"id"`
@@ -5371,7 +5409,7 @@ type IntegrationPipeline struct {
 	Stages []IntegrationStage `json:"stages"`
 }
 
-// IntegrationProducts is a type of the API.
+// IntegrationProducts: What an integration does with products.
 type IntegrationProducts struct {
 	// Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
 	// in the CRM is archived.
@@ -5382,7 +5420,7 @@ type IntegrationProducts struct {
 	Template *string `json:"template"`
 }
 
-// IntegrationProductsCreate is a type of the API.
+// IntegrationProductsCreate: What is done with products. Absent: nothing.
 type IntegrationProductsCreate struct {
 	// Whether the products of the CRM become products of the factory, which is of type seller. A product that is deleted
 	// in the CRM is archived.
@@ -5393,7 +5431,7 @@ type IntegrationProductsCreate struct {
 	Template Nullable[string] `json:"template,omitzero"`
 }
 
-// IntegrationStage is a type of the API.
+// IntegrationStage: A stage of a pipeline.
 type IntegrationStage struct {
 	// Id in the CRM.
 	ID string `json:"id"`
@@ -5401,19 +5439,19 @@ type IntegrationStage struct {
 	Name string `json:"name"`
 }
 
-// IntegrationSync is a type of the API.
+// IntegrationSync: The result of a synchronization.
 type IntegrationSync struct {
 	// Time at which it ended.
 	At time.Time `json:"at"`
-	// Number of products that could not be imported. last_failure has the reason of the last one.
-	Failed int64 `json:"failed"`
-	// Number of products that it created, changed or archived. Content is made afterwards, and is in counts.
-	Made int64 `json:"made"`
 	// Number of products and deals that it read.
 	Read int64 `json:"read"`
+	// Number of products that it created, changed or archived. Content is made afterwards, and is in counts.
+	Made int64 `json:"made"`
+	// Number of products that could not be imported. last_failure has the reason of the last one.
+	Failed int64 `json:"failed"`
 }
 
-// IntegrationUpdate is a type of the API.
+// IntegrationUpdate: Body of `updateIntegration`.
 type IntegrationUpdate struct {
 	// Factory that gets the products and makes the content. It cannot change after products were imported.
 	FactoryID Nullable[string] `json:"factory_id,omitzero"`
@@ -5423,21 +5461,21 @@ type IntegrationUpdate struct {
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
-// Jwk is a type of the API.
+// Jwk: A public key as a JSON Web Key (RFC 7517).
 type Jwk struct {
-	// Curve of the key, which is P-256.
-	Crv string `json:"crv"`
 	// Id of the key. It begins with test-only if the key is that of sandboxes, which proves nothing.
 	Kid string `json:"kid"`
 	// Type of the key: EC for elliptic curves.
 	Kty string `json:"kty"`
+	// Curve of the key, which is P-256.
+	Crv string `json:"crv"`
 	// First coordinate of the point, in base64url without padding.
 	X string `json:"x"`
 	// Second coordinate of the point, in base64url without padding.
 	Y string `json:"y"`
 }
 
-// LinkedinOptions is a type of the API.
+// LinkedinOptions: Options on LinkedIn.
 type LinkedinOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
@@ -5449,7 +5487,7 @@ type LinkedinOptions struct {
 	Privacy *LinkedinOptionsPrivacy `json:"privacy,omitzero"`
 }
 
-// LinkedinOptionsPrivacy: values of an enumeration.
+// LinkedinOptionsPrivacy: Who can see the post. Absent: the platform's default.
 type LinkedinOptionsPrivacy string
 
 // The values of LinkedinOptionsPrivacy.
@@ -5458,7 +5496,7 @@ const (
 	LinkedinOptionsPrivacyFriends LinkedinOptionsPrivacy = "friends"
 )
 
-// ListOrder: values of an enumeration.
+// ListOrder: Values of `order` of `listApiKeys`.
 type ListOrder string
 
 // The values of ListOrder.
@@ -5467,7 +5505,9 @@ const (
 	ListOrderDesc ListOrder = "desc"
 )
 
-// LogoPlace: values of an enumeration.
+// LogoPlace: Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the
+// logo is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the
+// name alone.
 // A newer service may have more values.
 type LogoPlace string
 
@@ -5481,36 +5521,36 @@ const (
 // LogoPlaceInput has the values of LogoPlace.
 type LogoPlaceInput = LogoPlace
 
-// Media is a type of the API.
+// Media: A File as the API returns it.
 type Media struct {
-	// Size in bytes.
-	Bytes int64 `json:"bytes"`
 	// Id of the file. It consists of the id of the resource, the attempt and a number, and does not change.
 	ID string `json:"id"`
-	// MIME type, detected from the content.
-	MimeType string `json:"mime_type"`
-	// SHA-256 of the file in hexadecimal.
-	SHA256 string `json:"sha256"`
 	// Type of the file.
 	Type MediaType `json:"type"`
+	// MIME type, detected from the content.
+	MimeType string `json:"mime_type"`
 	// Signed URL, valid for one hour. Read the resource again for a new one.
 	URL string `json:"url"`
-	// What is seen, for people who cannot see it, in the language of the item; generated pictures of content items only.
-	// Platforms that take an alternative text get it, unless options of the publication have another.
-	AltText *string `json:"alt_text,omitzero"`
-	// Length in seconds; videos and audio only.
-	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
-	// In pixels; images and videos only.
-	Height *int64 `json:"height,omitzero"`
-	// What the file says of its origin. Absent for captions and for your own files.
-	Provenance *MediaProvenance `json:"provenance,omitzero"`
+	// Size in bytes.
+	Bytes int64 `json:"bytes"`
+	// SHA-256 of the file in hexadecimal.
+	SHA256 string `json:"sha256"`
 	// Purpose of the file in its content item. Absent in generations.
 	Role *MediaRole `json:"role,omitzero"`
 	// In pixels; images and videos only.
 	Width *int64 `json:"width,omitzero"`
+	// In pixels; images and videos only.
+	Height *int64 `json:"height,omitzero"`
+	// Length in seconds; videos and audio only.
+	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
+	// What is seen, for people who cannot see it, in the language of the item; generated pictures of content items only.
+	// Platforms that take an alternative text get it, unless options of the publication have another.
+	AltText *string `json:"alt_text,omitzero"`
+	// What the file says of its origin. Absent for captions and for your own files.
+	Provenance *MediaProvenance `json:"provenance,omitzero"`
 }
 
-// MediaProvenance is a type of the API.
+// MediaProvenance: What a file says of its origin.
 type MediaProvenance struct {
 	// Whether the file has Content Credentials: a signed manifest of C2PA.
 	C2pa bool `json:"c2pa"`
@@ -5521,7 +5561,7 @@ type MediaProvenance struct {
 	Signer *string `json:"signer,omitzero"`
 }
 
-// MediaReason is a type of the API.
+// MediaReason: Why a media was rejected.
 type MediaReason struct {
 	// Machine-readable reason.
 	Code MediaReasonCode `json:"code"`
@@ -5529,7 +5569,7 @@ type MediaReason struct {
 	Message string `json:"message"`
 }
 
-// MediaReasonCode: values of an enumeration.
+// MediaReasonCode: Machine-readable reason.
 // A newer service may have more values.
 type MediaReasonCode string
 
@@ -5545,7 +5585,7 @@ const (
 	MediaReasonCodeInternal         MediaReasonCode = "internal"
 )
 
-// MediaRole: values of an enumeration.
+// MediaRole: Purpose of the file in its content item. Absent in generations.
 // A newer service may have more values.
 type MediaRole string
 
@@ -5562,7 +5602,7 @@ const (
 	MediaRoleCaptions  MediaRole = "captions"
 )
 
-// MediaType: values of an enumeration.
+// MediaType: Type of the file.
 // A newer service may have more values.
 type MediaType string
 
@@ -5574,20 +5614,20 @@ const (
 	MediaTypeCaptions MediaType = "captions"
 )
 
-// MediaUpload is a type of the API.
+// MediaUpload: The request that uploads the file.
 type MediaUpload struct {
-	// When the upload must have begun.
-	ExpiresAt time.Time `json:"expires_at"`
+	// Signed URL. It takes this one file only.
+	URL string `json:"url"`
+	// HTTP method.
+	Method string `json:"method"`
 	// Headers to send, exactly as they are. Clients add Content-Length themselves; it must be the declared size, so do not
 	// send the file in chunks.
 	Headers map[string]string `json:"headers"`
-	// HTTP method.
-	Method string `json:"method"`
-	// Signed URL. It takes this one file only.
-	URL string `json:"url"`
+	// When the upload must have begun.
+	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Mode: values of an enumeration.
+// Mode: Mode of the calling key: live data or the sandbox.
 // A newer service may have more values.
 type Mode string
 
@@ -5600,75 +5640,75 @@ const (
 // ModeInput has the values of Mode.
 type ModeInput = Mode
 
-// Model is a type of the API.
+// Model: One generation model.
 type Model struct {
-	// What it supports.
-	Capabilities ModelCapabilities `json:"capabilities"`
-	// Whether it is used where no model is named. Avatars without an image use the first available model that needs none.
-	Default bool `json:"default"`
-	// Models trained by the account only: id of the factory that trained it, which alone can use it.
-	FactoryID *string `json:"factory_id"`
-	// Models trained by the account only: id of the base model.
-	FineTunedFrom *string `json:"fine_tuned_from"`
 	// Id of the model.
 	ID string `json:"id"`
-	// Kind of media that it makes.
-	Kind ModelKind `json:"kind"`
 	// Display name.
 	Name string `json:"name"`
-	// Price. Null if it is not known yet; the model is then in preview.
-	Price *ModelPrice `json:"price"`
 	// Provider of the model.
 	Provider string `json:"provider"`
-	// AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile.
-	Regions []string `json:"regions"`
-	// Time from which on its provider no longer has it, and it is retired. Null if the provider has named none.
-	RetiresAt *time.Time `json:"retires_at"`
-	// URL where the provider publishes price and capabilities.
-	Source string `json:"source"`
+	// Kind of media that it makes.
+	Kind ModelKind `json:"kind"`
+	// What it supports.
+	Capabilities ModelCapabilities `json:"capabilities"`
+	// Price. Null if it is not known yet; the model is then in preview.
+	Price *ModelPrice `json:"price"`
 	// available: for all keys. preview: for test keys only. unavailable: for test keys only, because its provider is not
 	// set up here or does not have it in this region. retired: ended; use the successor.
 	State ModelState `json:"state"`
+	// Time from which on its provider no longer has it, and it is retired. Null if the provider has named none.
+	RetiresAt *time.Time `json:"retires_at"`
 	// Id of the model to use in place of one that is retired, ends or is superseded. Null for the others.
 	Successor *string `json:"successor"`
+	// Models trained by the account only: id of the base model.
+	FineTunedFrom *string `json:"fine_tuned_from"`
+	// Models trained by the account only: id of the factory that trained it, which alone can use it.
+	FactoryID *string `json:"factory_id"`
 	// Price of training a model of your own from this one. Null if it cannot be trained.
 	Training *ModelTraining `json:"training"`
+	// Whether it is used where no model is named. Avatars without an image use the first available model that needs none.
+	Default bool `json:"default"`
+	// AWS regions that have it. Empty if its provider is not AWS, or reaches it through an inference profile.
+	Regions []string `json:"regions"`
+	// URL where the provider publishes price and capabilities.
+	Source string `json:"source"`
 }
 
-// ModelCapabilities is a type of the API.
+// ModelCapabilities: The requests that a model can carry out.
 type ModelCapabilities struct {
 	// Supported aspect ratios. Absent if the input image sets it, or the output has none.
 	AspectRatios []string `json:"aspect_ratios,omitzero"`
-	// Whether it accepts speech to move to.
-	FromAudio *bool `json:"from_audio,omitzero"`
-	// Whether it accepts an image to start from.
-	FromImage *bool `json:"from_image,omitzero"`
-	// Supported languages (BCP 47, without regions). Absent if the provider publishes no list.
-	Languages []string `json:"languages,omitzero"`
-	// Minimum and maximum length of the lyrics in characters, if there is a limit.
-	LyricsCharacters []int64 `json:"lyrics_characters,omitzero"`
-	// Maximum length of the text in characters.
-	MaxCharacters *int64 `json:"max_characters,omitzero"`
 	// Maximum number of images per request. Absent: one.
 	MaxImages *int64 `json:"max_images,omitzero"`
-	// Maximum length in seconds.
-	MaxSeconds *int64 `json:"max_seconds,omitzero"`
-	// Minimum length in seconds. Absent: 1.
-	MinSeconds *int64 `json:"min_seconds,omitzero"`
-	// Minimum and maximum length of the prompt in characters, if there is a limit.
-	PromptCharacters []int64 `json:"prompt_characters,omitzero"`
-	// Inputs that it requires besides the prompt: image, audio, video, lyrics, or dialogue (a text of two lines, one for
-	// each speaker).
-	Requires []string `json:"requires,omitzero"`
 	// Resolution of its videos.
 	Resolution *string `json:"resolution,omitzero"`
 	// Supported lengths in seconds, if only certain ones are supported.
 	Seconds []int64 `json:"seconds,omitzero"`
+	// Minimum length in seconds. Absent: 1.
+	MinSeconds *int64 `json:"min_seconds,omitzero"`
+	// Maximum length in seconds.
+	MaxSeconds *int64 `json:"max_seconds,omitzero"`
+	// Minimum and maximum length of the prompt in characters, if there is a limit.
+	PromptCharacters []int64 `json:"prompt_characters,omitzero"`
+	// Minimum and maximum length of the lyrics in characters, if there is a limit.
+	LyricsCharacters []int64 `json:"lyrics_characters,omitzero"`
+	// Maximum length of the text in characters.
+	MaxCharacters *int64 `json:"max_characters,omitzero"`
+	// Supported languages (BCP 47, without regions). Absent if the provider publishes no list.
+	Languages []string `json:"languages,omitzero"`
+	// Whether it accepts an image to start from.
+	FromImage *bool `json:"from_image,omitzero"`
+	// Whether it accepts speech to move to.
+	FromAudio *bool `json:"from_audio,omitzero"`
 	// Whether its videos have sound.
 	Sound *bool `json:"sound,omitzero"`
+	// Inputs that it requires besides the prompt: image, audio, video, lyrics, or dialogue (a text of two lines, one for
+	// each speaker).
+	Requires []string `json:"requires,omitzero"`
 }
 
-// ModelKind: values of an enumeration.
+// ModelKind: Kind of the parts that it made.
 // A newer service may have more values.
 type ModelKind string
 
@@ -5685,14 +5725,15 @@ const (
 // ModelKindInput has the values of ModelKind.
 type ModelKindInput = ModelKind
 
-// ModelPrice is a type of the API.
+// ModelPrice: The price of a model: Credits for every Per units. So prices below a credit stay exact, such as 3 credits
+// for 10 images. The price of a piece of work is rounded up to a whole credit once, at the end.
 type ModelPrice struct {
+	// Unit of the price.
+	Unit ModelPriceUnit `json:"unit"`
 	// Credits for the number of units in per. For text models: of output tokens.
 	Credits int64 `json:"credits"`
 	// Number of units that the credits pay for.
 	Per int64 `json:"per"`
-	// Unit of the price.
-	Unit ModelPriceUnit `json:"unit"`
 	// Text models only: credits for the number of input tokens in per.
 	InputCredits *int64 `json:"input_credits,omitzero"`
 	// Images only: megapixels (of 1,048,576 pixels) that one unit covers. A larger image counts as several units, rounded
@@ -5700,7 +5741,7 @@ type ModelPrice struct {
 	Megapixels *int64 `json:"megapixels,omitzero"`
 }
 
-// ModelPriceUnit: values of an enumeration.
+// ModelPriceUnit: Unit of the price.
 // A newer service may have more values.
 type ModelPriceUnit string
 
@@ -5721,17 +5762,18 @@ type ModelRetiringEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data FactoryRetirementEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data FactoryRetirementEventData `json:"data"`
 }
 
-// ModelState: values of an enumeration.
+// ModelState: available: for all keys. preview: for test keys only. unavailable: for test keys only, because its
+// provider is not set up here or does not have it in this region. retired: ended; use the successor.
 // A newer service may have more values.
 type ModelState string
 
@@ -5743,14 +5785,14 @@ const (
 	ModelStateRetired     ModelState = "retired"
 )
 
-// ModelTraining is a type of the API.
+// ModelTraining: The price of training a model from this one, and the regions in which it is possible.
 type ModelTraining struct {
 	// Credits for the number of trained tokens in per.
 	Credits int64 `json:"credits"`
-	// Number of times that each token of the samples is trained.
-	Epochs int64 `json:"epochs"`
 	// Number of trained tokens that the credits pay for.
 	Per int64 `json:"per"`
+	// Number of times that each token of the samples is trained.
+	Epochs int64 `json:"epochs"`
 	// AWS regions in which live keys can train it.
 	Regions []string `json:"regions"`
 }
@@ -5800,8 +5842,6 @@ type MusicianFactory struct {
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
-	// Settings of the factory's type.
-	Settings MusicianSettings `json:"settings"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
@@ -5817,37 +5857,39 @@ type MusicianFactory struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Settings of the factory's type.
+	Settings MusicianSettings `json:"settings"`
 }
 
-// MusicianSettings is a type of the API.
+// MusicianSettings: The settings of a musician.
 type MusicianSettings struct {
 	// Name of the artist.
 	ArtistName string `json:"artist_name"`
 	// Genres of the music.
 	Genres []string `json:"genres"`
-	// Whether the music has no vocals. Music clips have none yet: false is refused.
-	Instrumental *bool `json:"instrumental,omitzero"`
-	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
-	LyricsLanguage *string `json:"lyrics_language,omitzero"`
 	// Mood of the music.
 	Mood *string `json:"mood,omitzero"`
+	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
+	LyricsLanguage *string `json:"lyrics_language,omitzero"`
+	// Whether the music has no vocals. Music clips have none yet: false is refused.
+	Instrumental *bool `json:"instrumental,omitzero"`
 }
 
-// MusicianSettingsInput is a type of the API.
+// MusicianSettingsInput: Settings of the factory's type.
 type MusicianSettingsInput struct {
 	// Name of the artist.
 	ArtistName string `json:"artist_name"`
 	// Genres of the music.
 	Genres []string `json:"genres"`
-	// Whether the music has no vocals. Music clips have none yet: false is refused.
-	Instrumental *bool `json:"instrumental,omitzero"`
-	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
-	LyricsLanguage *string `json:"lyrics_language,omitzero"`
 	// Mood of the music.
 	Mood *string `json:"mood,omitzero"`
+	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
+	LyricsLanguage *string `json:"lyrics_language,omitzero"`
+	// Whether the music has no vocals. Music clips have none yet: false is refused.
+	Instrumental *bool `json:"instrumental,omitzero"`
 }
 
-// MusicianSettingsUpdate is a type of the API.
+// MusicianSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type MusicianSettingsUpdate struct {
 	// Name of the artist.
 	ArtistName *string `json:"artist_name,omitzero"`
@@ -5902,12 +5944,12 @@ type NewBloggerFactory struct {
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Settings of the factory's type.
-	Settings *BloggerSettingsInput `json:"settings,omitzero"`
 	// Tone of the content.
 	Tone *string `json:"tone,omitzero"`
 	// Topics of the content.
 	Topics []string `json:"topics,omitzero"`
+	// Settings of the factory's type.
+	Settings *BloggerSettingsInput `json:"settings,omitzero"`
 }
 
 // MarshalJSON adds the member type.
@@ -6012,12 +6054,12 @@ type NewEntertainmentFactory struct {
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Settings of the factory's type.
-	Settings *EntertainmentSettingsInput `json:"settings,omitzero"`
 	// Tone of the content.
 	Tone *string `json:"tone,omitzero"`
 	// Topics of the content.
 	Topics []string `json:"topics,omitzero"`
+	// Settings of the factory's type.
+	Settings *EntertainmentSettingsInput `json:"settings,omitzero"`
 }
 
 // MarshalJSON adds the member type.
@@ -6177,12 +6219,12 @@ type NewNewsFactory struct {
 	ReplaceRetiredModels *bool `json:"replace_retired_models,omitzero"`
 	// Time zone and times of day at which content plans publish.
 	Schedule *ScheduleInput `json:"schedule,omitzero"`
-	// Settings of the factory's type.
-	Settings *NewsSettingsInput `json:"settings,omitzero"`
 	// Tone of the content.
 	Tone *string `json:"tone,omitzero"`
 	// Topics of the content.
 	Topics []string `json:"topics,omitzero"`
+	// Settings of the factory's type.
+	Settings *NewsSettingsInput `json:"settings,omitzero"`
 }
 
 // MarshalJSON adds the member type.
@@ -6291,8 +6333,6 @@ type NewsFactory struct {
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
-	// Settings of the factory's type.
-	Settings NewsSettings `json:"settings"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
@@ -6308,37 +6348,39 @@ type NewsFactory struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Settings of the factory's type.
+	Settings NewsSettings `json:"settings"`
 }
 
-// NewsSettings is a type of the API.
+// NewsSettings: The settings of a news channel.
 type NewsSettings struct {
-	// Whether content states only what its sources say, and names them: an item that names none fails with
-	// unsupported_claim. It needs a source with an address.
-	FactCheck *bool `json:"fact_check,omitzero"`
-	// Maximum age of news in hours. Older articles of the sources are left out.
-	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
 	// which are not read.
 	Sources []any `json:"sources,omitzero"`
-}
-
-// NewsSettingsInput is a type of the API.
-type NewsSettingsInput struct {
+	// Maximum age of news in hours. Older articles of the sources are left out.
+	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
 	// Whether content states only what its sources say, and names them: an item that names none fails with
 	// unsupported_claim. It needs a source with an address.
 	FactCheck *bool `json:"fact_check,omitzero"`
-	// Maximum age of news in hours. Older articles of the sources are left out.
-	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
+}
+
+// NewsSettingsInput: Settings of the factory's type.
+type NewsSettingsInput struct {
 	// Country to report on (ISO 3166-1).
 	Region *string `json:"region,omitzero"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
 	// which are not read.
 	Sources Nullable[[]any] `json:"sources,omitzero"`
+	// Maximum age of news in hours. Older articles of the sources are left out.
+	MaxAgeHours *int64 `json:"max_age_hours,omitzero"`
+	// Whether content states only what its sources say, and names them: an item that names none fails with
+	// unsupported_claim. It needs a source with an address.
+	FactCheck *bool `json:"fact_check,omitzero"`
 }
 
-// NewsSettingsUpdate is a type of the API.
+// NewsSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type NewsSettingsUpdate struct {
 	// Whether content states only what its sources say, and names them: an item that names none fails with
 	// unsupported_claim. It needs a source with an address.
@@ -6352,19 +6394,21 @@ type NewsSettingsUpdate struct {
 	Sources Nullable[[]any] `json:"sources,omitzero"`
 }
 
-// OmittedAccount is a type of the API.
+// OmittedAccount: An account that an item was not scheduled or published to.
 type OmittedAccount struct {
+	// Social account that was left out.
+	SocialAccountID string `json:"social_account_id"`
 	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind: its
 	// platform does not take the kind of the item; choices_required: its platform asks for choices of the person who
 	// posts; rule_violated: a rule of law forbids the content there.
 	Code OmittedAccountCode `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
-	// Social account that was left out.
-	SocialAccountID string `json:"social_account_id"`
 }
 
-// OmittedAccountCode: values of an enumeration.
+// OmittedAccountCode: Machine-readable reason: needs_reconnect, pending and disconnected are states of the account;
+// unsupported_kind: its platform does not take the kind of the item; choices_required: its platform asks for choices of
+// the person who posts; rule_violated: a rule of law forbids the content there.
 // A newer service may have more values.
 type OmittedAccountCode string
 
@@ -6378,16 +6422,18 @@ const (
 	OmittedAccountCodeRuleViolated    OmittedAccountCode = "rule_violated"
 )
 
-// OperationServiceLevels is a type of the API.
+// OperationServiceLevels: The service levels of one operation.
 type OperationServiceLevels struct {
-	// Part of the calls that did not fail, in percent. Null without calls.
-	AvailabilityPercent *float64 `json:"availability_percent"`
+	// operationId.
+	OperationID string `json:"operation_id"`
 	// Calls that were answered, refused ones included.
 	Calls int64 `json:"calls"`
-	// Part of the calls that failed, in percent. Null without calls.
-	ErrorRatePercent *float64 `json:"error_rate_percent"`
 	// Calls that were answered with a status from 500.
 	Failed int64 `json:"failed"`
+	// Part of the calls that did not fail, in percent. Null without calls.
+	AvailabilityPercent *float64 `json:"availability_percent"`
+	// Part of the calls that failed, in percent. Null without calls.
+	ErrorRatePercent *float64 `json:"error_rate_percent"`
 	// Most that 50 of 100 calls took, in milliseconds, rounded up to 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000 or
 	// 30000. Null without calls.
 	LatencyP50Ms *int64 `json:"latency_p50_ms"`
@@ -6395,74 +6441,72 @@ type OperationServiceLevels struct {
 	LatencyP95Ms *int64 `json:"latency_p95_ms"`
 	// The same of 99 of 100 calls.
 	LatencyP99Ms *int64 `json:"latency_p99_ms"`
-	// operationId.
-	OperationID string `json:"operation_id"`
 }
 
-// OwnMedia is a type of the API.
+// OwnMedia: A media as callers see it.
 type OwnMedia struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the intro
-	// or the outro of a factory, it is moved on by itself.
-	ExpiresAt time.Time `json:"expires_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// Profile that it belongs to. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
-	// Why it was rejected. Null otherwise.
-	Reason *MediaReason `json:"reason"`
 	// Where the service fetches the file. Null if it is uploaded.
 	SourceURL *string `json:"source_url"`
 	// State of the media. Only ready media can be used.
 	State OwnMediaState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
+	// Why it was rejected. Null otherwise.
+	Reason *MediaReason `json:"reason"`
 	// The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope
 	// content:write. Each GET signs it anew.
 	Upload *MediaUpload `json:"upload"`
 	// Signed URL of the file, valid for one hour. Null until ready.
 	URL *string `json:"url"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
-	// Size in bytes: as declared, and once ready that of the file at url.
-	Bytes *int64 `json:"bytes,omitzero"`
-	// Length in seconds; audio and videos, once ready.
-	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
-	// In pixels, upright; images and videos, once ready.
-	Height *int64 `json:"height,omitzero"`
-	// MIME type: as declared, and once ready as found.
-	MimeType *string `json:"mime_type,omitzero"`
-	// SHA-256 in hexadecimal: as declared, and once ready that of the file at url.
-	SHA256 *string `json:"sha256,omitzero"`
+	// When the media is deleted. Each day on which it is used moves this to 30 days later; while it is the logo, the intro
+	// or the outro of a factory, it is moved on by itself.
+	ExpiresAt time.Time `json:"expires_at"`
 	// Type of the file. Absent until a source_url without declared type was fetched.
 	Type *OwnMediaType `json:"type,omitzero"`
+	// MIME type: as declared, and once ready as found.
+	MimeType *string `json:"mime_type,omitzero"`
+	// Size in bytes: as declared, and once ready that of the file at url.
+	Bytes *int64 `json:"bytes,omitzero"`
+	// SHA-256 in hexadecimal: as declared, and once ready that of the file at url.
+	SHA256 *string `json:"sha256,omitzero"`
 	// In pixels, upright; images and videos, once ready.
 	Width *int64 `json:"width,omitzero"`
+	// In pixels, upright; images and videos, once ready.
+	Height *int64 `json:"height,omitzero"`
+	// Length in seconds; audio and videos, once ready.
+	DurationSeconds *float64 `json:"duration_seconds,omitzero"`
 }
 
-// OwnMediaCreate is a type of the API.
+// OwnMediaCreate: Body of `createMedia`.
 type OwnMediaCreate struct {
-	// Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload.
-	Bytes *int64 `json:"bytes,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// MIME type. Required for an upload. The file must be what it says.
-	MimeType *OwnMediaCreateMimeType `json:"mime_type,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Type of the file. Absent: as the mime_type or the file says.
+	Type *OwnMediaTypeInput `json:"type,omitzero"`
+	// MIME type. Required for an upload. The file must be what it says.
+	MimeType *OwnMediaCreateMimeType `json:"mime_type,omitzero"`
+	// Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload.
+	Bytes *int64 `json:"bytes,omitzero"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.
 	SHA256 *string `json:"sha256,omitzero"`
 	// Public https URL of a file that the service fetches. Absent: the answer has a signed upload.
 	SourceURL *string `json:"source_url,omitzero"`
-	// Type of the file. Absent: as the mime_type or the file says.
-	Type *OwnMediaTypeInput `json:"type,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// OwnMediaCreateMimeType: values of an enumeration.
+// OwnMediaCreateMimeType: MIME type. Required for an upload. The file must be what it says.
 type OwnMediaCreateMimeType string
 
 // The values of OwnMediaCreateMimeType.
@@ -6477,26 +6521,27 @@ const (
 	OwnMediaCreateMimeTypeVideoMp4  OwnMediaCreateMimeType = "video/mp4"
 )
 
-// OwnMediaOurs is a type of the API.
+// OwnMediaOurs: The finished file of the account that a file is a copy of.
 type OwnMediaOurs struct {
 	// Content item that has the file. Null if it is of a generation.
 	ContentItemID *string `json:"content_item_id"`
-	// In how many of 64 areas the pictures differ: 0 to 6. 0 for a match by hash.
-	Distance int64 `json:"distance"`
-	// Id of the file in `media` of the item or generation.
-	FileID string `json:"file_id"`
-	// When it was generated.
-	GeneratedAt time.Time `json:"generated_at"`
 	// Generation that has the file. Null if it is of a content item.
 	GenerationID *string `json:"generation_id"`
+	// Id of the file in `media` of the item or generation.
+	FileID string `json:"file_id"`
 	// How it was found: by the `hash` of the file, which is the same to the last byte, or by the `likeness` of the
 	// picture, which other programs may have encoded anew. Videos and audio have no likeness.
 	Match OwnMediaOursMatch `json:"match"`
+	// In how many of 64 areas the pictures differ: 0 to 6. 0 for a match by hash.
+	Distance int64 `json:"distance"`
 	// Models that took part, writers of texts included.
 	Models []string `json:"models"`
+	// When it was generated.
+	GeneratedAt time.Time `json:"generated_at"`
 }
 
-// OwnMediaOursMatch: values of an enumeration.
+// OwnMediaOursMatch: How it was found: by the `hash` of the file, which is the same to the last byte, or by the
+// `likeness` of the picture, which other programs may have encoded anew. Videos and audio have no likeness.
 // A newer service may have more values.
 type OwnMediaOursMatch string
 
@@ -6506,7 +6551,7 @@ const (
 	OwnMediaOursMatchLikeness OwnMediaOursMatch = "likeness"
 )
 
-// OwnMediaState: values of an enumeration.
+// OwnMediaState: State of the media. Only ready media can be used.
 // A newer service may have more values.
 type OwnMediaState string
 
@@ -6520,7 +6565,7 @@ const (
 // OwnMediaStateInput has the values of OwnMediaState.
 type OwnMediaStateInput = OwnMediaState
 
-// OwnMediaType: values of an enumeration.
+// OwnMediaType: Type of the file. Absent until a source_url without declared type was fetched.
 // A newer service may have more values.
 type OwnMediaType string
 
@@ -6534,59 +6579,84 @@ const (
 // OwnMediaTypeInput has the values of OwnMediaType.
 type OwnMediaTypeInput = OwnMediaType
 
-// OwnMediaVerified is a type of the API.
+// OwnMediaVerified: What is known of the origin of a file.
 type OwnMediaVerified struct {
+	// Id of the media.
+	MediaID string `json:"media_id"`
 	// What the file says of itself, before its personal data was removed. Anyone can write anything into a file: only a
 	// valid signature shows who says it.
 	File FileSays `json:"file"`
-	// Id of the media.
-	MediaID string `json:"media_id"`
 	// Your content item or generation that the file is of. Null if the register of your finished files has neither its
 	// hash nor a picture like it.
 	Ours *OwnMediaOurs `json:"ours"`
 }
 
-// OwnMediaVerifyCreate is a type of the API.
-type OwnMediaVerifyCreate struct {
+// OwnMediaVerify: Body of `verifyProvenance`.
+type OwnMediaVerify struct {
 	// Id of a media that is ready: of the file to check, which you have uploaded or named by `source_url`.
 	MediaID string `json:"media_id"`
 }
 
-// PeopleInviteCreate is a type of the API.
-type PeopleInviteCreate struct {
+// Person: A person of an account as callers see it.
+type Person struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// E-mail address, in lower case.
+	Email string `json:"email"`
+	// Name. Empty until the person has signed in, if the invitation has none.
+	Name string `json:"name"`
+	// owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and of
+	// the API keys only their own. auditor: reads everything and changes nothing.
+	Role Role `json:"role"`
+	// invited: has not signed in yet. active: has signed in. removed: has no access. A removed person is listed for 90
+	// days.
+	State PersonState `json:"state"`
+	// Id of the sign-on connection that the person signs in with. Null: signs in without one.
+	Connection *string `json:"connection"`
+	// true: an owner who may sign in without the connection even if sign-on is enforced.
+	BreakGlass bool `json:"break_glass"`
+	// Id of the person who sent the invitation, or operator. Null: came by the sign-on connection.
+	InvitedBy *string `json:"invited_by"`
+	// Time at which the open invitation ends. Null: there is none.
+	InvitationExpiresAt *time.Time `json:"invitation_expires_at"`
+	// Time of the last request, to the minute. Null: none yet.
+	LastSeenAt *time.Time `json:"last_seen_at"`
+}
+
+// PersonInvite: Body of `invitePerson`.
+type PersonInvite struct {
 	// E-mail address of the person.
 	Email string `json:"email"`
 	// Role of the person. Only an owner can make an owner.
 	Role RoleInput `json:"role"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
 	// Name of the person. Absent: the name that the person signs in with.
 	Name *string `json:"name,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// PeopleInvited is a type of the API.
-type PeopleInvited struct {
-	// true: an owner who may sign in without the connection even if sign-on is enforced.
-	BreakGlass bool `json:"break_glass"`
-	// Id of the sign-on connection that the person signs in with. Null: signs in without one.
-	Connection *string `json:"connection"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// E-mail address, in lower case.
-	Email string `json:"email"`
+// PersonInvited: A person with the link of a new invitation.
+type PersonInvited struct {
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Time at which the open invitation ends. Null: there is none.
-	InvitationExpiresAt *time.Time `json:"invitation_expires_at"`
-	// Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends no
-	// e-mail. It is not shown again. Null in a repeat later than 10 minutes.
-	InvitationURL *string `json:"invitation_url"`
-	// Id of the person who sent the invitation, or operator. Null: came by the sign-on connection.
-	InvitedBy *string `json:"invited_by"`
-	// Time of the last request, to the minute. Null: none yet.
-	LastSeenAt *time.Time `json:"last_seen_at"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// E-mail address, in lower case.
+	Email string `json:"email"`
 	// Name. Empty until the person has signed in, if the invitation has none.
 	Name string `json:"name"`
 	// owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and of
@@ -6595,57 +6665,25 @@ type PeopleInvited struct {
 	// invited: has not signed in yet. active: has signed in. removed: has no access. A removed person is listed for 90
 	// days.
 	State PersonState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Id of the sign-on connection that the person signs in with. Null: signs in without one.
+	Connection *string `json:"connection"`
+	// true: an owner who may sign in without the connection even if sign-on is enforced.
+	BreakGlass bool `json:"break_glass"`
+	// Id of the person who sent the invitation, or operator. Null: came by the sign-on connection.
+	InvitedBy *string `json:"invited_by"`
+	// Time at which the open invitation ends. Null: there is none.
+	InvitationExpiresAt *time.Time `json:"invitation_expires_at"`
+	// Time of the last request, to the minute. Null: none yet.
+	LastSeenAt *time.Time `json:"last_seen_at"`
+	// Link by which the person accepts the invitation, once and within 7 days. Send it to the person: the service sends no
+	// e-mail. It is not shown again. Null in a repeat later than 10 minutes.
+	InvitationURL *string `json:"invitation_url"`
 	// Time at which the link was made and shown. Only in a repeat that leaves it out.
 	InvitationShownAt *time.Time `json:"invitation_shown_at,omitzero"`
 }
 
-// PeopleUpdate is a type of the API.
-type PeopleUpdate struct {
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
-	// Role of the person. Only an owner can make an owner, or change one.
-	Role *RoleInput `json:"role,omitzero"`
-}
-
-// Person is a type of the API.
-type Person struct {
-	// true: an owner who may sign in without the connection even if sign-on is enforced.
-	BreakGlass bool `json:"break_glass"`
-	// Id of the sign-on connection that the person signs in with. Null: signs in without one.
-	Connection *string `json:"connection"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// E-mail address, in lower case.
-	Email string `json:"email"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Time at which the open invitation ends. Null: there is none.
-	InvitationExpiresAt *time.Time `json:"invitation_expires_at"`
-	// Id of the person who sent the invitation, or operator. Null: came by the sign-on connection.
-	InvitedBy *string `json:"invited_by"`
-	// Time of the last request, to the minute. Null: none yet.
-	LastSeenAt *time.Time `json:"last_seen_at"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name. Empty until the person has signed in, if the invitation has none.
-	Name string `json:"name"`
-	// owner: everything. admin: everything except changing owners. developer: everything except people and sign-on, and of
-	// the API keys only their own. auditor: reads everything and changes nothing.
-	Role Role `json:"role"`
-	// invited: has not signed in yet. active: has signed in. removed: has no access. A removed person is listed for 90
-	// days.
-	State PersonState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
-}
-
-// PersonState: values of an enumeration.
+// PersonState: invited: has not signed in yet. active: has signed in. removed: has no access. A removed person is
+// listed for 90 days.
 // A newer service may have more values.
 type PersonState string
 
@@ -6659,7 +6697,15 @@ const (
 // PersonStateInput has the values of PersonState.
 type PersonStateInput = PersonState
 
-// PinterestOptions is a type of the API.
+// PersonUpdate: Body of `updatePerson`.
+type PersonUpdate struct {
+	// Role of the person. Only an owner can make an owner, or change one.
+	Role *RoleInput `json:"role,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+}
+
+// PinterestOptions: Options on Pinterest.
 type PinterestOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
@@ -6669,27 +6715,27 @@ type PinterestOptions struct {
 	Link *string `json:"link,omitzero"`
 }
 
-// Plan is a type of the API.
+// Plan: A subscription plan.
 type Plan struct {
-	// Whether accounts on this plan may use the API.
-	APIAccess bool `json:"api_access"`
-	// Currency (ISO 4217).
-	Currency string `json:"currency"`
-	// Features, for display.
-	Features []string `json:"features"`
 	// Id of the plan.
 	ID string `json:"id"`
-	// Credits included per month.
-	IncludedCredits int64 `json:"included_credits"`
-	// Price per month, in minor units of the currency.
-	MonthlyPrice int64 `json:"monthly_price"`
 	// Display name.
 	Name string `json:"name"`
+	// Price per month, in minor units of the currency.
+	MonthlyPrice int64 `json:"monthly_price"`
+	// Currency (ISO 4217).
+	Currency string `json:"currency"`
+	// Whether accounts on this plan may use the API.
+	APIAccess bool `json:"api_access"`
 	// Requests per minute of each key. Null without API access. An account may have other limits.
 	RateLimits *PlanRateLimits `json:"rate_limits"`
+	// Credits included per month.
+	IncludedCredits int64 `json:"included_credits"`
+	// Features, for display.
+	Features []string `json:"features"`
 }
 
-// PlanID: values of an enumeration.
+// PlanID: Subscription plan.
 // A newer service may have more values.
 type PlanID string
 
@@ -6701,15 +6747,15 @@ const (
 	PlanIDEnterprise PlanID = "enterprise"
 )
 
-// PlanRateLimits is a type of the API.
+// PlanRateLimits: Requests per minute, by kind of key.
 type PlanRateLimits struct {
-	// Requests per minute of a live key.
-	Live int64 `json:"live"`
 	// Requests per minute of a test key.
 	Test int64 `json:"test"`
+	// Requests per minute of a live key.
+	Live int64 `json:"live"`
 }
 
-// Platform: values of an enumeration.
+// Platform: Platform of the account.
 // A newer service may have more values.
 type Platform string
 
@@ -6732,7 +6778,7 @@ const (
 // PlatformInput has the values of Platform.
 type PlatformInput = Platform
 
-// PlatformOptions is a type of the API.
+// PlatformOptions: Options of the post, by platform. Absent: those of the earlier schedule or attempt.
 type PlatformOptions struct {
 	// Options on Bluesky.
 	Bluesky *BlueskyOptions `json:"bluesky,omitzero"`
@@ -6760,7 +6806,7 @@ type PlatformOptions struct {
 	Youtube *YoutubeOptions `json:"youtube,omitzero"`
 }
 
-// PriceChange is a type of the API.
+// PriceChange: A price of a product since a time.
 type PriceChange struct {
 	// Time since which the product has, or had, the price.
 	At time.Time `json:"at"`
@@ -6768,7 +6814,7 @@ type PriceChange struct {
 	Price ProductPrice `json:"price"`
 }
 
-// PriorException is a type of the API.
+// PriorException: The reason for another prior price.
 type PriorException struct {
 	// progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
 	// first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days. Of
@@ -6776,7 +6822,7 @@ type PriorException struct {
 	Reason PriorPriceReason `json:"reason"`
 }
 
-// PriorExceptionInput is a type of the API.
+// PriorExceptionInput: Reason for another prior price than the lowest of 30 days. Absent: none.
 type PriorExceptionInput struct {
 	// progressive_reduction: the reduction was raised without an interruption, and the prior price is that before the
 	// first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less than 30 days. Of
@@ -6784,15 +6830,23 @@ type PriorExceptionInput struct {
 	Reason PriorPriceReasonInput `json:"reason"`
 }
 
-// PriorPriceOf is a type of the API.
-type PriorPriceOf struct {
-	// Its prior price in the promotion.
-	Price ProductPrice `json:"price"`
-	// Product.
-	ProductID string `json:"product_id"`
+// PriorExceptionUpdate: The reason for another prior price in a merge patch.
+type PriorExceptionUpdate struct {
+	// The reason, as of a new promotion.
+	Reason *PriorPriceReasonInput `json:"reason,omitzero"`
 }
 
-// PriorPriceReason: values of an enumeration.
+// PriorPrice: The prior price of a product in a promotion.
+type PriorPrice struct {
+	// Product.
+	ProductID string `json:"product_id"`
+	// Its prior price in the promotion.
+	Price ProductPrice `json:"price"`
+}
+
+// PriorPriceReason: progressive_reduction: the reduction was raised without an interruption, and the prior price is
+// that before the first one. perishable: goods that deteriorate or expire soon; new_product: on the market for less
+// than 30 days. Of these, the prior price is that just before the promotion.
 // A newer service may have more values.
 type PriorPriceReason string
 
@@ -6806,7 +6860,15 @@ const (
 // PriorPriceReasonInput has the values of PriorPriceReason.
 type PriorPriceReasonInput = PriorPriceReason
 
-// Privacy: values of an enumeration.
+// PriorPriceUpdate: A prior price in a merge patch.
+type PriorPriceUpdate struct {
+	// In the smallest unit of the currency.
+	Amount *int64 `json:"amount,omitzero"`
+	// ISO 4217 code of the currency.
+	Currency *string `json:"currency,omitzero"`
+}
+
+// Privacy: Who can see the post. Absent: the platform's default.
 // A newer service may have more values.
 type Privacy string
 
@@ -6818,114 +6880,108 @@ const (
 	PrivacyUnlisted Privacy = "unlisted"
 )
 
-// Product is a type of the API.
+// Product: A product as callers see it.
 type Product struct {
-	// Properties such as size and color.
-	Attributes map[string]string `json:"attributes"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// What the product is.
-	Description string `json:"description"`
-	// Factory of type seller that it belongs to.
-	FactoryID string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Factory of type seller that it belongs to.
+	FactoryID string `json:"factory_id"`
+	// Your own number of the product, unique in its factory.
+	Sku string `json:"sku"`
 	// Name of the product.
 	Name string `json:"name"`
-	// Photos in their order. The first is the main photo.
-	Photos []ProductPhoto `json:"photos"`
+	// What the product is.
+	Description string `json:"description"`
 	// Price of the product.
 	Price ProductPrice `json:"price"`
+	// Page where it is sold. Null if there is none.
+	URL *string `json:"url"`
+	// Properties such as size and color.
+	Attributes map[string]string `json:"attributes"`
+	// State of the product. An archived product is kept, and no new content is made of it.
+	State ProductState `json:"state"`
+	// Photos in their order. The first is the main photo.
+	Photos []ProductPhoto `json:"photos"`
 	// Its prices of the last year, the oldest first, each from the time at which it was set. Of a day with many changes,
 	// the lowest and the last price.
 	PriceHistory []PriceChange `json:"price_history"`
-	// Your own number of the product, unique in its factory.
-	Sku string `json:"sku"`
-	// State of the product. An archived product is kept, and no new content is made of it.
-	State ProductState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Page where it is sold. Null if there is none.
-	URL *string `json:"url"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 }
 
-// ProductCreate is a type of the API.
+// ProductCreate: Body of `createProduct`.
 type ProductCreate struct {
 	// Factory of type seller that the product belongs to. It cannot be changed.
 	FactoryID string `json:"factory_id"`
+	// Your own number of the product, unique in its factory.
+	Sku string `json:"sku"`
 	// Name of the product.
 	Name string `json:"name"`
 	// Price of the product.
 	Price ProductPriceInput `json:"price"`
-	// Your own number of the product, unique in its factory.
-	Sku string `json:"sku"`
-	// Up to 20 properties such as size and color.
-	Attributes map[string]string `json:"attributes,omitzero"`
 	// What the product is.
 	Description *string `json:"description,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
 	// Page where it is sold.
 	URL *string `json:"url,omitzero"`
+	// Up to 20 properties such as size and color.
+	Attributes map[string]string `json:"attributes,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// ProductExceptionUpdate is a type of the API.
-type ProductExceptionUpdate struct {
-	// The reason, as of a new promotion.
-	Reason *PriorPriceReasonInput `json:"reason,omitzero"`
-}
-
-// ProductPhoto is a type of the API.
+// ProductPhoto: A photo of a product as callers see it.
 type ProductPhoto struct {
-	// Time when it was added, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID).
 	ID string `json:"id"`
 	// Product that it shows.
 	ProductID string `json:"product_id"`
+	// Time when it was added, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// State of the photo. Only ready photos are used.
+	State OwnMediaState `json:"state"`
 	// Why it was rejected. Null otherwise.
 	Reason *MediaReason `json:"reason"`
 	// Where the service fetches it. Null otherwise.
 	SourceURL *string `json:"source_url"`
-	// State of the photo. Only ready photos are used.
-	State OwnMediaState `json:"state"`
 	// The request that uploads the file, while it is pending and may be uploaded; only for keys with the scope
 	// products:write. Each GET of the product signs it anew.
 	Upload *MediaUpload `json:"upload"`
 	// Signed URL of the file, valid for one hour. Null until ready, and in responses to a key without the scope
 	// products:read.
 	URL *string `json:"url"`
+	// MIME type: as declared, and once ready as found.
+	MimeType *string `json:"mime_type,omitzero"`
 	// Size in bytes: as declared, and once ready that of the file at url.
 	Bytes *int64 `json:"bytes,omitzero"`
 	// In pixels, upright; once ready.
-	Height *int64 `json:"height,omitzero"`
-	// MIME type: as declared, and once ready as found.
-	MimeType *string `json:"mime_type,omitzero"`
-	// In pixels, upright; once ready.
 	Width *int64 `json:"width,omitzero"`
+	// In pixels, upright; once ready.
+	Height *int64 `json:"height,omitzero"`
 }
 
-// ProductPhotoCreate is a type of the API.
+// ProductPhotoCreate: Body of `addProductPhoto`.
 type ProductPhotoCreate struct {
-	// Size in bytes. Required for an upload.
-	Bytes *int64 `json:"bytes,omitzero"`
-	// Id of a ready media of type image, which is copied.
-	MediaID *string `json:"media_id,omitzero"`
 	// MIME type. Required for an upload. The file must be what it says.
 	MimeType *ProductPhotoCreateMimeType `json:"mime_type,omitzero"`
-	// Place among the photos; 1 makes it the main photo. Absent: the last.
-	Position *int64 `json:"position,omitzero"`
+	// Size in bytes. Required for an upload.
+	Bytes *int64 `json:"bytes,omitzero"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.
 	SHA256 *string `json:"sha256,omitzero"`
 	// Public https URL of a file that the service fetches.
 	SourceURL *string `json:"source_url,omitzero"`
+	// Id of a ready media of type image, which is copied.
+	MediaID *string `json:"media_id,omitzero"`
+	// Place among the photos; 1 makes it the main photo. Absent: the last.
+	Position *int64 `json:"position,omitzero"`
 }
 
-// ProductPhotoCreateMimeType: values of an enumeration.
+// ProductPhotoCreateMimeType: MIME type. Required for an upload. The file must be what it says.
 type ProductPhotoCreateMimeType string
 
 // The values of ProductPhotoCreateMimeType.
@@ -6935,7 +6991,7 @@ const (
 	ProductPhotoCreateMimeTypeImageWebp ProductPhotoCreateMimeType = "image/webp"
 )
 
-// ProductPrice is a type of the API.
+// ProductPrice: A price in the smallest unit of a currency.
 type ProductPrice struct {
 	// In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY.
 	Amount int64 `json:"amount"`
@@ -6943,7 +6999,7 @@ type ProductPrice struct {
 	Currency string `json:"currency"`
 }
 
-// ProductPriceInput is a type of the API.
+// ProductPriceInput: Price of the product.
 type ProductPriceInput struct {
 	// In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY.
 	Amount int64 `json:"amount"`
@@ -6951,7 +7007,7 @@ type ProductPriceInput struct {
 	Currency string `json:"currency"`
 }
 
-// ProductPriceUpdate is a type of the API.
+// ProductPriceUpdate: Price of the product. It cannot go below the discount of a promotion that has not ended.
 type ProductPriceUpdate struct {
 	// In the smallest unit of the currency.
 	Amount *int64 `json:"amount,omitzero"`
@@ -6959,15 +7015,7 @@ type ProductPriceUpdate struct {
 	Currency *string `json:"currency,omitzero"`
 }
 
-// ProductPriorUpdate is a type of the API.
-type ProductPriorUpdate struct {
-	// In the smallest unit of the currency.
-	Amount *int64 `json:"amount,omitzero"`
-	// ISO 4217 code of the currency.
-	Currency *string `json:"currency,omitzero"`
-}
-
-// ProductState: values of an enumeration.
+// ProductState: State of the product. An archived product is kept, and no new content is made of it.
 // A newer service may have more values.
 type ProductState string
 
@@ -6980,192 +7028,192 @@ const (
 // ProductStateInput has the values of ProductState.
 type ProductStateInput = ProductState
 
-// ProductUpdate is a type of the API.
+// ProductUpdate: Body of `updateProduct`.
 type ProductUpdate struct {
-	// Properties to set. A null value removes that property; null removes all.
-	Attributes Nullable[map[string]*string] `json:"attributes,omitzero"`
-	// What the product is.
-	Description Nullable[string] `json:"description,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
-	// Name of the product.
-	Name *string `json:"name,omitzero"`
-	// Ids of all its photos in their new order. The first is the main photo.
-	PhotoIDs []string `json:"photo_ids,omitzero"`
-	// Price of the product. It cannot go below the discount of a promotion that has not ended.
-	Price *ProductPriceUpdate `json:"price,omitzero"`
 	// Your own number of the product, unique in its factory.
 	Sku *string `json:"sku,omitzero"`
-	// An archived product is kept, and no new content is made of it.
-	State *ProductStateInput `json:"state,omitzero"`
+	// Name of the product.
+	Name *string `json:"name,omitzero"`
+	// What the product is.
+	Description Nullable[string] `json:"description,omitzero"`
+	// Price of the product. It cannot go below the discount of a promotion that has not ended.
+	Price *ProductPriceUpdate `json:"price,omitzero"`
 	// Page where it is sold.
 	URL Nullable[string] `json:"url,omitzero"`
+	// Properties to set. A null value removes that property; null removes all.
+	Attributes Nullable[map[string]*string] `json:"attributes,omitzero"`
+	// An archived product is kept, and no new content is made of it.
+	State *ProductStateInput `json:"state,omitzero"`
+	// Ids of all its photos in their new order. The first is the main photo.
+	PhotoIDs []string `json:"photo_ids,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
-// Profile is a type of the API.
+// Profile: A profile as callers see it in lists.
 type Profile struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Id of the media with its logo, a picture, which that page shows. Null: none.
-	Logo *string `json:"logo"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Name of the client. The page by which its social accounts are connected shows it.
-	Name string `json:"name"`
-	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
-	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
-	Region *string `json:"region"`
-	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
-	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Name of the client. The page by which its social accounts are connected shows it.
+	Name string `json:"name"`
+	// Id of the media with its logo, a picture, which that page shows. Null: none.
+	Logo *string `json:"logo"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
+	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
+	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
+	Region *string `json:"region"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 }
 
-// ProfileCreate is a type of the API.
+// ProfileCreate: Body of `createProfile`.
 type ProfileCreate struct {
 	// Name of the client. The page by which its social accounts are connected shows it.
 	Name string `json:"name"`
-	// Marking of advertising of its factories, for countries that require it. Absent: none.
-	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
 	// Id of a media with its logo: a picture of the account as a whole or of the profile, of up to 64 KiB. The profile
 	// keeps a copy for that page.
 	Logo Nullable[string] `json:"logo,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
-	// this country. A factory may have another one. Absent or null: none.
-	Region Nullable[string] `json:"region,omitzero"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with 402
 	// spend_limit_reached. Absent or null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
+	// this country. A factory may have another one. Absent or null: none.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising of its factories, for countries that require it. Absent: none.
+	AdMarking *AdMarkingInput `json:"ad_marking,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// ProfileDetails is a type of the API.
+// ProfileDetails: A profile with its usage, which a list leaves out.
 type ProfileDetails struct {
-	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
-	// else none.
-	AdMarking *AdMarking `json:"ad_marking"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Id of the media with its logo, a picture, which that page shows. Null: none.
-	Logo *string `json:"logo"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// Name of the client. The page by which its social accounts are connected shows it.
 	Name string `json:"name"`
+	// Id of the media with its logo, a picture, which that page shows. Null: none.
+	Logo *string `json:"logo"`
+	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
+	SpendLimitCredits *int64 `json:"spend_limit_credits"`
 	// Country in which the content is published (ISO 3166-1). The content must keep the rules of law of this country;
 	// members of the European Union have its rules. Null: that of the profile, or else none, and no rule is checked.
 	Region *string `json:"region"`
-	// Credits that the work for the profile may cost in a calendar month (UTC). Null: no limit of its own.
-	SpendLimitCredits *int64 `json:"spend_limit_credits"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
+	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
+	// else none.
+	AdMarking *AdMarking `json:"ad_marking"`
 	// What the work for the profile has cost in this calendar month (UTC).
 	Usage ProfileUsage `json:"usage"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 }
 
-// ProfileUpdate is a type of the API.
+// ProfileUpdate: Body of `updateProfile`.
 type ProfileUpdate struct {
-	// Marking of advertising of its factories, for countries that require it. Null: none.
-	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
-	// Id of a media with its logo. Null removes it.
-	Logo Nullable[string] `json:"logo,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 	// Name of the client.
 	Name *string `json:"name,omitzero"`
-	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
-	// this country. A factory may have another one. Null: none.
-	Region Nullable[string] `json:"region,omitzero"`
+	// Id of a media with its logo. Null removes it.
+	Logo Nullable[string] `json:"logo,omitzero"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at once.
 	// Null: no limit of its own.
 	SpendLimitCredits Nullable[int64] `json:"spend_limit_credits,omitzero"`
+	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law of
+	// this country. A factory may have another one. Null: none.
+	Region Nullable[string] `json:"region,omitzero"`
+	// Marking of advertising of its factories, for countries that require it. Null: none.
+	AdMarking *AdMarkingPatch `json:"ad_marking,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
-// ProfileUsage is a type of the API.
+// ProfileUsage: The spending of a profile in a month.
 type ProfileUsage struct {
 	// The month.
 	Month string `json:"month"`
-	// Credits that spend_limit_credits leaves. Null: no limit.
-	RemainingCredits *int64 `json:"remaining_credits"`
 	// Credits that were spent and reserved. Always 0 in the sandbox.
 	SpentCredits int64 `json:"spent_credits"`
+	// Credits that spend_limit_credits leaves. Null: no limit.
+	RemainingCredits *int64 `json:"remaining_credits"`
 }
 
-// Promotion is a type of the API.
+// Promotion: A promotion as callers see it.
 type Promotion struct {
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Discount on the price of each product.
-	Discount PromotionDiscount `json:"discount"`
-	// When it ends.
-	EndsAt time.Time `json:"ends_at"`
-	// Factory of its products.
-	FactoryID string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// What to say about it.
-	Message string `json:"message"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Factory of its products.
+	FactoryID string `json:"factory_id"`
+	// Ids of its products.
+	ProductIDs []string `json:"product_ids"`
 	// Name of the promotion.
 	Name string `json:"name"`
+	// Discount on the price of each product.
+	Discount PromotionDiscount `json:"discount"`
+	// When it begins.
+	StartsAt time.Time `json:"starts_at"`
+	// When it ends.
+	EndsAt time.Time `json:"ends_at"`
+	// What to say about it.
+	Message string `json:"message"`
 	// Prior price that you state for content, of a promotion of one product. Null: it is computed.
 	PriorPrice *ProductPrice `json:"prior_price"`
 	// Reason for another prior price than the lowest of 30 days. Null: none.
 	PriorPriceException *PriorException `json:"prior_price_exception"`
 	// Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
 	// unless there is an exception. Content computes it anew.
-	PriorPrices []PriorPriceOf `json:"prior_prices"`
-	// Ids of its products.
-	ProductIDs []string `json:"product_ids"`
-	// When it begins.
-	StartsAt time.Time `json:"starts_at"`
+	PriorPrices []PriorPrice `json:"prior_prices"`
 	// State of the promotion. It follows from starts_at and ends_at.
 	State PromotionState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 }
 
-// PromotionCreate is a type of the API.
+// PromotionCreate: Body of `createPromotion`.
 type PromotionCreate struct {
+	// Factory of type seller that has the products. It cannot be changed.
+	FactoryID string `json:"factory_id"`
+	// Ids of its products.
+	ProductIDs []string `json:"product_ids"`
+	// Name of the promotion.
+	Name string `json:"name"`
 	// Discount on the price of each product.
 	Discount PromotionDiscountInput `json:"discount"`
 	// When it ends (RFC 3339).
 	EndsAt time.Time `json:"ends_at"`
-	// Factory of type seller that has the products. It cannot be changed.
-	FactoryID string `json:"factory_id"`
-	// Name of the promotion.
-	Name string `json:"name"`
-	// Ids of its products.
-	ProductIDs []string `json:"product_ids"`
+	// When it begins (RFC 3339). Absent: at once.
+	StartsAt *time.Time `json:"starts_at,omitzero"`
 	// What to say about it.
 	Message *string `json:"message,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
 	// Price before the promotion that content shows struck through, of a promotion of one product. In the European Union
 	// at most the lowest price of the 30 days before. Absent: that price in the European Union, elsewhere the present one.
 	PriorPrice *ProductPriceInput `json:"prior_price,omitzero"`
 	// Reason for another prior price than the lowest of 30 days. Absent: none.
 	PriorPriceException *PriorExceptionInput `json:"prior_price_exception,omitzero"`
-	// When it begins (RFC 3339). Absent: at once.
-	StartsAt *time.Time `json:"starts_at,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// PromotionDiscount is a type of the API.
+// PromotionDiscount: The amount by which a promotion lowers prices.
 type PromotionDiscount struct {
 	// What value counts: percent of the price, or the smallest units of its currency.
 	Kind PromotionDiscountKind `json:"kind"`
@@ -7173,7 +7221,7 @@ type PromotionDiscount struct {
 	Value int64 `json:"value"`
 }
 
-// PromotionDiscountInput is a type of the API.
+// PromotionDiscountInput: Discount on the price of each product.
 type PromotionDiscountInput struct {
 	// What value counts: percent of the price, or the smallest units of its currency.
 	Kind PromotionDiscountKindInput `json:"kind"`
@@ -7181,7 +7229,7 @@ type PromotionDiscountInput struct {
 	Value int64 `json:"value"`
 }
 
-// PromotionDiscountKind: values of an enumeration.
+// PromotionDiscountKind: What value counts: percent of the price, or the smallest units of its currency.
 // A newer service may have more values.
 type PromotionDiscountKind string
 
@@ -7194,7 +7242,7 @@ const (
 // PromotionDiscountKindInput has the values of PromotionDiscountKind.
 type PromotionDiscountKindInput = PromotionDiscountKind
 
-// PromotionDiscountUpdate is a type of the API.
+// PromotionDiscountUpdate: Discount on the price of each product.
 type PromotionDiscountUpdate struct {
 	// What value counts.
 	Kind *PromotionDiscountKindInput `json:"kind,omitzero"`
@@ -7202,7 +7250,7 @@ type PromotionDiscountUpdate struct {
 	Value *int64 `json:"value,omitzero"`
 }
 
-// PromotionState: values of an enumeration.
+// PromotionState: State of the promotion. It follows from starts_at and ends_at.
 // A newer service may have more values.
 type PromotionState string
 
@@ -7216,63 +7264,63 @@ const (
 // PromotionStateInput has the values of PromotionState.
 type PromotionStateInput = PromotionState
 
-// PromotionUpdate is a type of the API.
+// PromotionUpdate: Body of `updatePromotion`.
 type PromotionUpdate struct {
+	// Ids of all its products from now on.
+	ProductIDs []string `json:"product_ids,omitzero"`
+	// Name of the promotion.
+	Name *string `json:"name,omitzero"`
 	// Discount on the price of each product.
 	Discount *PromotionDiscountUpdate `json:"discount,omitzero"`
+	// When it begins (RFC 3339).
+	StartsAt *time.Time `json:"starts_at,omitzero"`
 	// When it ends (RFC 3339).
 	EndsAt *time.Time `json:"ends_at,omitzero"`
 	// What to say about it.
 	Message Nullable[string] `json:"message,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
-	// Name of the promotion.
-	Name *string `json:"name,omitzero"`
 	// Price before the promotion that content shows struck through. Null: it is computed.
-	PriorPrice *ProductPriorUpdate `json:"prior_price,omitzero"`
+	PriorPrice *PriorPriceUpdate `json:"prior_price,omitzero"`
 	// Reason for another prior price than the lowest of 30 days. Null: none.
-	PriorPriceException *ProductExceptionUpdate `json:"prior_price_exception,omitzero"`
-	// Ids of all its products from now on.
-	ProductIDs []string `json:"product_ids,omitzero"`
-	// When it begins (RFC 3339).
-	StartsAt *time.Time `json:"starts_at,omitzero"`
+	PriorPriceException *PriorExceptionUpdate `json:"prior_price_exception,omitzero"`
 	// ended: ends it now, also before its start.
 	State *string `json:"state,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
-// Proposal is a type of the API.
+// Proposal: A change that the service proposes for a factory.
 type Proposal struct {
-	// Version that the factory got by applying it. Null until applied.
-	AppliedVersion *int64 `json:"applied_version"`
-	// Version of the factory that the proposal was made for. It can be applied to a later one unless the values that it
-	// replaces have changed.
-	BaseVersion int64 `json:"base_version"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Expected effect of the change.
-	ExpectedEffect string `json:"expected_effect"`
-	// Time from which it can no longer be applied.
-	ExpiresAt time.Time `json:"expires_at"`
-	// Factory to change.
-	FactoryID string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// The change, as a merge patch of the factory (RFC 7396).
-	Patch map[string]any `json:"patch"`
-	// Reason for the change.
-	Rationale string `json:"rationale"`
-	// Origin of the proposal: a diagnosis of the factory, or a chat with the architect.
-	Source ProposalSource `json:"source"`
-	// State of the proposal. open: it can be applied. expired: it was not applied in 30 days.
-	State ProposalState `json:"state"`
-	// Summary of the change, in one line.
-	Title string `json:"title"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Factory to change.
+	FactoryID string `json:"factory_id"`
+	// Origin of the proposal: a diagnosis of the factory, or a chat with the architect.
+	Source ProposalSource `json:"source"`
+	// Summary of the change, in one line.
+	Title string `json:"title"`
+	// Reason for the change.
+	Rationale string `json:"rationale"`
+	// The change, as a merge patch of the factory (RFC 7396).
+	Patch map[string]any `json:"patch"`
+	// Expected effect of the change.
+	ExpectedEffect string `json:"expected_effect"`
+	// Version of the factory that the proposal was made for. It can be applied to a later one unless the values that it
+	// replaces have changed.
+	BaseVersion int64 `json:"base_version"`
+	// State of the proposal. open: it can be applied. expired: it was not applied in 30 days.
+	State ProposalState `json:"state"`
+	// Time from which it can no longer be applied.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Version that the factory got by applying it. Null until applied.
+	AppliedVersion *int64 `json:"applied_version"`
 }
 
 // ProposalAppliedEvent: A proposal was applied to its factory.
@@ -7283,14 +7331,14 @@ type ProposalAppliedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ProposalEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ProposalEventData `json:"data"`
 }
 
 // ProposalCreatedEvent: A proposal for a factory was created.
@@ -7301,23 +7349,23 @@ type ProposalCreatedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data ProposalEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data ProposalEventData `json:"data"`
 }
 
-// ProposalEventData is a type of the API.
+// ProposalEventData: Data of the event.
 type ProposalEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object Proposal `json:"object"`
 }
 
-// ProposalSource: values of an enumeration.
+// ProposalSource: Origin of the proposal: a diagnosis of the factory, or a chat with the architect.
 // A newer service may have more values.
 type ProposalSource string
 
@@ -7327,7 +7375,7 @@ const (
 	ProposalSourceArchitect ProposalSource = "architect"
 )
 
-// ProposalState: values of an enumeration.
+// ProposalState: State of the proposal. open: it can be applied. expired: it was not applied in 30 days.
 // A newer service may have more values.
 type ProposalState string
 
@@ -7342,7 +7390,7 @@ const (
 // ProposalStateInput has the values of ProposalState.
 type ProposalStateInput = ProposalState
 
-// Provider: values of an enumeration.
+// Provider: Values of `provider` of `listModels`.
 type Provider string
 
 // The values of Provider.
@@ -7355,62 +7403,62 @@ const (
 	ProviderHeygen     Provider = "heygen"
 )
 
-// Publication is a type of the API.
+// Publication: The post of an item on one social account.
 type Publication struct {
-	// The last change of the published post. Null if there was none.
-	Change *PublicationChange `json:"change"`
-	// Content item that is published.
-	ContentItemID string `json:"content_item_id"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *PublicationFailure `json:"failure"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Content item that is published.
+	ContentItemID string `json:"content_item_id"`
+	// Social account that it is published to.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it.
+	State PublicationState `json:"state"`
+	// Id of the post on the platform. Null until published, and where the platform does not say.
+	PlatformPostID *string `json:"platform_post_id"`
+	// Address of the post. Null until published, and where the platform does not say.
+	URL *string `json:"url"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
+	// What the post lacks that was asked for. It is published all the same.
+	Warnings []PublicationWarning `json:"warnings"`
+	// Time at which it was published. Null until then.
+	PublishedAt *time.Time `json:"published_at"`
 	// How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null until
 	// then, and where the platform has none.
 	Metrics *PublicationMetrics `json:"metrics"`
-	// Options of its platform. Null: none.
-	Options *PublishOptions `json:"options"`
-	// Platform of the account.
-	Platform Platform `json:"platform"`
-	// Id of the post on the platform. Null until published, and where the platform does not say.
-	PlatformPostID *string `json:"platform_post_id"`
 	// What was published. Null until then.
 	Posted *ContentPreview `json:"posted"`
-	// Time at which it was published. Null until then.
-	PublishedAt *time.Time `json:"published_at"`
-	// Social account that it is published to.
-	SocialAccountID string `json:"social_account_id"`
-	// State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it.
-	State PublicationState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Address of the post. Null until published, and where the platform does not say.
-	URL *string `json:"url"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
-	// What the post lacks that was asked for. It is published all the same.
-	Warnings []PublicationWarning `json:"warnings"`
+	// The last change of the published post. Null if there was none.
+	Change *PublicationChange `json:"change"`
+	// Options of its platform. Null: none.
+	Options *PublishOptions `json:"options"`
 }
 
-// PublicationChange is a type of the API.
+// PublicationChange: A change of a published post.
 type PublicationChange struct {
-	// Time at which it was requested.
-	At time.Time `json:"at"`
-	// New text, of an edit. Null for a deletion.
-	Caption *string `json:"caption"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *PublicationFailure `json:"failure"`
 	// Kind of the change.
 	Kind PublicationChangeKind `json:"kind"`
 	// State of the change. The platform gets it in the background.
 	State PublicationChangeState `json:"state"`
+	// New text, of an edit. Null for a deletion.
+	Caption *string `json:"caption"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
+	// Time at which it was requested.
+	At time.Time `json:"at"`
 }
 
-// PublicationChangeKind: values of an enumeration.
+// PublicationChangeKind: Kind of the change.
 // A newer service may have more values.
 type PublicationChangeKind string
 
@@ -7420,7 +7468,7 @@ const (
 	PublicationChangeKindDelete PublicationChangeKind = "delete"
 )
 
-// PublicationChangeState: values of an enumeration.
+// PublicationChangeState: State of the reply. The platform gets it in the background. done: it is published.
 // A newer service may have more values.
 type PublicationChangeState string
 
@@ -7439,42 +7487,38 @@ type PublicationDeletedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data PublishedPostEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data PublishedPostEventData `json:"data"`
 }
 
-// PublicationDossier is a type of the API.
+// PublicationDossier: What is known of a post at the time at which it was published. It is never changed.
 type PublicationDossier struct {
-	// Id of the account whose key or person published it.
-	AccountID string `json:"account_id"`
-	// Whether it was declared as made by AI where the platform asks.
-	AiGenerated bool `json:"ai_generated"`
-	// Decisions about the item that were in force. Empty if nobody has decided.
-	Approvals []DossierApproval `json:"approvals"`
+	// Version of the members of the dossier.
+	Version int64 `json:"version"`
+	// Id of the publication that the dossier is about.
+	PublicationID string `json:"publication_id"`
 	// Id of the content item that was published there.
 	ContentItemID string `json:"content_item_id"`
 	// Id of the factory that has the item.
 	FactoryID string `json:"factory_id"`
-	// Files that were published, in order.
-	Files []DossierFile `json:"files"`
+	// Id of the account whose key or person published it.
+	AccountID string `json:"account_id"`
 	// live, or test for a post of a sandbox.
 	Mode Mode `json:"mode"`
-	// Models that made its parts. Empty for content of your own.
-	Models []DossierModel `json:"models"`
+	// Social account that it was published to.
+	SocialAccountID string `json:"social_account_id"`
 	// Name of the platform of that social account.
 	Platform Platform `json:"platform"`
 	// Id of the post on the platform. Null where the platform does not say.
 	PlatformPostID *string `json:"platform_post_id"`
-	// Version of the prompt that its texts were written with. Null if you gave all texts.
-	PromptVersion *string `json:"prompt_version"`
-	// Id of the publication that the dossier is about.
-	PublicationID string `json:"publication_id"`
+	// Address of the post. Null where the platform does not say.
+	URL *string `json:"url"`
 	// Time at which the platform had published it.
 	PublishedAt time.Time `json:"published_at"`
 	// Who had it published: the id of an API key or of a person.
@@ -7483,18 +7527,24 @@ type PublicationDossier struct {
 	Region string `json:"region"`
 	// Rules of law that applied, as they were checked just before it was published.
 	Rules []DossierRule `json:"rules"`
-	// Social account that it was published to.
-	SocialAccountID string `json:"social_account_id"`
+	// Decisions about the item that were in force. Empty if nobody has decided.
+	Approvals []DossierApproval `json:"approvals"`
+	// Whether it was declared as made by AI where the platform asks.
+	AiGenerated bool `json:"ai_generated"`
+	// Models that made its parts. Empty for content of your own.
+	Models []DossierModel `json:"models"`
+	// Version of the prompt that its texts were written with. Null if you gave all texts.
+	PromptVersion *string `json:"prompt_version"`
+	// Files that were published, in order.
+	Files []DossierFile `json:"files"`
 	// Texts as the platform got them.
 	Texts DossierTexts `json:"texts"`
-	// Address of the post. Null where the platform does not say.
-	URL *string `json:"url"`
-	// Version of the members of the dossier.
-	Version int64 `json:"version"`
 }
 
-// PublicationFailure is a type of the API.
+// PublicationFailure: The reason why a publication failed.
 type PublicationFailure struct {
+	// Stage that failed.
+	Stage string `json:"stage"`
 	// Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and the post may exist; it
 	// is never sent again.
 	Code PublicationFailureCode `json:"code"`
@@ -7502,11 +7552,10 @@ type PublicationFailure struct {
 	Message string `json:"message"`
 	// Whether publishing again may succeed.
 	Retryable bool `json:"retryable"`
-	// Stage that failed.
-	Stage string `json:"stage"`
 }
 
-// PublicationFailureCode: values of an enumeration.
+// PublicationFailureCode: Machine-readable reason of the failure. outcome_unknown: the platform's answer was lost, and
+// the post may exist; it is never sent again.
 // A newer service may have more values.
 type PublicationFailureCode string
 
@@ -7539,31 +7588,49 @@ const (
 // PublicationFailureCodeInput has the values of PublicationFailureCode.
 type PublicationFailureCodeInput = PublicationFailureCode
 
-// PublicationMetrics is a type of the API.
+// PublicationMetrics: The counts of a post.
 type PublicationMetrics struct {
-	// Clicks on it or on its links, as the platform counts them. Null: the platform does not have it.
-	Clicks *int64 `json:"clicks"`
-	// Comments and replies. Null: the platform does not have it.
-	Comments *int64 `json:"comments"`
 	// How often it was shown. Null: the platform does not have it.
 	Impressions *int64 `json:"impressions"`
-	// Likes and other reactions. Null: the platform does not have it.
-	Likes *int64 `json:"likes"`
 	// How many people or accounts it was shown to, each counted once. Null: the platform does not have it.
 	Reach *int64 `json:"reach"`
-	// Time at which they were read.
-	ReadAt time.Time `json:"read_at"`
-	// Saves and bookmarks. Null: the platform does not have it.
-	Saves *int64 `json:"saves"`
-	// Shares, reposts and quotes. Null: the platform does not have it.
-	Shares *int64 `json:"shares"`
 	// Views as the platform counts them. Null: the platform does not have it.
 	Views *int64 `json:"views"`
 	// Seconds for which it was watched, in all. Null: the platform does not have it.
 	WatchTimeSeconds *int64 `json:"watch_time_seconds"`
+	// Likes and other reactions. Null: the platform does not have it.
+	Likes *int64 `json:"likes"`
+	// Comments and replies. Null: the platform does not have it.
+	Comments *int64 `json:"comments"`
+	// Shares, reposts and quotes. Null: the platform does not have it.
+	Shares *int64 `json:"shares"`
+	// Saves and bookmarks. Null: the platform does not have it.
+	Saves *int64 `json:"saves"`
+	// Clicks on it or on its links, as the platform counts them. Null: the platform does not have it.
+	Clicks *int64 `json:"clicks"`
+	// Time at which they were read.
+	ReadAt time.Time `json:"read_at"`
 }
 
-// PublicationState: values of an enumeration.
+// PublicationOrder: Values of `order_by` of `listAllPublications`.
+type PublicationOrder string
+
+// The values of PublicationOrder.
+const (
+	PublicationOrderTime             PublicationOrder = "time"
+	PublicationOrderImpressions      PublicationOrder = "impressions"
+	PublicationOrderReach            PublicationOrder = "reach"
+	PublicationOrderViews            PublicationOrder = "views"
+	PublicationOrderWatchTimeSeconds PublicationOrder = "watch_time_seconds"
+	PublicationOrderLikes            PublicationOrder = "likes"
+	PublicationOrderComments         PublicationOrder = "comments"
+	PublicationOrderShares           PublicationOrder = "shares"
+	PublicationOrderSaves            PublicationOrder = "saves"
+	PublicationOrderClicks           PublicationOrder = "clicks"
+)
+
+// PublicationState: State of the publication. pending: its time has not come; deleted: it was published, and you have
+// deleted it.
 // A newer service may have more values.
 type PublicationState string
 
@@ -7576,13 +7643,13 @@ const (
 	PublicationStateDeleted    PublicationState = "deleted"
 )
 
-// PublicationUpdate is a type of the API.
+// PublicationUpdate: Body of `updatePublication`.
 type PublicationUpdate struct {
 	// New text of the post, with its hashtags.
 	Caption string `json:"caption"`
 }
 
-// PublicationWarning is a type of the API.
+// PublicationWarning: A requested part that a post lacks, or what its schedule may have overlooked.
 type PublicationWarning struct {
 	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
 	// gets another post in the same minute. More may be added.
@@ -7591,7 +7658,7 @@ type PublicationWarning struct {
 	Message string `json:"message"`
 }
 
-// PublishOptions is a type of the API.
+// PublishOptions: The options of a post on one platform, as JSON in the shape of the platform's options.
 type PublishOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
@@ -7644,98 +7711,98 @@ type PublishOptions struct {
 	TopicTag *string `json:"topic_tag,omitzero"`
 }
 
-// PublishedPost is a type of the API.
+// PublishedPost: A publication as its own GET shows it: with its metrics over time.
 type PublishedPost struct {
-	// The last change of the published post. Null if there was none.
-	Change *PublicationChange `json:"change"`
-	// Content item that is published.
-	ContentItemID string `json:"content_item_id"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Whether its platform can delete the post.
-	Deletable bool `json:"deletable"`
-	// Whether its platform can change the text of the post.
-	Editable bool `json:"editable"`
-	// Factory of the item.
-	FactoryID string `json:"factory_id"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *PublicationFailure `json:"failure"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
+	// Content item that is published.
+	ContentItemID string `json:"content_item_id"`
+	// Social account that it is published to.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it.
+	State PublicationState `json:"state"`
+	// Id of the post on the platform. Null until published, and where the platform does not say.
+	PlatformPostID *string `json:"platform_post_id"`
+	// Address of the post. Null until published, and where the platform does not say.
+	URL *string `json:"url"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
+	// What the post lacks that was asked for. It is published all the same.
+	Warnings []PublicationWarning `json:"warnings"`
+	// Time at which it was published. Null until then.
+	PublishedAt *time.Time `json:"published_at"`
 	// How the post is received. Read 1 hour, 6 hours and 24 hours after publishing, and then daily for 90 days. Null until
 	// then, and where the platform has none.
 	Metrics *PublicationMetrics `json:"metrics"`
-	// Metrics at each reading, the earliest first.
-	MetricsHistory []PublicationMetrics `json:"metrics_history"`
-	// Options of its platform. Null: none.
-	Options *PublishOptions `json:"options"`
-	// Platform of the account.
-	Platform Platform `json:"platform"`
-	// Id of the post on the platform. Null until published, and where the platform does not say.
-	PlatformPostID *string `json:"platform_post_id"`
 	// What was published. Null until then.
 	Posted *ContentPreview `json:"posted"`
-	// Time at which it was published. Null until then.
-	PublishedAt *time.Time `json:"published_at"`
-	// Social account that it is published to.
-	SocialAccountID string `json:"social_account_id"`
-	// State of the publication. pending: its time has not come; deleted: it was published, and you have deleted it.
-	State PublicationState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Address of the post. Null until published, and where the platform does not say.
-	URL *string `json:"url"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
-	// What the post lacks that was asked for. It is published all the same.
-	Warnings []PublicationWarning `json:"warnings"`
+	// The last change of the published post. Null if there was none.
+	Change *PublicationChange `json:"change"`
+	// Options of its platform. Null: none.
+	Options *PublishOptions `json:"options"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Whether its platform can change the text of the post.
+	Editable bool `json:"editable"`
+	// Whether its platform can delete the post.
+	Deletable bool `json:"deletable"`
+	// Metrics at each reading, the earliest first.
+	MetricsHistory []PublicationMetrics `json:"metrics_history"`
 }
 
-// PublishedPostEventData is a type of the API.
+// PublishedPostEventData: Data of the event.
 type PublishedPostEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object PublishedPost `json:"object"`
 }
 
-// PublishingEntry is a type of the API.
+// PublishingEntry: A publication, or what is planned, in the calendar of an account.
 type PublishingEntry struct {
-	// Approval of the item.
-	Approval ContentApproval `json:"approval"`
-	// Content item.
-	ContentItemID string `json:"content_item_id"`
-	// State of the item.
-	ContentState string `json:"content_state"`
-	// Factory of the item.
-	FactoryID string `json:"factory_id"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *PublicationFailure `json:"failure"`
 	// Id of the publication. Null while it is planned: it gets one when the item is scheduled.
 	ID *string `json:"id"`
-	// Kind of content.
-	Kind ContentKind `json:"kind"`
-	// How the post is received. Null until they are read.
-	Metrics *PublicationMetrics `json:"metrics"`
+	// State of the publication. planned: its item is not generated, or waits for its approval.
+	State CalendarState `json:"state"`
 	// Time for which it was planned, or at which publishing began.
 	PlannedAt time.Time `json:"planned_at"`
+	// Content item.
+	ContentItemID string `json:"content_item_id"`
+	// Factory of the item.
+	FactoryID string `json:"factory_id"`
+	// Kind of content.
+	Kind ContentKind `json:"kind"`
+	// Title of the item.
+	Title string `json:"title"`
+	// State of the item.
+	ContentState string `json:"content_state"`
+	// Approval of the item.
+	Approval ContentApproval `json:"approval"`
+	// Social account. Null while it is planned for those of the factory.
+	SocialAccountID *string `json:"social_account_id"`
 	// Platform. Null while it is planned.
 	Platform *Platform `json:"platform"`
 	// Id of the post on the platform. Null if there is none.
 	PlatformPostID *string `json:"platform_post_id"`
-	// Time at which it was published. Null until then.
-	PublishedAt *time.Time `json:"published_at"`
-	// Social account. Null while it is planned for those of the factory.
-	SocialAccountID *string `json:"social_account_id"`
-	// State of the publication. planned: its item is not generated, or waits for its approval.
-	State CalendarState `json:"state"`
-	// Title of the item.
-	Title string `json:"title"`
 	// Address of the post. Null if there is none.
 	URL *string `json:"url"`
+	// Time at which it was published. Null until then.
+	PublishedAt *time.Time `json:"published_at"`
+	// How the post is received. Null until they are read.
+	Metrics *PublicationMetrics `json:"metrics"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *PublicationFailure `json:"failure"`
 }
 
-// PublishingSlot is a type of the API.
+// PublishingSlot: A time of the schedule of a factory.
 type PublishingSlot struct {
 	// Time.
 	At time.Time `json:"at"`
@@ -7745,23 +7812,23 @@ type PublishingSlot struct {
 	Taken []TakenSlot `json:"taken"`
 }
 
-// PublishingValidateCreate is a type of the API.
-type PublishingValidateCreate struct {
-	// Time for which rules of law are checked (RFC 3339). Absent: that of the publication.
-	At *time.Time `json:"at,omitzero"`
+// PublishingValidate: Body of `validatePublishing`.
+type PublishingValidate struct {
 	// Content item to check. Send it or item.
 	ContentItemID *string `json:"content_item_id,omitzero"`
 	// Body of createContentItem to check.
 	Item *ContentItemCreate `json:"item,omitzero"`
-	// Options of the post, by platform.
-	Options *PlatformOptions `json:"options,omitzero"`
-	// Time of publication. Absent: that of the item, or else now.
-	PublishAt *time.Time `json:"publish_at,omitzero"`
 	// Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory.
 	SocialAccountIDs []string `json:"social_account_ids,omitzero"`
+	// Time of publication. Absent: that of the item, or else now.
+	PublishAt *time.Time `json:"publish_at,omitzero"`
+	// Time for which rules of law are checked (RFC 3339). Absent: that of the publication.
+	At *time.Time `json:"at,omitzero"`
+	// Options of the post, by platform.
+	Options *PlatformOptions `json:"options,omitzero"`
 }
 
-// Quality: values of an enumeration.
+// Quality: Quality of the texts. Null if you gave the item yourself.
 // A newer service may have more values.
 type Quality string
 
@@ -7775,7 +7842,7 @@ const (
 // QualityInput has the values of Quality.
 type QualityInput = Quality
 
-// RateLimit is a type of the API.
+// RateLimit: The calling key's rate limit.
 type RateLimit struct {
 	// Requests per window.
 	Limit int64 `json:"limit"`
@@ -7799,7 +7866,7 @@ func (v RegenerateContentItemEstimate) MarshalJSON() ([]byte, error) {
 	return tagged("operation", "regenerateContentItem", plain(v))
 }
 
-// Replies: values of an enumeration.
+// Replies: Who may reply. Absent: everyone.
 // A newer service may have more values.
 type Replies string
 
@@ -7814,7 +7881,9 @@ const (
 // RepliesInput has the values of Replies.
 type RepliesInput = Replies
 
-// ReserveState: values of an enumeration.
+// ReserveState: State of a reserve. held: the work is running. charged: it has succeeded, or was canceled or failed for
+// what you gave when a part was completed; then a release returns the rest. released: the credits were returned. Null
+// for other kinds.
 // A newer service may have more values.
 type ReserveState string
 
@@ -7825,58 +7894,59 @@ const (
 	ReserveStateReleased ReserveState = "released"
 )
 
-// ReviewLink is a type of the API.
+// ReviewLink: A page for people without an account.
 type ReviewLink struct {
-	// Content items that the page shows. Empty: those of the factory.
-	ContentItemIDs []string `json:"content_item_ids"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Id of the API key, or of the person, that created the link. The page ends with its access.
-	CreatedBy string `json:"created_by"`
-	// Time at which the page ends.
-	ExpiresAt time.Time `json:"expires_at"`
-	// Factory whose generated and scheduled items the page shows. Null: content_item_ids.
-	FactoryID *string `json:"factory_id"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// What people may do on the page: view the items, or also approve them and request changes.
-	May ReviewPermission `json:"may"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
 	// Your own key-value pairs.
 	Metadata map[string]string `json:"metadata"`
 	// Name for your own use.
 	Name string `json:"name"`
+	// Content items that the page shows. Empty: those of the factory.
+	ContentItemIDs []string `json:"content_item_ids"`
 	// Profile of the content that the page shows. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
-	// Time at which the address was shown, in late repeats of the creation. Null otherwise.
-	SecretShownAt *time.Time `json:"secret_shown_at"`
+	// Factory whose generated and scheduled items the page shows. Null: content_item_ids.
+	FactoryID *string `json:"factory_id"`
+	// What people may do on the page: view the items, or also approve them and request changes.
+	May ReviewPermission `json:"may"`
+	// Time at which the page ends.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Id of the API key, or of the person, that created the link. The page ends with its access.
+	CreatedBy string `json:"created_by"`
 	// State of the link. expired: it has reached expires_at, or the key or person in created_by may not read or publish
 	// content any more.
 	State ReviewLinkState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
 	// Address of the page. It is in the response that creates the link only: null in all others.
 	URL *string `json:"url"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
+	// Time at which the address was shown, in late repeats of the creation. Null otherwise.
+	SecretShownAt *time.Time `json:"secret_shown_at"`
 }
 
-// ReviewLinkCreate is a type of the API.
+// ReviewLinkCreate: Body of `createReviewLink`.
 type ReviewLinkCreate struct {
+	// Name for your own use.
+	Name *string `json:"name,omitzero"`
 	// Content items to show. Send them or factory_id.
 	ContentItemIDs []string `json:"content_item_ids,omitzero"`
-	// Time at which the page ends: within 30 days. Absent: in 7 days.
-	ExpiresAt *time.Time `json:"expires_at,omitzero"`
 	// Factory whose generated and scheduled items to show, up to 50, the newest first.
 	FactoryID *string `json:"factory_id,omitzero"`
 	// What people may do: view, or also decide. Default: view.
 	May *ReviewPermissionInput `json:"may,omitzero"`
+	// Time at which the page ends: within 30 days. Absent: in 7 days.
+	ExpiresAt *time.Time `json:"expires_at,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Name for your own use.
-	Name *string `json:"name,omitzero"`
 }
 
-// ReviewLinkState: values of an enumeration.
+// ReviewLinkState: State of the link. expired: it has reached expires_at, or the key or person in created_by may not
+// read or publish content any more.
 // A newer service may have more values.
 type ReviewLinkState string
 
@@ -7886,7 +7956,7 @@ const (
 	ReviewLinkStateExpired ReviewLinkState = "expired"
 )
 
-// ReviewPermission: values of an enumeration.
+// ReviewPermission: What people may do on the page: view the items, or also approve them and request changes.
 // A newer service may have more values.
 type ReviewPermission string
 
@@ -7899,7 +7969,8 @@ const (
 // ReviewPermissionInput has the values of ReviewPermission.
 type ReviewPermissionInput = ReviewPermission
 
-// Role: values of an enumeration.
+// Role: owner: everything. admin: everything except changing owners. developer: everything except people and sign-on,
+// and of the API keys only their own. auditor: reads everything and changes nothing.
 // A newer service may have more values.
 type Role string
 
@@ -7914,21 +7985,21 @@ const (
 // RoleInput has the values of Role.
 type RoleInput = Role
 
-// RuleContext is a type of the API.
+// RuleContext: The data of rule_violated.
 type RuleContext struct {
-	// Where the rule is in force: EU, or a country (ISO 3166-1).
-	Jurisdiction string `json:"jurisdiction"`
-	// What to change so that the request is within the rule.
-	Mend string `json:"mend"`
 	// Id of the rule.
 	Rule RuleContextRule `json:"rule"`
+	// Where the rule is in force: EU, or a country (ISO 3166-1).
+	Jurisdiction string `json:"jurisdiction"`
 	// First day on which the rule is in force there.
 	Since string `json:"since"`
 	// Text of law that the rule follows.
 	Source string `json:"source"`
+	// What to change so that the request is within the rule.
+	Mend string `json:"mend"`
 }
 
-// RuleContextRule: values of an enumeration.
+// RuleContextRule: Id of the rule.
 // A newer service may have more values.
 type RuleContextRule string
 
@@ -7941,23 +8012,23 @@ const (
 	RuleContextRuleRuAdMarking                RuleContextRule = "ru_ad_marking"
 )
 
-// RutubeOptions is a type of the API.
+// RutubeOptions: Options on Rutube.
 type RutubeOptions struct {
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
 }
 
-// SandboxPublishRehearsal is a type of the API.
+// SandboxPublishRehearsal: The result of a publication that a test key requests.
 type SandboxPublishRehearsal struct {
-	// Seconds that the platform processes the post. Default: 0.
-	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
-	// Code of the failure. With outcome failed only. Absent: content_refused.
-	FailureCode *PublicationFailureCodeInput `json:"failure_code,omitzero"`
 	// Result on every account. Default: published.
 	Outcome *SandboxPublishRehearsalOutcome `json:"outcome,omitzero"`
+	// Code of the failure. With outcome failed only. Absent: content_refused.
+	FailureCode *PublicationFailureCodeInput `json:"failure_code,omitzero"`
+	// Seconds that the platform processes the post. Default: 0.
+	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
 }
 
-// SandboxPublishRehearsalOutcome: values of an enumeration.
+// SandboxPublishRehearsalOutcome: Result on every account. Default: published.
 type SandboxPublishRehearsalOutcome string
 
 // The values of SandboxPublishRehearsalOutcome.
@@ -7966,18 +8037,19 @@ const (
 	SandboxPublishRehearsalOutcomeFailed    SandboxPublishRehearsalOutcome = "failed"
 )
 
-// SandboxRehearsal is a type of the API.
+// SandboxRehearsal: The result that a test key requests.
 type SandboxRehearsal struct {
-	// Seconds until the result. Default: 0.
-	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
+	// Result of the item. The last three refuse the call with that error, as with a live key. Default: generated.
+	Outcome *SandboxRehearsalOutcome `json:"outcome,omitzero"`
 	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
 	// generation_failed.
 	FailureCode *FailureCodeInput `json:"failure_code,omitzero"`
-	// Result of the item. The last three refuse the call with that error, as with a live key. Default: generated.
-	Outcome *SandboxRehearsalOutcome `json:"outcome,omitzero"`
+	// Seconds until the result. Default: 0.
+	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
 }
 
-// SandboxRehearsalOutcome: values of an enumeration.
+// SandboxRehearsalOutcome: Result of the item. The last three refuse the call with that error, as with a live key.
+// Default: generated.
 type SandboxRehearsalOutcome string
 
 // The values of SandboxRehearsalOutcome.
@@ -7990,22 +8062,23 @@ const (
 	SandboxRehearsalOutcomeRateLimited         SandboxRehearsalOutcome = "rate_limited"
 )
 
-// SandboxReset is a type of the API.
+// SandboxReset: A reset of the sandbox that was accepted.
 type SandboxReset struct {
-	// Time of the request. What is made later stays.
-	RequestedAt time.Time `json:"requested_at"`
 	// What happens in the background. resetting: the sandbox is being emptied. advancing: its clock moves forward, and
 	// nothing is deleted.
 	State SandboxResetState `json:"state"`
+	// Time of the request. What is made later stays.
+	RequestedAt time.Time `json:"requested_at"`
 }
 
-// SandboxResetCreate is a type of the API.
+// SandboxResetCreate: Body of `resetSandbox`.
 type SandboxResetCreate struct {
 	// Seconds by which the clock of the metrics moves forward. With it, nothing is deleted.
 	Advance *int64 `json:"advance,omitzero"`
 }
 
-// SandboxResetState: values of an enumeration.
+// SandboxResetState: What happens in the background. resetting: the sandbox is being emptied. advancing: its clock
+// moves forward, and nothing is deleted.
 // A newer service may have more values.
 type SandboxResetState string
 
@@ -8015,23 +8088,23 @@ const (
 	SandboxResetStateAdvancing SandboxResetState = "advancing"
 )
 
-// Schedule is a type of the API.
+// Schedule: When a factory publishes.
 type Schedule struct {
-	// Times of day (HH:MM).
-	Times []string `json:"times"`
 	// IANA time zone.
 	Timezone string `json:"timezone"`
+	// Times of day (HH:MM).
+	Times []string `json:"times"`
 }
 
-// ScheduleInput is a type of the API.
+// ScheduleInput: Time zone and times of day at which content plans publish.
 type ScheduleInput struct {
-	// Times of day (HH:MM).
-	Times []string `json:"times"`
 	// IANA time zone.
 	Timezone string `json:"timezone"`
+	// Times of day (HH:MM).
+	Times []string `json:"times"`
 }
 
-// Scope: values of an enumeration.
+// Scope: Scopes of the key.
 // A newer service may have more values.
 type Scope string
 
@@ -8100,8 +8173,6 @@ type SellerFactory struct {
 	ReplaceRetiredModels bool `json:"replace_retired_models"`
 	// Time zone and times of day at which content plans publish. Null: UTC, and times that the plan chooses.
 	Schedule *Schedule `json:"schedule"`
-	// Settings of the factory's type.
-	Settings SellerSettings `json:"settings"`
 	// Ids of the social accounts that it publishes to.
 	SocialAccountIDs []string `json:"social_account_ids"`
 	// State of the factory. A paused factory makes nothing new: items and plans are refused, and what is queued or
@@ -8117,29 +8188,35 @@ type SellerFactory struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Settings of the factory's type.
+	Settings SellerSettings `json:"settings"`
 }
 
-// SellerSettings is a type of the API.
+// SellerSettings: The settings of a seller, the one type that owns a product catalog.
 type SellerSettings struct {
 	// Currency of its prices (ISO 4217).
 	Currency string `json:"currency"`
+	// Name of the shop.
+	ShopName *string `json:"shop_name,omitzero"`
 	// Call to action.
 	CallToAction *string `json:"call_to_action,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
-	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
+	// Whether content mentions prices.
+	ShowPrices *bool `json:"show_prices,omitzero"`
+	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
+	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
+	// media.
+	ProductBadge *bool `json:"product_badge,omitzero"`
 	// Colors of the shop in finished media: the main one first, then those of accents.
 	Colors []string `json:"colors,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
-	Font *FontFamily `json:"font,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
 	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
 	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
 	// has a place for the platform. It is kept until you delete it.
 	Intro *string `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -8149,42 +8226,42 @@ type SellerSettings struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *SellerSettingsLogoPlaces `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro *string `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words.
+	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
+	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	Font *FontFamily `json:"font,omitzero"`
+}
+
+// SellerSettingsInput: Settings of the factory's type.
+type SellerSettingsInput struct {
+	// Currency of its prices (ISO 4217).
+	Currency string `json:"currency"`
+	// Name of the shop.
+	ShopName *string `json:"shop_name,omitzero"`
+	// Call to action.
+	CallToAction *string `json:"call_to_action,omitzero"`
+	// Whether content mentions prices.
+	ShowPrices *bool `json:"show_prices,omitzero"`
 	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
 	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
 	// media.
 	ProductBadge *bool `json:"product_badge,omitzero"`
-	// Name of the shop.
-	ShopName *string `json:"shop_name,omitzero"`
-	// Whether content mentions prices.
-	ShowPrices *bool `json:"show_prices,omitzero"`
-}
-
-// SellerSettingsInput is a type of the API.
-type SellerSettingsInput struct {
-	// Currency of its prices (ISO 4217).
-	Currency string `json:"currency"`
-	// Call to action.
-	CallToAction *string `json:"call_to_action,omitzero"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
-	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Colors of the shop in finished media: the main one first, then those of accents.
 	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
-	Font *FontFamilyInput `json:"font,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
 	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
 	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
 	// has a place for the platform. It is kept until you delete it.
 	Intro *string `json:"intro,omitzero"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
 	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.
@@ -8194,19 +8271,15 @@ type SellerSettingsInput struct {
 	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
 	// the brand, and the platform refuses them.
 	LogoPlaces *SellerSettingsInputLogoPlaces `json:"logo_places,omitzero"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro *string `json:"outro,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words.
+	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitzero"`
-	// Whether finished media of a product show its price (unless show_prices is false), the price before a promotion, the
-	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
-	// media.
-	ProductBadge *bool `json:"product_badge,omitzero"`
-	// Name of the shop.
-	ShopName *string `json:"shop_name,omitzero"`
-	// Whether content mentions prices.
-	ShowPrices *bool `json:"show_prices,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
+	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	Font *FontFamilyInput `json:"font,omitzero"`
 }
 
 // SellerSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -8271,7 +8344,7 @@ type SellerSettingsLogoPlaces struct {
 	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
 
-// SellerSettingsUpdate is a type of the API.
+// SellerSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type SellerSettingsUpdate struct {
 	// Call to action.
 	CallToAction Nullable[string] `json:"call_to_action,omitzero"`
@@ -8361,16 +8434,16 @@ func (v SendMessageEstimate) MarshalJSON() ([]byte, error) {
 	return tagged("operation", "sendMessage", plain(v))
 }
 
-// ServiceLevelMeasured is a type of the API.
+// ServiceLevelMeasured: The service levels of some calls.
 type ServiceLevelMeasured struct {
-	// Part of the calls that did not fail, in percent. Null without calls.
-	AvailabilityPercent *float64 `json:"availability_percent"`
 	// Calls that were answered, refused ones included.
 	Calls int64 `json:"calls"`
-	// Part of the calls that failed, in percent. Null without calls.
-	ErrorRatePercent *float64 `json:"error_rate_percent"`
 	// Calls that were answered with a status from 500.
 	Failed int64 `json:"failed"`
+	// Part of the calls that did not fail, in percent. Null without calls.
+	AvailabilityPercent *float64 `json:"availability_percent"`
+	// Part of the calls that failed, in percent. Null without calls.
+	ErrorRatePercent *float64 `json:"error_rate_percent"`
 	// Most that 50 of 100 calls took, in milliseconds, rounded up to 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000 or
 	// 30000. Null without calls.
 	LatencyP50Ms *int64 `json:"latency_p50_ms"`
@@ -8380,19 +8453,19 @@ type ServiceLevelMeasured struct {
 	LatencyP99Ms *int64 `json:"latency_p99_ms"`
 }
 
-// ServiceLevelProbes is a type of the API.
+// ServiceLevelProbes: The results of the service's own probes.
 type ServiceLevelProbes struct {
-	// Part of the probes that succeeded, in percent. Null without probes.
-	AvailabilityPercent *float64 `json:"availability_percent"`
 	// Probes in the month. Every five minutes one creates a content item in a sandbox and waits for its media.
 	Count int64 `json:"count"`
 	// Probes that did not get their media in time.
 	Failed int64 `json:"failed"`
+	// Part of the probes that succeeded, in percent. Null without probes.
+	AvailabilityPercent *float64 `json:"availability_percent"`
 	// Most that 95 of 100 probes took from the call to the media, in milliseconds. Null without probes.
 	LatencyP95Ms *int64 `json:"latency_p95_ms"`
 }
 
-// ServiceLevelTargets is a type of the API.
+// ServiceLevelTargets: Targets are the promises of a plan.
 type ServiceLevelTargets struct {
 	// Least part of the calls that the service answers without an error of its own, in percent.
 	AvailabilityPercent float64 `json:"availability_percent"`
@@ -8402,118 +8475,118 @@ type ServiceLevelTargets struct {
 	LatencyP95Ms int64 `json:"latency_p95_ms"`
 }
 
-// ServiceLevels is a type of the API.
+// ServiceLevels: How well the service worked for an account in a month.
 type ServiceLevels struct {
-	// All calls of the account in the mode of the key.
-	All ServiceLevelMeasured `json:"all"`
-	// Deliveries to webhooks of the account in the mode of the key.
-	Deliveries DeliveryServiceLevels `json:"deliveries"`
-	// What was generated for the account in the mode of the key, by kind.
-	Generations []GenerationServiceLevels `json:"generations"`
-	// Whether the targets are met so far. Null without calls.
-	Met *bool `json:"met"`
 	// Month, UTC.
 	Month string `json:"month"`
+	// What the plan of the account promises.
+	Targets ServiceLevelTargets `json:"targets"`
+	// Whether the targets are met so far. Null without calls.
+	Met *bool `json:"met"`
+	// All calls of the account in the mode of the key.
+	All ServiceLevelMeasured `json:"all"`
 	// The calls by operation, in the order of their ids.
 	Operations []OperationServiceLevels `json:"operations"`
+	// What was generated for the account in the mode of the key, by kind.
+	Generations []GenerationServiceLevels `json:"generations"`
+	// Deliveries to webhooks of the account in the mode of the key.
+	Deliveries DeliveryServiceLevels `json:"deliveries"`
+	// How long tasks and deliveries wait. It is measured of all accounts of the service together.
+	Waiting WaitingServiceLevels `json:"waiting"`
 	// Probes by the service itself, which count calls that never reach it, too. They are the same for all accounts of the
 	// service.
 	Probes ServiceLevelProbes `json:"probes"`
-	// What the plan of the account promises.
-	Targets ServiceLevelTargets `json:"targets"`
-	// How long tasks and deliveries wait. It is measured of all accounts of the service together.
-	Waiting WaitingServiceLevels `json:"waiting"`
 }
 
-// SignedDossier is a type of the API.
+// SignedDossier: A dossier with its signature.
 type SignedDossier struct {
 	// What is known of the post, as it was when it was published.
 	Dossier PublicationDossier `json:"dossier"`
-	// Public key that verifies the signature.
-	Key Jwk `json:"key"`
 	// SHA-256 of the canonical form of the dossier (RFC 8785), in hexadecimal. The entry publication.published of the
 	// audit log has it as dossier_sha256.
 	SHA256 string `json:"sha256"`
 	// Signature by ES256 of the canonical form: a JWS without its payload (RFC 7515, Appendix F). To verify it, put the
 	// canonical form in base64url between its two points.
 	Signature string `json:"signature"`
+	// Public key that verifies the signature.
+	Key Jwk `json:"key"`
 }
 
-// SocialAccount is a type of the API.
+// SocialAccount: A social account as callers see it.
 type SocialAccount struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// Name on the platform. Null until the account is connected.
+	Handle *string `json:"handle"`
+	// Display name on the platform. Null if it says none.
+	DisplayName *string `json:"display_name"`
+	// URL of its picture. Null: none.
+	AvatarURL *string `json:"avatar_url"`
+	// State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the
+	// access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days.
+	State SocialAccountState `json:"state"`
+	// Ids of the factories that publish to it.
+	FactoryIDs []string `json:"factory_ids"`
+	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
+	// does not end, or there is none.
+	TokenExpiresAt *time.Time `json:"token_expires_at"`
+	// Time before which its owner has to connect it again, because the platform ends the access then. The event
+	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
+	// connected. Null: it does not end.
+	ReconnectBefore *time.Time `json:"reconnect_before"`
 	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your
 	// account and continues to the platform. It is in the response that asks for the access only: null in all others.
 	AuthorizationURL *string `json:"authorization_url"`
-	// URL of its picture. Null: none.
-	AvatarURL *string `json:"avatar_url"`
+	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
+	// however late it is.
+	LateAfter *int64 `json:"late_after"`
 	// What can be done with the comments on its posts.
 	Comments SocialCommenting `json:"comments"`
 	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
 	// otherwise.
 	ConnectedAs *string `json:"connected_as"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Display name on the platform. Null if it says none.
-	DisplayName *string `json:"display_name"`
-	// Ids of the factories that publish to it.
-	FactoryIDs []string `json:"factory_ids"`
-	// Name on the platform. Null until the account is connected.
-	Handle *string `json:"handle"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
-	// however late it is.
-	LateAfter *int64 `json:"late_after"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Platform of the account.
-	Platform Platform `json:"platform"`
-	// Profile that it belongs to. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
-	// Time before which its owner has to connect it again, because the platform ends the access then. The event
-	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
-	// connected. Null: it does not end.
-	ReconnectBefore *time.Time `json:"reconnect_before"`
-	// State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the
-	// access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days.
-	State SocialAccountState `json:"state"`
-	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
-	// does not end, or there is none.
-	TokenExpiresAt *time.Time `json:"token_expires_at"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 }
 
-// SocialAccountConnect is a type of the API.
+// SocialAccountConnect: Body of `connectSocialAccount`.
 type SocialAccountConnect struct {
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Platform of the account. Send this or social_account_id.
+	Platform *PlatformInput `json:"platform,omitzero"`
+	// Id of an account to connect again. Send this or platform.
+	SocialAccountID *string `json:"social_account_id,omitzero"`
 	// telegram: token of a bot that is an administrator of the channel.
 	BotToken *string `json:"bot_token,omitzero"`
 	// Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
 	// owner chooses where it is left out.
 	Channel *string `json:"channel,omitzero"`
+	// User name. rutube and bluesky need it: of bluesky, the handle of the account.
+	Username *string `json:"username,omitzero"`
+	// Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored.
+	Password *string `json:"password,omitzero"`
 	// vk: token of a community, in place of OAuth. VK takes posts of text only with it.
 	CommunityToken *string `json:"community_token,omitzero"`
+	// Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
+	// where it failed, in its query. The operator of the service lists the pages that are allowed.
+	ReturnURL *string `json:"return_url,omitzero"`
 	// Number of seconds after its time at which a scheduled item is too late to be published. Absent: it is published
 	// however late it is.
 	LateAfter *int64 `json:"late_after,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	// Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored.
-	Password *string `json:"password,omitzero"`
-	// Platform of the account. Send this or social_account_id.
-	Platform *PlatformInput `json:"platform,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and error
-	// where it failed, in its query. The operator of the service lists the pages that are allowed.
-	ReturnURL *string `json:"return_url,omitzero"`
-	// Id of an account to connect again. Send this or platform.
-	SocialAccountID *string `json:"social_account_id,omitzero"`
-	// User name. rutube and bluesky need it: of bluesky, the handle of the account.
-	Username *string `json:"username,omitzero"`
 }
 
 // SocialAccountConnectedEvent: A social account was connected.
@@ -8524,17 +8597,17 @@ type SocialAccountConnectedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data SocialAccountEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data SocialAccountEventData `json:"data"`
 }
 
-// SocialAccountEventData is a type of the API.
+// SocialAccountEventData: Data of the event.
 type SocialAccountEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object SocialAccount `json:"object"`
@@ -8548,17 +8621,19 @@ type SocialAccountNeedsReconnectEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data SocialAccountEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data SocialAccountEventData `json:"data"`
 }
 
-// SocialAccountState: values of an enumeration.
+// SocialAccountState: State of the integration. pending: an administrator of the CRM has not yet granted access.
+// needs_reconnect: the CRM has ended the access, or the key or person in created_by has none any more, which
+// last_failure says; connect the integration again. disconnected: it was disconnected, and is deleted after 90 days.
 // A newer service may have more values.
 type SocialAccountState string
 
@@ -8573,154 +8648,154 @@ const (
 // SocialAccountStateInput has the values of SocialAccountState.
 type SocialAccountStateInput = SocialAccountState
 
-// SocialCommenting is a type of the API.
+// SocialCommenting: Tells what can be done with the comments on the posts of an account.
 type SocialCommenting struct {
-	// Whether they can be deleted.
-	Delete bool `json:"delete"`
-	// Whether they can be hidden from other readers.
-	Hide bool `json:"hide"`
 	// Whether they are read.
 	List bool `json:"list"`
+	// Whether a reply can be published.
+	Reply bool `json:"reply"`
+	// Whether they can be hidden from other readers.
+	Hide bool `json:"hide"`
+	// Whether they can be deleted.
+	Delete bool `json:"delete"`
 	// Whether the platform has refused a call about comments because the account was connected without the permission for
 	// them. Connect it again, and allow all that the page asks for. Posts are published nevertheless.
 	Reconnect bool `json:"reconnect"`
-	// Whether a reply can be published.
-	Reply bool `json:"reply"`
 }
 
-// SocialComments is a type of the API.
+// SocialComments: Tells what can be done with the comments on posts of a platform.
 type SocialComments struct {
-	// Whether they can be deleted.
-	Delete bool `json:"delete"`
-	// Whether they can be hidden from other readers.
-	Hide bool `json:"hide"`
 	// Whether they are read.
 	List bool `json:"list"`
-	// Limit of a reply.
-	MaxReply TextLimit `json:"max_reply"`
 	// Whether a reply can be published.
 	Reply bool `json:"reply"`
+	// Whether they can be hidden from other readers.
+	Hide bool `json:"hide"`
+	// Whether they can be deleted.
+	Delete bool `json:"delete"`
+	// Limit of a reply.
+	MaxReply TextLimit `json:"max_reply"`
 }
 
-// SocialConnecting is a type of the API.
+// SocialConnecting: An account with the address of the page that grants access, which is shown once.
 type SocialConnecting struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// Name on the platform. Null until the account is connected.
+	Handle *string `json:"handle"`
+	// Display name on the platform. Null if it says none.
+	DisplayName *string `json:"display_name"`
+	// URL of its picture. Null: none.
+	AvatarURL *string `json:"avatar_url"`
+	// State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the
+	// access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days.
+	State SocialAccountState `json:"state"`
+	// Ids of the factories that publish to it.
+	FactoryIDs []string `json:"factory_ids"`
+	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
+	// does not end, or there is none.
+	TokenExpiresAt *time.Time `json:"token_expires_at"`
+	// Time before which its owner has to connect it again, because the platform ends the access then. The event
+	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
+	// connected. Null: it does not end.
+	ReconnectBefore *time.Time `json:"reconnect_before"`
 	// URL of a page that the account's owner opens in a browser to grant access, once and within 30 minutes. It names your
 	// account and continues to the platform. It is in the response that asks for the access only: null in all others.
 	AuthorizationURL *string `json:"authorization_url"`
-	// URL of its picture. Null: none.
-	AvatarURL *string `json:"avatar_url"`
+	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
+	// however late it is.
+	LateAfter *int64 `json:"late_after"`
 	// What can be done with the comments on its posts.
 	Comments SocialCommenting `json:"comments"`
 	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
 	// otherwise.
 	ConnectedAs *string `json:"connected_as"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Display name on the platform. Null if it says none.
-	DisplayName *string `json:"display_name"`
-	// Ids of the factories that publish to it.
-	FactoryIDs []string `json:"factory_ids"`
-	// Name on the platform. Null until the account is connected.
-	Handle *string `json:"handle"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
-	// Number of seconds after its time at which a scheduled item is too late to be published. Null: it is published
-	// however late it is.
-	LateAfter *int64 `json:"late_after"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Platform of the account.
-	Platform Platform `json:"platform"`
-	// Profile that it belongs to. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
-	// Time before which its owner has to connect it again, because the platform ends the access then. The event
-	// social_account.needs_reconnect is sent 14 days ahead, or as soon as it is known, while the account is still
-	// connected. Null: it does not end.
-	ReconnectBefore *time.Time `json:"reconnect_before"`
-	// State of the account. pending: its owner has not yet granted access. needs_reconnect: the platform has ended the
-	// access; connect the account again. disconnected: it was disconnected, and is deleted after 90 days.
-	State SocialAccountState `json:"state"`
-	// Time at which the access ends. It is renewed before, without your doing, but not beyond reconnect_before. Null: it
-	// does not end, or there is none.
-	TokenExpiresAt *time.Time `json:"token_expires_at"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 	// Time at which authorization_url was made and shown. Only in a repeat that leaves it out.
 	LinkShownAt *time.Time `json:"link_shown_at,omitzero"`
 }
 
-// SocialPlatform is a type of the API.
+// SocialPlatform: A platform as callers see it.
 type SocialPlatform struct {
-	// What each kind of content may have.
-	Accepts []SocialPlatformAccept `json:"accepts"`
-	// Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from the
-	// connection on.
-	AccountHistory bool `json:"account_history"`
-	// Members of listAccountMetrics that the platform has.
-	AccountMetrics []string `json:"account_metrics"`
-	// How the platform learns that AI has made a post.
-	AiDeclaration Aideclaration `json:"ai_declaration"`
-	// Whether the platform documents its interface badly, so that it may stop working without notice.
-	Beta bool `json:"beta"`
-	// What can be done with the comments on posts.
-	Comments SocialComments `json:"comments"`
+	// Id of the platform.
+	ID Platform `json:"id"`
+	// Name of the platform.
+	Name string `json:"name"`
+	// How an account is connected: see connectSocialAccount.
+	Connect SocialPlatformConnect `json:"connect"`
 	// Whether accounts can be connected: the operator of the service has registered an application with the platform,
 	// where it needs one.
 	Configured bool `json:"configured"`
-	// How an account is connected: see connectSocialAccount.
-	Connect SocialPlatformConnect `json:"connect"`
-	// Maximum number of posts of an account in 24 hours. Null: no known limit.
-	DailyLimit *int64 `json:"daily_limit"`
-	// Whether published posts can be deleted.
-	DeletesPosts bool `json:"deletes_posts"`
-	// Whether the text of published posts can be changed.
-	EditsPosts bool `json:"edits_posts"`
-	// Id of the platform.
-	ID Platform `json:"id"`
+	// Whether the platform documents its interface badly, so that it may stop working without notice.
+	Beta bool `json:"beta"`
+	// What each kind of content may have.
+	Accepts []SocialPlatformAccept `json:"accepts"`
 	// Maximum number of hashtags. 0: none.
 	MaxHashtags int64 `json:"max_hashtags"`
-	// Metrics that the platform has.
-	Metrics []string `json:"metrics"`
-	// Name of the platform.
-	Name string `json:"name"`
-	// What else to know.
-	Notes []string `json:"notes"`
 	// Options that publishing to the platform takes.
 	Options []string `json:"options"`
+	// Values of the option privacy. The first is the default.
+	Privacies []string `json:"privacies"`
+	// Metrics that the platform has.
+	Metrics []string `json:"metrics"`
+	// Members of listAccountMetrics that the platform has.
+	AccountMetrics []string `json:"account_metrics"`
+	// Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from the
+	// connection on.
+	AccountHistory bool `json:"account_history"`
 	// Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform
 	// are made without, unless its logo_places say otherwise, and others are refused.
 	PlainMedia bool `json:"plain_media"`
-	// Values of the option privacy. The first is the default.
-	Privacies []string `json:"privacies"`
+	// Whether the text of published posts can be changed.
+	EditsPosts bool `json:"edits_posts"`
+	// Whether published posts can be deleted.
+	DeletesPosts bool `json:"deletes_posts"`
+	// How the platform learns that AI has made a post.
+	AiDeclaration Aideclaration `json:"ai_declaration"`
+	// What can be done with the comments on posts.
+	Comments SocialComments `json:"comments"`
+	// Maximum number of posts of an account in 24 hours. Null: no known limit.
+	DailyLimit *int64 `json:"daily_limit"`
+	// What else to know.
+	Notes []string `json:"notes"`
 }
 
-// SocialPlatformAccept is a type of the API.
+// SocialPlatformAccept: Bounds the posts of one kind.
 type SocialPlatformAccept struct {
-	// Caption. A longer one is refused, but where the platform takes the rest as a message of its own.
-	Caption TextLimit `json:"caption"`
-	// Limits of each image. Null: none is taken.
-	Image *FileLimit `json:"image"`
 	// Kind of content.
 	Kind ContentKind `json:"kind"`
-	// Maximum number of media.
-	MaxMedia int64 `json:"max_media"`
-	// Maximum number of posts of a thread, with the option thread. 1: the platform has no threads.
-	MaxPosts int64 `json:"max_posts"`
-	// Maximum length of a caption whose end is published as a message of its own. 0: none is.
-	MaxWithRest int64 `json:"max_with_rest"`
-	// Minimum number of media.
-	MinMedia int64 `json:"min_media"`
 	// Title.
 	Title TextLimit `json:"title"`
+	// Caption. A longer one is refused, but where the platform takes the rest as a message of its own.
+	Caption TextLimit `json:"caption"`
+	// Maximum length of a caption whose end is published as a message of its own. 0: none is.
+	MaxWithRest int64 `json:"max_with_rest"`
+	// Maximum number of posts of a thread, with the option thread. 1: the platform has no threads.
+	MaxPosts int64 `json:"max_posts"`
+	// Minimum number of media.
+	MinMedia int64 `json:"min_media"`
+	// Maximum number of media.
+	MaxMedia int64 `json:"max_media"`
+	// Limits of each image. Null: none is taken.
+	Image *FileLimit `json:"image"`
 	// Limits of each video. Null: none is taken.
 	Video *FileLimit `json:"video"`
 	// Options of the platform that posts of the kind do not take.
 	WithoutOptions []string `json:"without_options"`
 }
 
-// SocialPlatformConnect: values of an enumeration.
+// SocialPlatformConnect: How an account is connected: see connectSocialAccount.
 // A newer service may have more values.
 type SocialPlatformConnect string
 
@@ -8747,54 +8822,54 @@ func (v StartTrainingEstimate) MarshalJSON() ([]byte, error) {
 	return tagged("operation", "startTraining", plain(v))
 }
 
-// StudioAvatarCreate is a type of the API.
+// StudioAvatarCreate: Body of `createAvatar`.
 type StudioAvatarCreate struct {
-	// Aspect ratio, one of the model's aspect_ratios.
-	AspectRatio *string `json:"aspect_ratio,omitzero"`
-	// Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up
-	// to 25 MiB, which is fetched and measured now. Its length sets the price.
-	AudioURL *string `json:"audio_url,omitzero"`
-	// The provider's id of an avatar. Absent: a suitable one.
-	Avatar *string `json:"avatar,omitzero"`
-	// Image of the speaker: a public https URL, or the id of one of your media.
-	ImageURL *string `json:"image_url,omitzero"`
-	// Language of the text (BCP 47).
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Id of a model of this kind. Absent: the default of the catalog.
-	Model *string `json:"model,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Id of a model of this kind. Absent: the default of the catalog.
+	Model *string `json:"model,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 	// Text to speak. Send this or audio_url.
 	Text *string `json:"text,omitzero"`
+	// Speech to use instead of text: the id of one of your media, or a public https URL of an MP3, WAV, AAC or M4A of up
+	// to 25 MiB, which is fetched and measured now. Its length sets the price.
+	AudioURL *string `json:"audio_url,omitzero"`
+	// Image of the speaker: a public https URL, or the id of one of your media.
+	ImageURL *string `json:"image_url,omitzero"`
 	// Video whose lips are synchronized with the speech: a public https URL, or the id of one of your media.
 	VideoURL *string `json:"video_url,omitzero"`
+	// Aspect ratio, one of the model's aspect_ratios.
+	AspectRatio *string `json:"aspect_ratio,omitzero"`
+	// Language of the text (BCP 47).
+	Language *string `json:"language,omitzero"`
 	// The provider's id of a voice. Absent: a suitable one.
 	Voice *string `json:"voice,omitzero"`
+	// The provider's id of an avatar. Absent: a suitable one.
+	Avatar *string `json:"avatar,omitzero"`
 }
 
-// StudioEstimate is a type of the API.
+// StudioEstimate: The cost of a generation.
 type StudioEstimate struct {
-	// Credits that the generation costs with a live key.
-	Credits int64 `json:"credits"`
 	// Kind of the generation.
 	Kind GenerationKind `json:"kind"`
 	// Id of the model.
 	Model string `json:"model"`
+	// Credits that the generation costs with a live key.
+	Credits int64 `json:"credits"`
 	// Price of the model, from which the cost is computed.
 	Price *ModelPrice `json:"price"`
 }
 
-// StudioEstimateCreate is a type of the API.
+// StudioEstimateCreate: Body of `estimateGeneration`.
 type StudioEstimateCreate struct {
-	// Input of the operation that creates this kind.
-	Input GenerationInputCreate `json:"input"`
 	// Kind of the generation.
 	Kind GenerationKindInput `json:"kind"`
+	// Input of the operation that creates this kind.
+	Input GenerationInputCreate `json:"input"`
 	// Id of a model of the catalog. Absent: the default of the catalog.
 	Model *string `json:"model,omitzero"`
 }
@@ -8807,14 +8882,14 @@ type StudioFailedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data GenerationEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data GenerationEventData `json:"data"`
 }
 
 // StudioGeneratedEvent: A studio generation has succeeded: its media are ready.
@@ -8825,68 +8900,69 @@ type StudioGeneratedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data GenerationEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data GenerationEventData `json:"data"`
 }
 
-// StudioImageCreate is a type of the API.
+// StudioImageCreate: Body of `createImage`.
 type StudioImageCreate struct {
 	// Description of what to make.
 	Prompt string `json:"prompt"`
+	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
+	// profile, that one. A key that is bound to several must send it.
+	ProfileID *string `json:"profile_id,omitzero"`
+	// Id of a model of this kind. Absent: the default of the catalog.
+	Model *string `json:"model,omitzero"`
+	// Simulated result. For test keys only.
+	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 	// Aspect ratio, one of the model's aspect_ratios.
 	AspectRatio *string `json:"aspect_ratio,omitzero"`
 	// Number of images. Absent: 1.
 	Count *int64 `json:"count,omitzero"`
 	// Image to start from: a public https URL, or the id of one of your media.
 	ImageURL *string `json:"image_url,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Id of a model of this kind. Absent: the default of the catalog.
-	Model *string `json:"model,omitzero"`
-	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
-	// profile, that one. A key that is bound to several must send it.
-	ProfileID *string `json:"profile_id,omitzero"`
-	// Simulated result. For test keys only.
-	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
 }
 
-// StudioMusicCreate is a type of the API.
+// StudioMusicCreate: Body of `createMusic`.
 type StudioMusicCreate struct {
 	// Description of what to make.
 	Prompt string `json:"prompt"`
-	// Lyrics, if the model supports them.
-	Lyrics *string `json:"lyrics,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Id of a model of this kind. Absent: the default of the catalog.
-	Model *string `json:"model,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Id of a model of this kind. Absent: the default of the catalog.
+	Model *string `json:"model,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 	// Length, within the limits of the model. Absent: the default of the model.
 	Seconds *int64 `json:"seconds,omitzero"`
+	// Lyrics, if the model supports them.
+	Lyrics *string `json:"lyrics,omitzero"`
 }
 
-// StudioRehearsal is a type of the API.
+// StudioRehearsal: The result that a test key requests.
 type StudioRehearsal struct {
-	// Seconds until the result. Default: 0.
-	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
+	// Result of the generation. The last three refuse the call with that error, as with a live key. Default: generated.
+	Outcome *StudioRehearsalOutcome `json:"outcome,omitzero"`
 	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
 	// generation_failed.
 	FailureCode *FailureCodeInput `json:"failure_code,omitzero"`
-	// Result of the generation. The last three refuse the call with that error, as with a live key. Default: generated.
-	Outcome *StudioRehearsalOutcome `json:"outcome,omitzero"`
+	// Seconds until the result. Default: 0.
+	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
 }
 
-// StudioRehearsalOutcome: values of an enumeration.
+// StudioRehearsalOutcome: Result of the generation. The last three refuse the call with that error, as with a live key.
+// Default: generated.
 type StudioRehearsalOutcome string
 
 // The values of StudioRehearsalOutcome.
@@ -8898,60 +8974,61 @@ const (
 	StudioRehearsalOutcomeRateLimited         StudioRehearsalOutcome = "rate_limited"
 )
 
-// StudioVideoCreate is a type of the API.
+// StudioVideoCreate: Body of `createVideo`.
 type StudioVideoCreate struct {
 	// Description of what to make.
 	Prompt string `json:"prompt"`
-	// Aspect ratio, one of the model's aspect_ratios.
-	AspectRatio *string `json:"aspect_ratio,omitzero"`
-	// Image to start from: a public https URL, or the id of one of your media.
-	ImageURL *string `json:"image_url,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Id of a model of this kind. Absent: the default of the catalog.
-	Model *string `json:"model,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Id of a model of this kind. Absent: the default of the catalog.
+	Model *string `json:"model,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Aspect ratio, one of the model's aspect_ratios.
+	AspectRatio *string `json:"aspect_ratio,omitzero"`
 	// Length, within the limits of the model. Absent: the default of the model.
 	Seconds *int64 `json:"seconds,omitzero"`
+	// Image to start from: a public https URL, or the id of one of your media.
+	ImageURL *string `json:"image_url,omitzero"`
 }
 
-// StudioVoiceCreate is a type of the API.
+// StudioVoiceCreate: Body of `createVoice`.
 type StudioVoiceCreate struct {
 	// Text to speak.
 	Text string `json:"text"`
-	// Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your media.
-	AudioURL *string `json:"audio_url,omitzero"`
-	// Language of the text (BCP 47).
-	Language *string `json:"language,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Id of a model of this kind. Absent: the default of the catalog.
-	Model *string `json:"model,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
+	// Id of a model of this kind. Absent: the default of the catalog.
+	Model *string `json:"model,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *StudioRehearsal `json:"sandbox,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	// Language of the text (BCP 47).
+	Language *string `json:"language,omitzero"`
 	// The provider's id of a voice. Absent: a suitable one.
 	Voice *string `json:"voice,omitzero"`
+	// Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your media.
+	AudioURL *string `json:"audio_url,omitzero"`
 }
 
-// TakenSlot is a type of the API.
+// TakenSlot: An account on which a slot is taken.
 type TakenSlot struct {
+	// Social account.
+	SocialAccountID string `json:"social_account_id"`
 	// Content item that takes it.
 	ContentItemID string `json:"content_item_id"`
 	// Why it is taken. scheduled: the item is scheduled for it. planned: an item of the factory is planned for it, such as
 	// one of a content plan, and is not scheduled yet.
 	Reason TakenSlotReason `json:"reason"`
-	// Social account.
-	SocialAccountID string `json:"social_account_id"`
 }
 
-// TakenSlotReason: values of an enumeration.
+// TakenSlotReason: Why it is taken. scheduled: the item is scheduled for it. planned: an item of the factory is planned
+// for it, such as one of a content plan, and is not scheduled yet.
 // A newer service may have more values.
 type TakenSlotReason string
 
@@ -8961,7 +9038,7 @@ const (
 	TakenSlotReasonPlanned   TakenSlotReason = "planned"
 )
 
-// TelegramOptions is a type of the API.
+// TelegramOptions: Options on Telegram.
 type TelegramOptions struct {
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
@@ -8969,20 +9046,21 @@ type TelegramOptions struct {
 	Silent *bool `json:"silent,omitzero"`
 }
 
-// TextLimit is a type of the API.
+// TextLimit: Bounds a text.
 type TextLimit struct {
 	// Maximum length. 0: there is no such text.
 	Max int64 `json:"max"`
+	// Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji
+	// and for a character of the scripts of East Asia, 1 for others.
+	Unit TextLimitUnit `json:"unit"`
 	// Further maximum of the length in bytes of UTF-8. Null: none.
 	MaxBytes *int64 `json:"max_bytes"`
 	// Whether it is required.
 	Required bool `json:"required"`
-	// Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji
-	// and for a character of the scripts of East Asia, 1 for others.
-	Unit TextLimitUnit `json:"unit"`
 }
 
-// TextLimitUnit: values of an enumeration.
+// TextLimitUnit: Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2
+// for an emoji and for a character of the scripts of East Asia, 1 for others.
 // A newer service may have more values.
 type TextLimitUnit string
 
@@ -8996,7 +9074,7 @@ const (
 	TextLimitUnitWeightedCharacters        TextLimitUnit = "weighted_characters"
 )
 
-// ThreadsOptions is a type of the API.
+// ThreadsOptions: Options on Threads.
 type ThreadsOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
@@ -9009,7 +9087,8 @@ type ThreadsOptions struct {
 	TopicTag *string `json:"topic_tag,omitzero"`
 }
 
-// TiktokDisclosure: values of an enumeration.
+// TiktokDisclosure: What the content promotes: nothing, the own brand, or another one for a reward. Required unless
+// mode is inbox.
 // A newer service may have more values.
 type TiktokDisclosure string
 
@@ -9023,7 +9102,8 @@ const (
 // TiktokDisclosureInput has the values of TiktokDisclosure.
 type TiktokDisclosureInput = TiktokDisclosure
 
-// TiktokMode: values of an enumeration.
+// TiktokMode: direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it.
+// Absent: direct.
 // A newer service may have more values.
 type TiktokMode string
 
@@ -9036,7 +9116,7 @@ const (
 // TiktokModeInput has the values of TiktokMode.
 type TiktokModeInput = TiktokMode
 
-// TiktokOptions is a type of the API.
+// TiktokOptions: Options on TikTok.
 type TiktokOptions struct {
 	// Whether comments are permitted. Required unless mode is inbox.
 	Comments *bool `json:"comments,omitzero"`
@@ -9066,7 +9146,7 @@ type TiktokOptions struct {
 	Stitch *bool `json:"stitch,omitzero"`
 }
 
-// TiktokOptionsPrivacy: values of an enumeration.
+// TiktokOptionsPrivacy: Who can see the post. Absent: the platform's default.
 type TiktokOptionsPrivacy string
 
 // The values of TiktokOptionsPrivacy.
@@ -9076,36 +9156,36 @@ const (
 	TiktokOptionsPrivacyPrivate TiktokOptionsPrivacy = "private"
 )
 
-// Training is a type of the API.
+// Training: A training as callers see it.
 type Training struct {
-	// Id of the model that it starts from.
-	BaseModel string `json:"base_model"`
-	// Credits charged. 0 until completed, and always in the sandbox.
-	CostCredits int64 `json:"cost_credits"`
-	// Time of creation, UTC.
-	CreatedAt time.Time `json:"created_at"`
-	// Factory whose content it learns from.
-	FactoryID string `json:"factory_id"`
-	// Reason of the failure. Null if it has not failed.
-	Failure *TrainingFailure `json:"failure"`
 	// Unique id (TypeID). Ids sort by creation time.
 	ID string `json:"id"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Id of the trained model, for models.text of the factory. Null until completed.
-	ModelID *string `json:"model_id"`
-	// Progress in percent. It moves in few steps.
-	Progress int64 `json:"progress"`
-	// Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox.
-	ReservedCredits int64 `json:"reserved_credits"`
-	// Number of content items that it learns from.
-	Samples int64 `json:"samples"`
-	// State of the training. The last three are final. canceled: its factory was deleted.
-	State TrainingState `json:"state"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
 	// Time of the last change, UTC.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Version, increased by every change. It is the ETag of the resource, for If-Match.
 	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Factory whose content it learns from.
+	FactoryID string `json:"factory_id"`
+	// Id of the model that it starts from.
+	BaseModel string `json:"base_model"`
+	// State of the training. The last three are final. canceled: its factory was deleted.
+	State TrainingState `json:"state"`
+	// Number of content items that it learns from.
+	Samples int64 `json:"samples"`
+	// Progress in percent. It moves in few steps.
+	Progress int64 `json:"progress"`
+	// Id of the trained model, for models.text of the factory. Null until completed.
+	ModelID *string `json:"model_id"`
+	// Credits reserved while it is queued or running. 0 once it has ended, and always in the sandbox.
+	ReservedCredits int64 `json:"reserved_credits"`
+	// Credits charged. 0 until completed, and always in the sandbox.
+	CostCredits int64 `json:"cost_credits"`
+	// Reason of the failure. Null if it has not failed.
+	Failure *TrainingFailure `json:"failure"`
 }
 
 // TrainingCompletedEvent: A fine-tuned model is ready.
@@ -9116,28 +9196,28 @@ type TrainingCompletedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data TrainingEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data TrainingEventData `json:"data"`
 }
 
-// TrainingCreate is a type of the API.
+// TrainingCreate: Body of `startTraining`.
 type TrainingCreate struct {
 	// Id of a text model whose training is not null in the catalog. Absent: the factory's text model if it can be trained,
 	// or else one that can.
 	BaseModel *string `json:"base_model,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
 	// Simulated result. For test keys only.
 	Sandbox *TrainingRehearsal `json:"sandbox,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// TrainingEventData is a type of the API.
+// TrainingEventData: Data of the event.
 type TrainingEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object Training `json:"object"`
@@ -9151,17 +9231,17 @@ type TrainingFailedEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data TrainingEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data TrainingEventData `json:"data"`
 }
 
-// TrainingFailure is a type of the API.
+// TrainingFailure: The reason why a training failed.
 type TrainingFailure struct {
 	// Machine-readable reason of the failure.
 	Code TrainingFailureCode `json:"code"`
@@ -9171,7 +9251,7 @@ type TrainingFailure struct {
 	Retryable bool `json:"retryable"`
 }
 
-// TrainingFailureCode: values of an enumeration.
+// TrainingFailureCode: Machine-readable reason of the failure.
 // A newer service may have more values.
 type TrainingFailureCode string
 
@@ -9187,18 +9267,19 @@ const (
 // TrainingFailureCodeInput has the values of TrainingFailureCode.
 type TrainingFailureCodeInput = TrainingFailureCode
 
-// TrainingRehearsal is a type of the API.
+// TrainingRehearsal: The result that a test key requests.
 type TrainingRehearsal struct {
-	// Seconds until the result. Default: 0.
-	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
+	// Result of the training. The last three refuse the call with that error, as with a live key. Default: completed.
+	Outcome *TrainingRehearsalOutcome `json:"outcome,omitzero"`
 	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
 	// training_failed.
 	FailureCode *TrainingFailureCodeInput `json:"failure_code,omitzero"`
-	// Result of the training. The last three refuse the call with that error, as with a live key. Default: completed.
-	Outcome *TrainingRehearsalOutcome `json:"outcome,omitzero"`
+	// Seconds until the result. Default: 0.
+	DelaySeconds *int64 `json:"delay_seconds,omitzero"`
 }
 
-// TrainingRehearsalOutcome: values of an enumeration.
+// TrainingRehearsalOutcome: Result of the training. The last three refuse the call with that error, as with a live key.
+// Default: completed.
 type TrainingRehearsalOutcome string
 
 // The values of TrainingRehearsalOutcome.
@@ -9210,7 +9291,7 @@ const (
 	TrainingRehearsalOutcomeRateLimited         TrainingRehearsalOutcome = "rate_limited"
 )
 
-// TrainingState: values of an enumeration.
+// TrainingState: State of the training. The last three are final. canceled: its factory was deleted.
 // A newer service may have more values.
 type TrainingState string
 
@@ -9223,35 +9304,35 @@ const (
 	TrainingStateCanceled  TrainingState = "canceled"
 )
 
-// Utm is a type of the API.
+// Utm: The parameters by which a shop or a site counts the visits that come by an item.
 type Utm struct {
-	// Value of utm_campaign.
-	Campaign *string `json:"campaign,omitzero"`
-	// Value of utm_content.
-	Content *string `json:"content,omitzero"`
-	// Value of utm_medium.
-	Medium *string `json:"medium,omitzero"`
 	// Value of utm_source.
 	Source *string `json:"source,omitzero"`
+	// Value of utm_medium.
+	Medium *string `json:"medium,omitzero"`
+	// Value of utm_campaign.
+	Campaign *string `json:"campaign,omitzero"`
 	// Value of utm_term.
 	Term *string `json:"term,omitzero"`
+	// Value of utm_content.
+	Content *string `json:"content,omitzero"`
 }
 
-// Utminput is a type of the API.
+// Utminput: Parameters that are added to {{url}}, unless the address has them.
 type Utminput struct {
-	// Value of utm_campaign.
-	Campaign *string `json:"campaign,omitzero"`
-	// Value of utm_content.
-	Content *string `json:"content,omitzero"`
-	// Value of utm_medium.
-	Medium *string `json:"medium,omitzero"`
 	// Value of utm_source.
 	Source *string `json:"source,omitzero"`
+	// Value of utm_medium.
+	Medium *string `json:"medium,omitzero"`
+	// Value of utm_campaign.
+	Campaign *string `json:"campaign,omitzero"`
 	// Value of utm_term.
 	Term *string `json:"term,omitzero"`
+	// Value of utm_content.
+	Content *string `json:"content,omitzero"`
 }
 
-// VideoFormat: values of an enumeration.
+// VideoFormat: Format of a video: short is 9:16, long is 16:9. Null for other kinds.
 // A newer service may have more values.
 type VideoFormat string
 
@@ -9264,7 +9345,7 @@ const (
 // VideoFormatInput has the values of VideoFormat.
 type VideoFormatInput = VideoFormat
 
-// VideoVisuals: values of an enumeration.
+// VideoVisuals: What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds.
 // A newer service may have more values.
 type VideoVisuals string
 
@@ -9277,7 +9358,7 @@ const (
 // VideoVisualsInput has the values of VideoVisuals.
 type VideoVisualsInput = VideoVisuals
 
-// VkOptions is a type of the API.
+// VkOptions: Options on VK.
 type VkOptions struct {
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
@@ -9285,25 +9366,25 @@ type VkOptions struct {
 	Privacy *string `json:"privacy,omitzero"`
 }
 
-// Voice is a type of the API.
+// Voice: A voice of a provider.
 type Voice struct {
-	// Ids of the models that use this voice for its languages by default.
-	Default []string `json:"default"`
 	// Id of the voice, to be sent as voice.
 	ID string `json:"id"`
-	// Languages of the voice (BCP 47).
-	Languages []string `json:"languages"`
-	// Ids of the models that support the voice.
-	Models []string `json:"models"`
 	// Display name.
 	Name string `json:"name"`
 	// Provider of the voice.
 	Provider VoiceProvider `json:"provider"`
+	// Ids of the models that support the voice.
+	Models []string `json:"models"`
+	// Languages of the voice (BCP 47).
+	Languages []string `json:"languages"`
 	// URL of a recording of the voice. Null if the provider publishes none.
 	SampleURL *string `json:"sample_url"`
+	// Ids of the models that use this voice for its languages by default.
+	Default []string `json:"default"`
 }
 
-// VoiceProvider: values of an enumeration.
+// VoiceProvider: Provider of the voice.
 // A newer service may have more values.
 type VoiceProvider string
 
@@ -9314,10 +9395,8 @@ const (
 	VoiceProviderElevenlabs VoiceProvider = "elevenlabs"
 )
 
-// WaitingServiceLevels is a type of the API.
+// WaitingServiceLevels: How long work waits, of all accounts together.
 type WaitingServiceLevels struct {
-	// When the last check was. Null without checks.
-	CheckedAt *time.Time `json:"checked_at"`
 	// Checks in the month. Every minute the service looks for work that should have begun.
 	Checks int64 `json:"checks"`
 	// Checks that found work more than two minutes late.
@@ -9327,95 +9406,97 @@ type WaitingServiceLevels struct {
 	OldestMs *int64 `json:"oldest_ms"`
 	// The same of 99 of 100 checks, rounded up as times of generations, and 0 where none was late. Null without checks.
 	OldestP99Ms *int64 `json:"oldest_p99_ms"`
+	// When the last check was. Null without checks.
+	CheckedAt *time.Time `json:"checked_at"`
 }
 
-// Webhook is a type of the API.
+// Webhook: A webhook as callers see it.
 type Webhook struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
-	CreatedBy string `json:"created_by"`
-	// Description of the webhook.
-	Description string `json:"description"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// URL that receives the events. Null if the webhook has a destination.
+	URL *string `json:"url"`
 	// Event bus or queue that receives the events. Null if the webhook has a url.
 	Destination *WebhookDestination `json:"destination"`
-	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
-	DisabledReason *WebhookDisabledReason `json:"disabled_reason"`
 	// Subscribed events: types, areas such as content.*, or * for all.
 	EventTypes []EventPattern `json:"event_types"`
 	// Only events of these factories. Empty: all events, including those without a factory, such as balance.low.
 	FactoryIDs []string `json:"factory_ids"`
+	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
+	CreatedBy string `json:"created_by"`
+	// Description of the webhook.
+	Description string `json:"description"`
+	// State of the webhook. A disabled webhook receives no events.
+	State WebhookState `json:"state"`
+	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
+	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+	DisabledReason *WebhookDisabledReason `json:"disabled_reason"`
 	// Time of the first failure since the last success. Null if the last attempt succeeded.
 	FailingSince *time.Time `json:"failing_since"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
 	// Time of the last success, to the minute. Null: never.
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	// Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate
 	// and updated about once a minute while attempts succeed. Null without responses.
 	LatencyMs *WebhookLatency `json:"latency_ms"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
-	// State of the webhook. A disabled webhook receives no events.
-	State WebhookState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// URL that receives the events. Null if the webhook has a destination.
-	URL *string `json:"url"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 }
 
-// WebhookCreate is a type of the API.
+// WebhookCreate: Body of `createWebhook`.
 type WebhookCreate struct {
 	// Subscribed events: types, areas such as content.*, or * for all.
 	EventTypes []EventPatternInput `json:"event_types"`
-	// Description of the webhook.
-	Description *string `json:"description,omitzero"`
-	// Event bus or queue in your own AWS account. Send this or url.
-	Destination *WebhookDestinationCreate `json:"destination,omitzero"`
-	// Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
-	FactoryIDs Nullable[[]string] `json:"factory_ids,omitzero"`
-	// Up to 20 key-value pairs of your own.
-	Metadata map[string]string `json:"metadata,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
 	// URL that receives the events: https on port 443 with a public address. Send this or destination.
 	URL *string `json:"url,omitzero"`
+	// Event bus or queue in your own AWS account. Send this or url.
+	Destination *WebhookDestinationCreate `json:"destination,omitzero"`
+	// Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
+	FactoryIDs Nullable[[]string] `json:"factory_ids,omitzero"`
+	// Description of the webhook.
+	Description *string `json:"description,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
-// WebhookDestination is a type of the API.
+// WebhookDestination: A destination in a customer's AWS account.
 type WebhookDestination struct {
+	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Type WebhookDestinationType `json:"type"`
 	// ARN of the event bus or queue.
 	ARN string `json:"arn"`
+	// ARN of the role that the service assumes to send events.
+	RoleARN string `json:"role_arn"`
+	// AWS region of the bus or queue.
+	Region string `json:"region"`
 	// Id that the trust policy of the role must require as sts:ExternalId. It is generated by the service, never changes,
 	// and keeps other customers from using the role.
 	ExternalID string `json:"external_id"`
 	// ARN of the principal that assumes the role, for its trust policy.
 	PrincipalARN string `json:"principal_arn"`
-	// AWS region of the bus or queue.
-	Region string `json:"region"`
-	// ARN of the role that the service assumes to send events.
-	RoleARN string `json:"role_arn"`
-	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
-	Type WebhookDestinationType `json:"type"`
 }
 
-// WebhookDestinationCreate is a type of the API.
+// WebhookDestinationCreate: targetBody is a new destination in a request.
 type WebhookDestinationCreate struct {
+	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
+	Type WebhookDestinationTypeInput `json:"type"`
 	// ARN of the event bus or queue.
 	ARN string `json:"arn"`
 	// ARN of a role in the same account. Its name must begin with content-automation-.
 	RoleARN string `json:"role_arn"`
-	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
-	Type WebhookDestinationTypeInput `json:"type"`
 }
 
-// WebhookDestinationType: values of an enumeration.
+// WebhookDestinationType: Type of the destination. eventbridge: an event bus. sqs: a standard queue.
 // A newer service may have more values.
 type WebhookDestinationType string
 
@@ -9428,7 +9509,7 @@ const (
 // WebhookDestinationTypeInput has the values of WebhookDestinationType.
 type WebhookDestinationTypeInput = WebhookDestinationType
 
-// WebhookDestinationUpdate is a type of the API.
+// WebhookDestinationUpdate: Changes a destination.
 type WebhookDestinationUpdate struct {
 	// ARN of another event bus or queue of the same type.
 	ARN *string `json:"arn,omitzero"`
@@ -9444,17 +9525,18 @@ type WebhookDisabledEvent struct {
 	APIVersion string `json:"api_version"`
 	// Time of the event, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Data of the event.
-	Data WebhookEventData `json:"data"`
 	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
 	ID string `json:"id"`
 	// Mode of the event: test if it follows from a request with a test key.
 	Mode Mode `json:"mode"`
 	// Type of the event.
 	Type string `json:"type"`
+	// Data of the event.
+	Data WebhookEventData `json:"data"`
 }
 
-// WebhookDisabledReason: values of an enumeration.
+// WebhookDisabledReason: Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing:
+// all attempts failed for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
 // A newer service may have more values.
 type WebhookDisabledReason string
 
@@ -9466,41 +9548,41 @@ const (
 	WebhookDisabledReasonMakerRevoked WebhookDisabledReason = "maker_revoked"
 )
 
-// WebhookEventData is a type of the API.
+// WebhookEventData: Data of the event.
 type WebhookEventData struct {
 	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
 	Object Webhook `json:"object"`
 }
 
-// WebhookLatency is a type of the API.
+// WebhookLatency: Summarises how fast a receiver answers.
 type WebhookLatency struct {
-	// Number of responses counted.
-	Count int64 `json:"count"`
 	// 50th percentile in milliseconds, accurate to 10 %.
 	P50 int64 `json:"p50"`
 	// 90th percentile in milliseconds, accurate to 10 %.
 	P90 int64 `json:"p90"`
 	// 99th percentile in milliseconds, accurate to 10 %.
 	P99 int64 `json:"p99"`
+	// Number of responses counted.
+	Count int64 `json:"count"`
 }
 
-// WebhookReplay is a type of the API.
+// WebhookReplay: A request to send the events that a webhook has missed.
 type WebhookReplay struct {
+	// Id of the webhook.
+	WebhookID string `json:"webhook_id"`
 	// Start of the period.
 	Since time.Time `json:"since"`
 	// End of the period: the time of the request.
 	Until time.Time `json:"until"`
-	// Id of the webhook.
-	WebhookID string `json:"webhook_id"`
 }
 
-// WebhookReplayCreate is a type of the API.
+// WebhookReplayCreate: Body of `replayEvents`.
 type WebhookReplayCreate struct {
 	// Start of the period (RFC 3339), at most 30 days ago.
 	Since time.Time `json:"since"`
 }
 
-// WebhookState: values of an enumeration.
+// WebhookState: State of the webhook. A disabled webhook receives no events.
 // A newer service may have more values.
 type WebhookState string
 
@@ -9513,75 +9595,75 @@ const (
 // WebhookStateInput has the values of WebhookState.
 type WebhookStateInput = WebhookState
 
-// WebhookTest is a type of the API.
+// WebhookTest: Body of `testWebhook`.
 type WebhookTest struct {
 	// Type of the sample event. The webhook need not subscribe to it.
 	EventType EventTypeInput `json:"event_type"`
 }
 
-// WebhookUpdate is a type of the API.
+// WebhookUpdate: Body of `updateWebhook`.
 type WebhookUpdate struct {
-	// Description of the webhook.
-	Description *string `json:"description,omitzero"`
+	// URL that receives the events: https on port 443 with a public address. Only for a webhook with a url.
+	URL *string `json:"url,omitzero"`
 	// Event bus or queue in your own AWS account. Only for a webhook with a destination.
 	Destination *WebhookDestinationUpdate `json:"destination,omitzero"`
 	// Subscribed events: types, areas such as content.*, or * for all.
 	EventTypes []EventPatternInput `json:"event_types,omitzero"`
 	// Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low.
 	FactoryIDs Nullable[[]string] `json:"factory_ids,omitzero"`
-	// Pairs to set. A null value removes that pair; null removes all.
-	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+	// Description of the webhook.
+	Description *string `json:"description,omitzero"`
 	// A disabled webhook receives no events, and its pending deliveries fail.
 	State *WebhookStateInput `json:"state,omitzero"`
-	// URL that receives the events: https on port 443 with a public address. Only for a webhook with a url.
-	URL *string `json:"url,omitzero"`
+	// Pairs to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
-// WebhookWithSecret is a type of the API.
+// WebhookWithSecret: A webhook together with its signing secret.
 type WebhookWithSecret struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
 	// Time of creation, UTC.
 	CreatedAt time.Time `json:"created_at"`
-	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
-	CreatedBy string `json:"created_by"`
-	// Description of the webhook.
-	Description string `json:"description"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// URL that receives the events. Null if the webhook has a destination.
+	URL *string `json:"url"`
 	// Event bus or queue that receives the events. Null if the webhook has a url.
 	Destination *WebhookDestination `json:"destination"`
-	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
-	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
-	DisabledReason *WebhookDisabledReason `json:"disabled_reason"`
 	// Subscribed events: types, areas such as content.*, or * for all.
 	EventTypes []EventPattern `json:"event_types"`
 	// Only events of these factories. Empty: all events, including those without a factory, such as balance.low.
 	FactoryIDs []string `json:"factory_ids"`
+	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
+	CreatedBy string `json:"created_by"`
+	// Description of the webhook.
+	Description string `json:"description"`
+	// State of the webhook. A disabled webhook receives no events.
+	State WebhookState `json:"state"`
+	// Reason why it is disabled. requested: by a request. gone: the receiver returned 410. failing: all attempts failed
+	// for 5 days. maker_revoked: created_by was revoked with include_created. Null while enabled.
+	DisabledReason *WebhookDisabledReason `json:"disabled_reason"`
 	// Time of the first failure since the last success. Null if the last attempt succeeded.
 	FailingSince *time.Time `json:"failing_since"`
-	// Unique id (TypeID). Ids sort by creation time.
-	ID string `json:"id"`
 	// Time of the last success, to the minute. Null: never.
 	LastSuccessAt *time.Time `json:"last_success_at"`
 	// Response times of the receiver in the current and the previous hour, for all statuses. The values are approximate
 	// and updated about once a minute while attempts succeed. Null without responses.
 	LatencyMs *WebhookLatency `json:"latency_ms"`
-	// Your own key-value pairs.
-	Metadata map[string]string `json:"metadata"`
-	// Profile that it belongs to: it receives only events of this profile. Null: the account as a whole.
-	ProfileID *string `json:"profile_id"`
 	// Signing secret, for a Standard Webhooks library. It is not shown again. Null in a repeat later than 10 minutes.
 	Secret *string `json:"secret"`
-	// State of the webhook. A disabled webhook receives no events.
-	State WebhookState `json:"state"`
-	// Time of the last change, UTC.
-	UpdatedAt time.Time `json:"updated_at"`
-	// URL that receives the events. Null if the webhook has a destination.
-	URL *string `json:"url"`
-	// Version, increased by every change. It is the ETag of the resource, for If-Match.
-	Version int64 `json:"version"`
 	// Time at which the secret was made and shown. Only in a repeat that leaves it out.
 	SecretShownAt *time.Time `json:"secret_shown_at,omitzero"`
 }
 
-// Xoptions is a type of the API.
+// Xoptions: Options on X.
 type Xoptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
@@ -9598,7 +9680,7 @@ type Xoptions struct {
 	Thread *bool `json:"thread,omitzero"`
 }
 
-// YoutubeOptions is a type of the API.
+// YoutubeOptions: Options on YouTube.
 type YoutubeOptions struct {
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
@@ -9612,7 +9694,7 @@ type YoutubeOptions struct {
 	Silent *bool `json:"silent,omitzero"`
 }
 
-// YoutubeOptionsPrivacy: values of an enumeration.
+// YoutubeOptionsPrivacy: Who can see the post. Absent: the platform's default.
 type YoutubeOptionsPrivacy string
 
 // The values of YoutubeOptionsPrivacy.
@@ -9622,24 +9704,7 @@ const (
 	YoutubeOptionsPrivacyPrivate  YoutubeOptionsPrivacy = "private"
 )
 
-// ListAllPublicationsOrderBy: values of an enumeration.
-type ListAllPublicationsOrderBy string
-
-// The values of ListAllPublicationsOrderBy.
-const (
-	ListAllPublicationsOrderByTime             ListAllPublicationsOrderBy = "time"
-	ListAllPublicationsOrderByImpressions      ListAllPublicationsOrderBy = "impressions"
-	ListAllPublicationsOrderByReach            ListAllPublicationsOrderBy = "reach"
-	ListAllPublicationsOrderByViews            ListAllPublicationsOrderBy = "views"
-	ListAllPublicationsOrderByWatchTimeSeconds ListAllPublicationsOrderBy = "watch_time_seconds"
-	ListAllPublicationsOrderByLikes            ListAllPublicationsOrderBy = "likes"
-	ListAllPublicationsOrderByComments         ListAllPublicationsOrderBy = "comments"
-	ListAllPublicationsOrderByShares           ListAllPublicationsOrderBy = "shares"
-	ListAllPublicationsOrderBySaves            ListAllPublicationsOrderBy = "saves"
-	ListAllPublicationsOrderByClicks           ListAllPublicationsOrderBy = "clicks"
-)
-
-// ListContentItemsOrderBy: values of an enumeration.
+// ListContentItemsOrderBy: Values of `order_by` of `listContentItems`.
 type ListContentItemsOrderBy string
 
 // The values of ListContentItemsOrderBy.

@@ -26,6 +26,9 @@ func (r *Router) document(o *huma.Operation, op Op, success reflect.Type, codes 
 	o.Security = []map[string][]string{{SecurityScheme: {}}}
 	o.Extensions = map[string]any{RequiredScopes: []string{string(op.Scope)}}
 	o.Description = strings.TrimSpace(o.Description + "\n\nNeeds the scope `" + string(op.Scope) + "`.")
+	if op.Ends != nil {
+		op.Ends.describe(o)
+	}
 	schema := r.Schema(success)
 	o.Responses = map[string]*huma.Response{strconv.Itoa(op.status()): {
 		Description: http.StatusText(op.status()),
@@ -77,9 +80,11 @@ func Headers() map[string]*huma.Param {
 		"ETag":                text("Version of the resource, for If-Match"),
 		"Idempotent-Replayed": text("`true` if this is the response of an earlier request with the same Idempotency-Key"),
 		"WWW-Authenticate":    text("`Bearer`"),
-		"Deprecation": text("`@` and the Unix time from which on a model that the resource uses is deprecated " +
-			"(RFC 9745). Absent if none is"),
-		"Sunset":   text("Time at which a model that the resource uses ends (RFC 8594). Absent if no end is known"),
+		"Deprecation": text("`@` and the Unix time from which on the operation, or a model that the resource uses, " +
+			"is deprecated (RFC 9745). Absent if none is"),
+		"Sunset": text("Time at which the operation, or a model that the resource uses, ends (RFC 8594). Absent if " +
+			"no end is known"),
+		"Link":     text("Path of the operation to use instead, with the relation successor-version"),
 		"Location": text("Path that shows how far the work is"),
 		"Retry-After": {Description: "Seconds to wait before the next request. With 202: until it makes " +
 			"sense to look at Location", Schema: &huma.Schema{Type: huma.TypeInteger}},
@@ -109,6 +114,9 @@ func (r *Router) finish(op Op, success reflect.Type) {
 	}
 	if data, ok := success.FieldByName("Data"); ok && data.Type.Implements(reflect.TypeFor[Ending]()) {
 		names = append(names, "Deprecation", "Sunset")
+	}
+	if op.Ends != nil {
+		names = append(names, "Deprecation", "Sunset", "Link")
 	}
 	if op.Method != http.MethodGet {
 		names = append(names, "Idempotent-Replayed")

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gowebpki/jcs"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -147,9 +149,10 @@ type remembered struct {
 	// Location and RetryAfter belong to an answer with status 202.
 	Location   string `json:"location,omitempty"`
 	RetryAfter string `json:"retry_after,omitempty"`
-	// Deprecation and Sunset belong to an answer that names something that ends.
+	// Deprecation, Sunset and Link belong to an answer that names something that ends, or of an operation that does.
 	Deprecation string `json:"deprecation,omitempty"`
 	Sunset      string `json:"sunset,omitempty"`
+	Link        string `json:"link,omitempty"`
 	// Sealed is the body. A body that is too large is in as many items as Parts says.
 	Sealed []byte `json:"sealed,omitempty"`
 	Parts  int    `json:"parts,omitempty"`
@@ -166,7 +169,7 @@ func (r *Router) recordOf(p *auth.Principal, key string) store.Item {
 func remember(tx *store.Tx, it *store.Item, record remembered, keys [][]byte, a *answer) error {
 	record.Claim, record.Status, record.Code, record.ETag, record.Secret = nil, a.Status, a.code, a.ETag, a.secret
 	record.Location, record.RetryAfter = a.Location, a.RetryAfter
-	record.Deprecation, record.Sunset = a.Deprecation, a.Sunset
+	record.Deprecation, record.Sunset, record.Link = a.Deprecation, a.Sunset, a.Link
 	sealed, err := sealBody(keys, a.Body)
 	if err != nil {
 		return err
@@ -227,7 +230,8 @@ func (r *Router) recall(ctx context.Context, key, token string) (*answer, error)
 		return nil, err
 	}
 	a := &answer{Status: first.Status, ContentType: "application/json", ETag: first.ETag, Location: first.Location,
-		RetryAfter: first.RetryAfter, Deprecation: first.Deprecation, Sunset: first.Sunset, code: first.Code}
+		RetryAfter: first.RetryAfter, Deprecation: first.Deprecation, Sunset: first.Sunset, Link: first.Link,
+		code: first.Code}
 	if first.Token != token {
 		a.Replayed = "true"
 	}
@@ -252,8 +256,9 @@ func answerKey(p *auth.Principal, key string) store.Key {
 // mixed.
 func partsOf(record store.Key, token string) string { return record.PK + "#" + token }
 
-// callFingerprint distinguishes calls by everything that determines their effect. It is keyed by the Idempotency-Key,
-// which is not stored: so it does not help to guess a password in a body.
+// callFingerprint distinguishes calls by everything that determines their effect. A body counts in its canonical form
+// (RFC 8785): the order of members, white space and the form of numbers make no other request. It is keyed by the
+// Idempotency-Key, which is not stored: so it does not help to guess a password in a body.
 func callFingerprint(c *call) string {
 	h := hmac.New(sha256.New, []byte(c.idempotencyKey))
 	path := c.path
@@ -261,6 +266,12 @@ func callFingerprint(c *call) string {
 		path += "?" + c.query
 	}
 	fmt.Fprintf(h, "%s %s\n", c.method, path)
-	h.Write(c.body)
+	body := c.body
+	if c.sent != nil {
+		if canonical, err := jcs.Transform(c.body); err == nil {
+			body = canonical
+		}
+	}
+	h.Write(body)
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }

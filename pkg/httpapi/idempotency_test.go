@@ -60,6 +60,36 @@ func TestARepeatAnswersTheFirstAnswer(t *testing.T) {
 	}
 }
 
+// The same JSON in another form is the same request (RFC 8785): libraries write members in an order of their own.
+func TestARepeatInAnotherFormIsTheSameRequest(t *testing.T) {
+	f := newFixture(t)
+	key := []string{"Idempotency-Key", "order-20"}
+	body := `{"name":"a","nested":{"size":10},"tags":["x","é"]}`
+	first := f.call("POST", "/v1/things", body, key...)
+	if first.status != http.StatusCreated {
+		t.Fatalf("%d %s", first.status, first.raw)
+	}
+	for _, same := range []string{
+		body, `{"tags":["x","é"],"nested":{"size":10},"name":"a"}`,
+		"{ \"name\":\"a\",\n\"nested\": {\"size\":10}, \"tags\":[\"x\",\"é\"]}",
+		`{"name":"\u0061","nested":{"size":10},"tags":["x","\u00e9"]}`,
+	} {
+		a := f.call("POST", "/v1/things", same, key...)
+		if a.raw != first.raw || a.header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("%s: %d %s", same, a.status, a.raw)
+		}
+	}
+	for _, other := range []string{`{"name":"a","nested":{"size":11},"tags":["x","é"]}`,
+		`{"name":"a","nested":{"size":10},"tags":["é","x"]}`, `{"name":"a","nested":{"size":10}}`} {
+		if a := f.call("POST", "/v1/things", other, key...); a.status != 422 || a.code() != "idempotency_key_reused" {
+			t.Errorf("%s: %d %s", other, a.status, a.raw)
+		}
+	}
+	if n := f.count(); n != 1 {
+		t.Errorf("there are %d things", n)
+	}
+}
+
 // A query may decide the effect of a call, so a repeat with another one is another call.
 func TestAKeyWithAnotherQueryIsRefused(t *testing.T) {
 	f := newFixture(t)

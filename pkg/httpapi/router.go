@@ -41,6 +41,8 @@ type Op struct {
 	Sheet string
 	// Errors are the codes that it returns in addition to those of every operation.
 	Errors []errs.Code
+	// Ends says that another operation is to be used instead. Nil: it stays.
+	Ends *Succession
 	// Fixed are members of the resource that a body cannot have, with the alternative to each.
 	Fixed map[string]string
 }
@@ -190,6 +192,7 @@ type answer struct {
 	RetryAfter  string `header:"Retry-After"`
 	Deprecation string `header:"Deprecation"`
 	Sunset      string `header:"Sunset"`
+	Link        string `header:"Link"`
 	Disposition string `header:"Content-Disposition"`
 	Body        []byte
 	code        errs.Code   // of a failure
@@ -247,6 +250,9 @@ func render(ctx context.Context, op Op, data any) (a *answer, err error) {
 		return nil, err
 	}
 	a.Deprecation, a.Sunset = endOf(data)
+	if op.Ends != nil {
+		a.Deprecation, a.Sunset, a.Link = op.Ends.headers()
+	}
 	if p, ok := data.(Pending); ok && a.Status == http.StatusAccepted {
 		var after time.Duration
 		a.Location, after = p.Pending()

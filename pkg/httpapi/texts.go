@@ -15,9 +15,9 @@ import (
 // module is the path of the module, without which types are named in Texts.
 const module = "github.com/content-automation/api/"
 
-// Texts are the descriptions of fields, by names such as "pkg/media.File.URL". The description of a member is the first
-// paragraph of the comment of its field, unless its type describes itself. Reflection has no comments:
-// pkg/service/api/gen writes them to members.tsv, which is embedded here.
+// Texts are the descriptions of types and fields, by names such as "pkg/media.File" and "pkg/media.File.URL". The
+// description of a member is the first paragraph of the comment of its field, unless its type describes itself.
+// Reflection has no comments: pkg/service/api/gen writes them to members.tsv, which is embedded here.
 type Texts struct {
 	texts map[string]string
 	asked map[string]bool
@@ -49,9 +49,36 @@ func (d *Texts) Lines() string {
 }
 
 // text returns the description of a field, or "".
-func (d *Texts) text(f field) string {
-	owner, _, _ := strings.Cut(f.owner.Name(), "[")
-	name := strings.TrimPrefix(f.owner.PkgPath(), module) + "." + owner + "." + f.Name
+func (d *Texts) text(f field) string { return d.of(typeName(f.owner) + "." + f.Name) }
+
+// Type returns the description of a type, or "": its comment, without the name of the type and "is".
+func (d *Texts) Type(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if strings.Contains(t.Name(), "[") {
+		return ""
+	}
+	name := typeName(t)
+	text := d.of(name)
+	rest, named := strings.CutPrefix(text, name[strings.LastIndex(name, ".")+1:]+" ")
+	if !named {
+		return text
+	}
+	for _, verb := range []string{"is ", "are "} {
+		rest = strings.TrimPrefix(rest, verb)
+	}
+	return strings.ToUpper(rest[:1]) + rest[1:]
+}
+
+// typeName returns the name of a type among the texts.
+func typeName(t reflect.Type) string {
+	name, _, _ := strings.Cut(t.Name(), "[")
+	return strings.TrimPrefix(t.PkgPath(), module) + "." + name
+}
+
+// of returns the description of a name, or "".
+func (d *Texts) of(name string) string {
 	text := d.texts[name]
 	if d.asked != nil && text != "" {
 		d.asked[name] = true

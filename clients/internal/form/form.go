@@ -3,9 +3,12 @@
 package form
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path"
 	"reflect"
@@ -174,22 +177,58 @@ type Member struct {
 // Variant is a variant of a union.
 type Variant struct{ Value, Type string }
 
+// properties are the members of an object, in the order of the document.
+type properties struct {
+	names []string
+	of    map[string]*schema
+}
+
+// UnmarshalJSON keeps the order of the members.
+func (p *properties) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, &p.of); err != nil || len(p.of) == 0 {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	for depth, key := 0, false; ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			key = depth == 1
+		default:
+			if name, ok := v.(string); ok && depth == 1 && key {
+				p.names = append(p.names, name)
+			}
+			key = depth == 1 && !key
+		}
+	}
+}
+
 // schema is a schema of the document.
 type schema struct {
-	Ref                  string             `json:"$ref"`
-	Type                 any                `json:"type"`
-	Format               string             `json:"format"`
-	Description          string             `json:"description"`
-	Properties           map[string]*schema `json:"properties"`
-	Required             []string           `json:"required"`
-	Items                *schema            `json:"items"`
-	AdditionalProperties any                `json:"additionalProperties"`
-	Enum                 []any              `json:"enum"`
-	Extensible           []string           `json:"x-extensible-enum"`
-	AllOf                []*schema          `json:"allOf"`
-	AnyOf                []*schema          `json:"anyOf"`
-	OneOf                []*schema          `json:"oneOf"`
-	Examples             []any              `json:"examples"`
+	Ref                  string     `json:"$ref"`
+	Type                 any        `json:"type"`
+	Format               string     `json:"format"`
+	Description          string     `json:"description"`
+	Properties           properties `json:"properties"`
+	Required             []string   `json:"required"`
+	Items                *schema    `json:"items"`
+	AdditionalProperties any        `json:"additionalProperties"`
+	Enum                 []any      `json:"enum"`
+	Extensible           []string   `json:"x-extensible-enum"`
+	AllOf                []*schema  `json:"allOf"`
+	AnyOf                []*schema  `json:"anyOf"`
+	OneOf                []*schema  `json:"oneOf"`
+	Examples             []any      `json:"examples"`
 	Discriminator        *struct {
 		PropertyName string            `json:"propertyName"`
 		Mapping      map[string]string `json:"mapping"`
@@ -345,7 +384,7 @@ func (r *reader) operation(method, at string, o operation) (Operation, error) {
 		op.Status = int(status[2]-'0') + 200
 		media := response.Content["application/json"]
 		op.Answer = media.Example
-		data := r.find(media.Schema).Properties["data"]
+		data := r.find(media.Schema).Properties.of["data"]
 		if data == nil {
 			return op, fmt.Errorf("the response has no data")
 		}

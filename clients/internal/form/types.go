@@ -47,7 +47,7 @@ func (r *reader) ref(s *schema, sent bool) Ref {
 	case kind == "array":
 		of := r.ref(s.Items, sent)
 		ref.Kind, ref.Of = List, &of
-	case kind == "object" && len(s.Properties) == 0:
+	case kind == "object" && len(s.Properties.of) == 0:
 		ref.Kind, ref.Of = Map, &Ref{Kind: Any}
 		if extra, ok := s.AdditionalProperties.(map[string]any); ok {
 			of := r.ref(decode(extra), sent)
@@ -56,7 +56,7 @@ func (r *reader) ref(s *schema, sent bool) Ref {
 	default:
 		ref.Kind = Any
 		if kind == "object" && r.err == nil {
-			r.err = fmt.Errorf("an object with members has no name: %v", slices.Sorted(maps.Keys(s.Properties)))
+			r.err = fmt.Errorf("an object with members has no name: %v", s.Properties.names)
 		}
 	}
 	return ref
@@ -129,7 +129,7 @@ func (r *reader) named(name string, sent bool) Ref {
 			t.Variants = append(t.Variants, Variant{value, variant})
 			r.named(variant, sent)
 		}
-	case len(s.Properties) > 0 || len(s.AllOf) > 0:
+	case len(s.Properties.of) > 0 || len(s.AllOf) > 0:
 		t.Members = r.members(name, s, sent)
 	default:
 		of := r.ref(s, sent)
@@ -141,42 +141,44 @@ func (r *reader) named(name string, sent bool) Ref {
 	return use
 }
 
-// members returns the members of an object: the required ones first, each group in alphabetical order. A part has its
-// members in place of those of the parts before it.
+// members returns the members of an object: the required ones first, each group in the order of the document. A part
+// has its members in place of those of the parts before it.
 func (r *reader) members(of string, s *schema, sent bool) []Member {
-	properties, required := map[string]*schema{}, map[string]bool{}
+	all, required := properties{of: map[string]*schema{}}, map[string]bool{}
 	var collect func(s *schema)
 	collect = func(s *schema) {
 		s = r.find(s)
 		for _, part := range s.AllOf {
 			collect(part)
 		}
-		maps.Copy(properties, s.Properties)
+		for _, name := range s.Properties.names {
+			if all.of[name] == nil {
+				all.names = append(all.names, name)
+			}
+			all.of[name] = s.Properties.of[name]
+		}
 		for _, name := range s.Required {
 			required[name] = true
 		}
 	}
 	collect(s)
-	var all []Member
-	for name, p := range properties {
-		all = append(all, Member{name, p.Description, r.ref(r.lift(of, name, p), sent), required[name]})
-	}
-	slices.SortFunc(all, func(a, b Member) int {
-		if a.Required != b.Required {
-			if a.Required {
-				return -1
-			}
-			return 1
+	var first, others []Member
+	for _, name := range all.names {
+		p := all.of[name]
+		m := Member{name, p.Description, r.ref(r.lift(of, name, p), sent), required[name]}
+		if m.Required {
+			first = append(first, m)
+		} else {
+			others = append(others, m)
 		}
-		return cmp.Compare(a.Name, b.Name)
-	})
-	return all
+	}
+	return append(first, others...)
 }
 
 // lift gives an object in an object a name.
 func (r *reader) lift(of, member string, s *schema) *schema {
 	kind, nullable := typeOf(s.Type)
-	if kind != "object" || len(s.Properties) == 0 {
+	if kind != "object" || len(s.Properties.of) == 0 {
 		return s
 	}
 	name := of + Pascal(member)

@@ -1461,7 +1461,7 @@ export class MediaResource {
    *
    * Needs the scope `content:read`.
    */
-  verifyProvenance(body: T.OwnMediaVerifyCreate, options?: RequestOptions): Call<T.OwnMediaVerified> {
+  verifyProvenance(body: T.OwnMediaVerify, options?: RequestOptions): Call<T.OwnMediaVerified> {
     return this.#core.call('POST', '/v1/provenance/verify', [], { body }, options);
   }
 }
@@ -1510,7 +1510,7 @@ export class PeopleResource {
    *
    * Needs the scope `person`.
    */
-  invite(body: T.PeopleInviteCreate, options?: RequestOptions): Call<T.PeopleInvited> {
+  invite(body: T.PersonInvite, options?: RequestOptions): Call<T.PersonInvited> {
     return this.#core.call('POST', '/v1/people', [], { body }, options);
   }
 
@@ -1522,7 +1522,7 @@ export class PeopleResource {
    *
    * Needs the scope `person`.
    */
-  update(personId: string, body: T.PeopleUpdate, options?: RequestOptions): Call<T.Person> {
+  update(personId: string, body: T.PersonUpdate, options?: RequestOptions): Call<T.Person> {
     return this.#core.call('PATCH', '/v1/people/{person_id}', [personId], { body }, options);
   }
 
@@ -1818,7 +1818,7 @@ export interface ListAllPublicationsParams {
   /** Only publications of this factory. */
   factory_id?: string | undefined;
   /** What the results are sorted by. Publications without the metric are last. */
-  order_by?: T.ListAllPublicationsOrderBy | undefined;
+  order_by?: T.PublicationOrder | undefined;
   /** Order of the results: desc is the latest or greatest first. */
   order?: T.ListOrder | undefined;
 }
@@ -1975,7 +1975,7 @@ export class PublishingResource {
    *
    * Needs the scope `content:publish`.
    */
-  validate(body: T.PublishingValidateCreate, options?: RequestOptions): Call<T.ContentItemValidation> {
+  validate(body: T.PublishingValidate, options?: RequestOptions): Call<T.ContentItemValidation> {
     return this.#core.call('POST', '/v1/publishing/validate', [], { body }, options);
   }
 }
@@ -2265,6 +2265,9 @@ export class StudioResource {
    * result that is far longer than reserved for is charged more.
    *
    * Needs the scope `studio:use`.
+   *
+   * Deprecated: use `createEstimate` (`/v1/balance/estimates`) instead. This operation is served until 2027-12-01 at
+   * least.
    */
   estimate(body: T.StudioEstimateCreate, options?: RequestOptions): Call<T.StudioEstimate> {
     return this.#core.call('POST', '/v1/studio/estimates', [], { body }, options);

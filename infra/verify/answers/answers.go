@@ -47,10 +47,10 @@ type Response struct {
 	Headers []string
 }
 
-// Read reads the document that the service publishes. It restricts open enumerations to their known values: clients must
-// expect others, but this version of the service has none.
+// Read reads the document that the service publishes. It restricts open enumerations to their known values: clients
+// must expect others, but this version of the service has none.
 func Read() (*Document, error) {
-	text, err := api.Document().MarshalJSON()
+	text, err := api.JSON(api.Document())
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func (o *Operation) Check(status int, raw []byte) error {
 		return fmt.Errorf("%s: %w", o.OperationID, err)
 	}
 	if at := o.blank("", body); at != "" {
-		return fmt.Errorf("%s: %s is an empty text, which no caller may have typed: it is to be null", o.OperationID, at)
+		return fmt.Errorf("%s: %s is an empty text that no caller can have typed: it must be null", o.OperationID, at)
 	}
 	return nil
 }
@@ -219,12 +219,12 @@ func (d *Document) note(part any, seen map[string]bool) {
 }
 
 // blank returns the place of an empty text that stands for nothing, or "". Empty texts are for what callers type:
-// members that requests have too.
+// members that requests have too. The JSON pointer of a whole body is empty as well.
 func (o *Operation) blank(at string, part any) string {
 	switch v := part.(type) {
 	case object:
 		for name, one := range v {
-			if text, ok := one.(string); ok && text == "" && !o.typed[name] {
+			if text, ok := one.(string); ok && text == "" && !o.typed[name] && name != "param" {
 				return at + "/" + name
 			}
 			if slices.Contains(free, name) {

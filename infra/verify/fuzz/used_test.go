@@ -9,8 +9,8 @@ import (
 
 var shownKind = regexp.MustCompile(`"kind":"([a-z_]+)"`)
 
-// TestAUsedAccountFitsTheDocument reads all lists of an account that has generated and published something of each kind,
-// and each resource in them.
+// TestAUsedAccountFitsTheDocument reads all lists of an account that has generated and published something of each
+// kind, and each resource in them.
 func TestAUsedAccountFitsTheDocument(t *testing.T) {
 	p := newPlan(t)
 	all := newResult()

@@ -17,19 +17,18 @@ import (
 )
 
 type createBody struct {
-	Texts
 	// Factory that makes the item. It sets the voice.
 	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Kind of content.
 	Kind item.Kind `json:"kind" enum:"post,video,carousel,story,music_clip" example:"post"`
+	// What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is
+	// the default then.
+	Prompt string `json:"prompt,omitempty" minLength:"1" maxLength:"4000" example:"Our new trail running shoe, made of recycled nets"`
 	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
 	Format string `json:"format,omitempty" enum:"short,long"`
 	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
 	// generated at once, at no cost.
 	Source string `json:"source,omitempty" enum:"generated,provided" default:"generated"`
-	// What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is
-	// the default then.
-	Prompt string `json:"prompt,omitempty" minLength:"1" maxLength:"4000" example:"Our new trail running shoe, made of recycled nets"`
 	// Id of a generated content item to retell: in another kind, language, format or factory of the same profile. The
 	// writer keeps its message and facts. Its texts are read now: later changes of it have no effect. Its product and
 	// language are the defaults.
@@ -43,6 +42,7 @@ type createBody struct {
 	Reuse bool `json:"reuse,omitempty"`
 	// Language of its texts (BCP 47). Absent: the factory's.
 	Language string `json:"language,omitempty" maxLength:"35"`
+	Texts
 	// Id of the model for the pictures, clips or track. Absent: the factory's, or else the default of the catalog. With
 	// a video model, a story is a clip; with visuals stills, a video needs an image model.
 	Model string `json:"model,omitempty" maxLength:"100"`

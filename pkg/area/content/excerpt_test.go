@@ -138,7 +138,8 @@ func TestAnInvalidChoiceIsMendedOnce(t *testing.T) {
 			if c.want != nil {
 				want = c.want(from)
 			}
-			if got.State != item.Generated || !slices.Equal(got.FromParts, want) || string(got.PartsVersion) != c.version ||
+			if got.State != item.Generated || !slices.Equal(got.FromParts, want) ||
+				string(got.PartsVersion) != c.version ||
 				got.CostCredits != reserved {
 				t.Errorf("%v by %q for %d of %d: %+v", got.FromParts, got.PartsVersion, got.CostCredits, reserved, got.Failure)
 			}

@@ -59,7 +59,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		ID: "getContentPlan", Method: http.MethodGet, Path: path, Scope: auth.FactoriesRead, Function: "factory",
 		Tag:     "Factories",
 		Summary: "Get a content plan", Description: "Returns the plan of the factory that was created last, or the " +
-			"one in `content_plan_id`, with its progress and the calendar of its items: pillar, angle and hook. `GET /v1/content-items` lists its items by `content_plan_id`.",
+			"one in `content_plan_id`, with its progress and the calendar of its items: pillar, angle and hook. " +
+			"`GET /v1/content-items` lists its items by `content_plan_id`.",
 	}, s.get)
 }
 

@@ -78,8 +78,8 @@ type PriorException struct {
 	Reason string `json:"reason" enum:"progressive_reduction,perishable,new_product"`
 }
 
-// PriorPriceOf is the prior price of a product in a promotion.
-type PriorPriceOf struct {
+// PriorPrice is the prior price of a product in a promotion.
+type PriorPrice struct {
 	// Product.
 	ProductID string `json:"product_id"`
 	// Its prior price in the promotion.

@@ -94,7 +94,7 @@ func TestAReductionIsFromTheLowestPriceOfThirtyDays(t *testing.T) {
 		if out.Exception != nil || len(members) == 4 && members[0] == "starts_at" {
 			want.Amount = 10000
 		}
-		if len(out.PriorPrices) != 1 || out.PriorPrices[0] != (product.PriorPriceOf{ProductID: p.ID, Price: want}) {
+		if len(out.PriorPrices) != 1 || out.PriorPrices[0] != (product.PriorPrice{ProductID: p.ID, Price: want}) {
 			t.Errorf("%v: %+v", members, out.PriorPrices)
 		}
 		w.Call(http.MethodPatch, "/v1/promotions/"+out.ID, object{"state": "ended"}).Into(t, http.StatusOK, new(object))

@@ -123,7 +123,7 @@ func assign(tx *store.Tx, region string, now time.Time, found map[string]store.I
 	}
 	var faults []error
 	currency := ""
-	p.PriorPrices = []PriorPriceOf{}
+	p.PriorPrices = []PriorPrice{}
 	for i, productID := range p.ProductIDs {
 		param := "/product_ids/" + strconv.Itoa(i)
 		r := changed[productID]
@@ -152,7 +152,7 @@ func assign(tx *store.Tx, region string, now time.Time, found map[string]store.I
 		currency = r.Price.Currency
 		r.Include(p, now)
 		included := r.Promotions[len(r.Promotions)-1]
-		p.PriorPrices = append(p.PriorPrices, PriorPriceOf{r.ID, r.Prior(included)})
+		p.PriorPrices = append(p.PriorPrices, PriorPrice{r.ID, r.Prior(included)})
 		faults = append(faults, r.checkPrior(p))
 		if included.State(now) != Ended { // it may end with a change
 			faults = append(faults, law.Refused(law.Check(law.Facts{Region: region, At: later(p.StartsAt.Time, now),

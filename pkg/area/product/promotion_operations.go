@@ -52,8 +52,8 @@ type discountPatch struct {
 	Value int64 `json:"value,omitempty" minimum:"1" maximum:"1000000000000"`
 }
 
-// priorPatch is a prior price in a merge patch.
-type priorPatch struct {
+// PriorPriceUpdate is a prior price in a merge patch.
+type PriorPriceUpdate struct {
 	_ struct{} `nullable:"true"`
 	// In the smallest unit of the currency.
 	Amount int64 `json:"amount,omitempty" minimum:"0" maximum:"1000000000000"`
@@ -61,8 +61,8 @@ type priorPatch struct {
 	Currency string `json:"currency,omitempty" minLength:"3" maxLength:"3"`
 }
 
-// exceptionPatch is the reason for another prior price in a merge patch.
-type exceptionPatch struct {
+// PriorExceptionUpdate is the reason for another prior price in a merge patch.
+type PriorExceptionUpdate struct {
 	_ struct{} `nullable:"true"`
 	// The reason, as of a new promotion.
 	Reason string `json:"reason,omitempty" enum:"progressive_reduction,perishable,new_product"`
@@ -82,9 +82,9 @@ type promotionPatchBody struct {
 	// What to say about it.
 	Message *string `json:"message,omitempty" maxLength:"500" nullable:"true"`
 	// Price before the promotion that content shows struck through. Null: it is computed.
-	PriorPrice *priorPatch `json:"prior_price,omitempty"`
+	PriorPrice *PriorPriceUpdate `json:"prior_price,omitempty"`
 	// Reason for another prior price than the lowest of 30 days. Null: none.
-	Exception *exceptionPatch `json:"prior_price_exception,omitempty"`
+	Exception *PriorExceptionUpdate `json:"prior_price_exception,omitempty"`
 	// ended: ends it now, also before its start.
 	State string `json:"state,omitempty" enum:"ended"`
 	// Pairs to set. A null value removes that pair; null removes all.

@@ -74,7 +74,7 @@ type Promotion struct {
 	Exception *PriorException `json:"prior_price_exception"`
 	// Prior price of each product when the promotion was last changed: the lowest of the 30 days before its beginning,
 	// unless there is an exception. Content computes it anew.
-	PriorPrices []PriorPriceOf `json:"prior_prices" nullable:"false"`
+	PriorPrices []PriorPrice `json:"prior_prices" nullable:"false"`
 	// State of the promotion. It follows from starts_at and ends_at.
 	State PromotionState `json:"state" enum:"scheduled,active,ended"`
 }

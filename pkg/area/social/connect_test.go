@@ -69,7 +69,8 @@ func TestAccountsAreConnectedAtOnce(t *testing.T) {
 			var a, again social.Account
 			first := w.Call(http.MethodPost, "/v1/social/accounts", c.body, "Idempotency-Key", "one")
 			first.Into(t, http.StatusCreated, &a)
-			if a.State != social.Connected || c.handle != "" && string(a.Handle) != c.handle || a.AuthorizationURL != nil ||
+			if a.State != social.Connected || c.handle != "" && string(a.Handle) != c.handle ||
+				a.AuthorizationURL != nil ||
 				a.TokenExpiresAt != nil {
 				t.Errorf("it is %+v", a)
 			}

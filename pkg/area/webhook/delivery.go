@@ -151,7 +151,7 @@ type DeliveryRecord struct {
 	Failures int `json:"failures,omitempty"`
 	// Schedules counts the schedules that were begun before this one. Each has a task of its own.
 	Schedules int `json:"schedules,omitempty"`
-	// Sent is the request of the last attempt, with its body.
+	// Sent is the request of the last attempt, with its body, as the receiver got it.
 	Sent *DeliveryRequest `json:"sent,omitempty"`
 	// Urgent requests the next attempt at once, even if the receiver counts as down or busy: a caller waits for it.
 	Urgent bool `json:"urgent,omitempty"`

@@ -47,8 +47,8 @@ func (s *Service) registerDeliveries(r *httpapi.Router,
 
 	httpapi.Read(r, op("getDelivery", http.MethodGet, collection+"/{delivery_id}", "Get a delivery",
 		"Includes the last request as it was sent: the address, the headers with the signature, and the body. The "+
-			"scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read too."),
-		s.getDelivery)
+			"scope of the event is needed for the body. Entries of `state=undelivered` without a delivery can be read "+
+			"too."), s.getDelivery)
 
 	again := op("redeliver", http.MethodPost, collection+"/{delivery_id}/redeliver", "Deliver an event again",
 		"Sends the event at once, even while the receiver counts as down or the delivery waits for a later attempt. "+
@@ -144,7 +144,7 @@ func (s *Service) getDelivery(ctx context.Context, in *DeliveryPath) (out Delive
 		return out, err
 	}
 	if it.Version == 0 {
-		d.NextAttemptAt, d.WaitingFor = nil, new(WaitsDispatch) // no attempt was requested yet
+		d.NextAttemptAt, d.WaitingFor = nil, new(WaitsDispatch)
 	}
 	return d.Details(s.now(), auth.FromContext(ctx).Scopes), nil
 }

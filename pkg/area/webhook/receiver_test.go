@@ -160,7 +160,8 @@ func TestAReceiverThatSends100MB(t *testing.T) {
 			t.Errorf("%d: %d bytes were sent", status, n)
 		}
 		if d := w.Delivery(ref, r.Hook.ID); d.State != state || len(d.Attempts) != 1 ||
-			*d.Attempts[0].Status != status || string(d.Attempts[0].ResponseBody) != strings.Repeat("a", webhook.KeptBody) {
+			*d.Attempts[0].Status != status ||
+			string(d.Attempts[0].ResponseBody) != strings.Repeat("a", webhook.KeptBody) {
 			t.Errorf("%d: delivery %+v", status, d)
 		}
 	}

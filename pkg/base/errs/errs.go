@@ -66,12 +66,12 @@ const (
 
 // Detail is one invalid field of a request.
 type Detail struct {
-	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. Absent if it is the
-	// body as a whole.
+	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header. The pointer of the
+	// body as a whole is empty.
 	//
 	// Param is the JSON pointer of a body field (RFC 6901), or the bare name of
 	// a query parameter or header.
-	Param string `json:"param,omitempty"`
+	Param string `json:"param"`
 	// What is wrong with the field.
 	Message string `json:"message"`
 }

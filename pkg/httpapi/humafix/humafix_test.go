@@ -185,7 +185,7 @@ func TestRefusalsAreTranslated(t *testing.T) {
 		{"", `{"name":"a","any":{"a.b":"x","c[0]":"x","\u00001":"x","d":3}}`, "/any/d must be a string, not a number"},
 		{"", `{"name":"a","any":{"\u00001.[":4}}`, "/any/\x001.[ must be a string, not a number"},
 		{"", `{"name":"a","a.b":1,"c":1}`, "/a.b is not a member. " + members + " | /c is not a member. " + members},
-		{"", `{"name":"a","mood":"Good"}`, "/mood must be one of good, bad; did you mean good?"},
+		{"", `{"name":"a","mood":"Good"}`, "/mood is not a known value; did you mean good? The values are good, bad"},
 		{"", `{"name":"a","mood":"secret"}`, "/mood must be one of good, bad"},
 		{"", `{"name":"a","line":"a\nb"}`, "/line must not have control characters, such as line breaks"},
 		{"since=", `{"name":"a"}`, "since is empty; send a value, or leave it out"},

@@ -71,7 +71,9 @@ func refine(message string, sent any) string {
 	}
 	if names, ok := strings.CutPrefix(message, mustBeOneOf); ok {
 		if text, ok := sent.(string); ok {
-			return message + nearest.NearestHint(text, strings.Split(names, ", "))
+			if hint := nearest.NearestHint(text, strings.Split(names, ", ")); hint != "" {
+				return "is not a known value" + hint + " The values are " + names
+			}
 		}
 	}
 	return message

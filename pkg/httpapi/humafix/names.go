@@ -62,7 +62,7 @@ func nameOf(subject, name string) string {
 }
 
 // actions are the names of bodies that are no things to create.
-var actions = []string{"Connect", "Create", "Publish", "Regenerate", "Rotate", "Schedule", "Test"}
+var actions = strings.Fields("Connect Create Invite Publish Regenerate Rotate Schedule Test Validate Verify")
 
 // subjectOf returns the subject of a package: the last part of its path, unless the table
 // subjects has another.
@@ -84,6 +84,7 @@ var subjects = map[string]string{
 	"adapter/crm":       "Integration",
 	"area/content/item": "Content",
 	"area/media":        "OwnMedia",
+	"area/people":       "Person",
 	"area/plan":         "ContentPlan",
 	"auth/credential":   "ApiKey",
 	"base/errs":         "Error",

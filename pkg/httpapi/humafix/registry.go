@@ -15,16 +15,9 @@ func newRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", SchemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[resource.Metadata](), reflect.TypeFor[metadata]())
 	r.RegisterTypeAlias(reflect.TypeFor[resource.Time](), reflect.TypeFor[time.Time]())
-	r.RegisterTypeAlias(reflect.TypeFor[resource.Text](), reflect.TypeFor[nullableText]())
+	r.RegisterTypeAlias(reflect.TypeFor[resource.Text](), reflect.TypeFor[*string]())
 	r.RegisterTypeAlias(reflect.TypeFor[resource.MetadataPatch](), reflect.TypeFor[metadataPatch]())
 	return r
-}
-
-type nullableText struct{}
-
-// Schema describes a text that is null where there is none.
-func (nullableText) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Nullable: true}
 }
 
 type metadata struct{}

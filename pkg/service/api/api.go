@@ -44,5 +44,6 @@ func DocumentOf(texts *httpapi.Texts) *huma.OpenAPI {
 	addExamples(r.OpenAPI(), r.Routes())
 	describeClients(r.OpenAPI())
 	describeWebhooks(r)
+	describeSchemas(r.OpenAPI(), texts)
 	return r.OpenAPI()
 }

@@ -40,6 +40,8 @@ var enumNames = map[string]string{
 	"PublicationFailure.code":      "PublicationFailureCode",
 	"Publication.state":            "PublicationState",
 	"PublishOptions.privacy":       "Privacy",
+	"listAllPublications.order_by": "PublicationOrder",
+	"ContentCount.of":              "ContentCountPart",
 	"ContentItem.format":           "VideoFormat",
 	"ContentItem.visuals":          "VideoVisuals",
 	"BrandSettings.logo_place":     "LogoPlace",

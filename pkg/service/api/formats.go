@@ -17,10 +17,10 @@ import (
 var unlike = map[string]string{
 	"AuditActor.id": "", "BalanceEntry.id": "ledger_entry", "CallingKey.id": "api_key",
 	"Comment.parent_id": "comment", "CommentAnswer.platform_comment_id": "", "ContentPreview.media_ids": "",
-	"ContentSlide.media_id": "",
-	"Draft.result_id":       "", "IntegrationPipeline.id": "", "IntegrationStage.id": "", "OwnMedia.id": "media",
+	"ContentSlide.media_id": "", "listEvents.object_id": "",
+	"Draft.result_id": "", "IntegrationPipeline.id": "", "IntegrationStage.id": "", "OwnMedia.id": "media",
 	"OwnMediaOurs.file_id": "",
-	"PeopleInvited.id":     "person", "ProductPhoto.id": "photo", "PublishedPost.id": "publication",
+	"PersonInvited.id":     "person", "ProductPhoto.id": "photo", "PublishedPost.id": "publication",
 	"PublishingEntry.id": "publication", "SocialAccount.connected_as": "social_account",
 	"SocialConnecting.connected_as": "social_account", "SocialConnecting.id": "social_account", "Voice.id": "",
 }

@@ -11,11 +11,12 @@ import (
 // foreign are ids without a pattern, by schema and member: of other services, of several kinds, of the catalog.
 var foreign = []string{
 	"AuditActor.id", "AuditEntry.operation_id", "Avatar.id", "CommentAnswer.platform_comment_id",
-	"ContentPreview.media_ids", "DossierFile.id", "DossierModel.id", "DossierRule.id", "Draft.result_id",
+	"ContentPreview.media_ids", "ContentSlide.media_id", "ContentSlide.media_id", "DossierFile.id",
+	"DossierModel.id", "DossierRule.id", "Draft.result_id",
 	"FactoryRetirement.id", "IntegrationPipeline.id", "IntegrationStage.id", "Media.id", "Model.id",
 	"OperationServiceLevels.operation_id", "OwnMediaOurs.file_id", "Plan.id", "Voice.id",
 	"WebhookDestination.external_id",
-	"listAuditEntries.operation_id",
+	"listAuditEntries.operation_id", "listEvents.object_id",
 }
 
 // Each id of the document says what it looks like, so that a new area cannot leave it out.

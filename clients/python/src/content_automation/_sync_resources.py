@@ -1248,7 +1248,7 @@ class MediaResource:
         return cast("types.OwnMedia", data)
 
     def verify_provenance(
-        self, body: types.OwnMediaVerifyCreate, **options: Unpack[RequestOptions]
+        self, body: types.OwnMediaVerify, **options: Unpack[RequestOptions]
     ) -> types.OwnMediaVerified:
         """Check where a file comes from.
 
@@ -1285,8 +1285,8 @@ class PeopleResource:
         return self._client.pages("/v1/people", (), params, options)
 
     def invite(
-        self, body: types.PeopleInviteCreate, **options: Unpack[RequestOptions]
-    ) -> types.PeopleInvited:
+        self, body: types.PersonInvite, **options: Unpack[RequestOptions]
+    ) -> types.PersonInvited:
         """Invite a person.
 
         Only this response has the link of the invitation, which works once and for 7 days. Who opens it must sign in
@@ -1298,10 +1298,10 @@ class PeopleResource:
         data = self._client.call(
             "POST", "/v1/people", (), None, body, options
         )
-        return cast("types.PeopleInvited", data)
+        return cast("types.PersonInvited", data)
 
     def update(
-        self, person_id: str, body: types.PeopleUpdate, **options: Unpack[RequestOptions]
+        self, person_id: str, body: types.PersonUpdate, **options: Unpack[RequestOptions]
     ) -> types.Person:
         """Change the role of a person.
 
@@ -1707,7 +1707,7 @@ class PublishingResource:
         return self._client.pages("/v1/publishing/slots", (), params, options)
 
     def validate(
-        self, body: types.PublishingValidateCreate, **options: Unpack[RequestOptions]
+        self, body: types.PublishingValidate, **options: Unpack[RequestOptions]
     ) -> types.ContentItemValidation:
         """Check a publication.
 
@@ -1967,6 +1967,9 @@ class StudioResource:
         a result that is far longer than reserved for is charged more.
 
         Needs the scope `studio:use`.
+
+        Deprecated: use `createEstimate` (`/v1/balance/estimates`) instead. This operation is served until 2027-12-01
+        at least.
         """
         data = self._client.call(
             "POST", "/v1/studio/estimates", (), None, body, options

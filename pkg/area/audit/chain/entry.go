@@ -84,7 +84,8 @@ func Write(ctx context.Context, db *store.DB, region string, owner tenant.Owner,
 	it.Key = store.Key{PK: owner.String(), SK: e.ID}
 	it.Listed = store.Key{}
 	it.Filters = map[string]string{
-		"key_id": keyID, "operation_id": string(e.OperationID), "status": strconv.Itoa(e.Status), "request": e.RequestID,
+		"key_id": keyID, "operation_id": string(e.OperationID), "status": strconv.Itoa(e.Status),
+		"request": e.RequestID,
 	}
 	if region != "" {
 		it.Attributes = map[string]string{Region: region}

@@ -58,11 +58,11 @@ func files() (map[string][]byte, error) {
 	for _, t := range architect.Inputs() {
 		members.Reach(t)
 	}
-	compact, err := doc.MarshalJSON()
+	compact, err := api.JSON(doc)
 	if err != nil {
 		return nil, err
 	}
-	yaml, err := doc.YAML()
+	yaml, err := api.YAML(compact)
 	if err != nil {
 		return nil, err
 	}

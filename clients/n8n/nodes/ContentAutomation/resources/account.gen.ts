@@ -304,7 +304,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createAvatar'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: aspect_ratio, audio_url, avatar, image_url, language, metadata, model, profile_id, sandbox, text, video_url, voice.',
+    description: 'Body of that operation, as it would be sent there. Members: profile_id, model, sandbox, metadata, text, audio_url, image_url, video_url, aspect_ratio, language, voice, avatar.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -316,7 +316,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), ad_marking, adapt, ai_generated, caption, cover, deep_fake, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, labelled, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
+    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -340,7 +340,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: days (required), posts_per_day (required), brief, campaigns, content_types, metadata, pillars, product_ids, quality, replace, sandbox, starts_on.',
+    description: 'Body of that operation, as it would be sent there. Members: days (required), posts_per_day (required), content_types, starts_on, brief, pillars, campaigns, quality, product_ids, replace, sandbox, metadata.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -375,7 +375,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createImage'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: prompt (required), aspect_ratio, count, image_url, metadata, model, profile_id, sandbox.',
+    description: 'Body of that operation, as it would be sent there. Members: prompt (required), profile_id, model, sandbox, metadata, aspect_ratio, count, image_url.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -385,7 +385,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createMusic'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: prompt (required), lyrics, metadata, model, profile_id, sandbox, seconds.',
+    description: 'Body of that operation, as it would be sent there. Members: prompt (required), profile_id, model, sandbox, metadata, seconds, lyrics.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -395,7 +395,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createVideo'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: prompt (required), aspect_ratio, image_url, metadata, model, profile_id, sandbox, seconds.',
+    description: 'Body of that operation, as it would be sent there. Members: prompt (required), profile_id, model, sandbox, metadata, aspect_ratio, seconds, image_url.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -405,7 +405,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['createVoice'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: text (required), audio_url, language, metadata, model, profile_id, sandbox, voice.',
+    description: 'Body of that operation, as it would be sent there. Members: text (required), profile_id, model, sandbox, metadata, language, voice, audio_url.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -417,7 +417,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: cover, duration_seconds, headline, model, music, prompt, quality, reuse, sandbox, scenes, script, show_headline, slides, title, visuals.',
+    description: 'Body of that operation, as it would be sent there. Members: title, headline, show_headline, script, scenes, slides, prompt, model, quality, duration_seconds, visuals, music, cover, reuse, sandbox.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {
@@ -458,7 +458,7 @@ export const accountDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['account'], operation: ['estimate'], api_operation: ['startTraining'] } },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: base_model, metadata, sandbox.',
+    description: 'Body of that operation, as it would be sent there. Members: base_model, sandbox, metadata.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {

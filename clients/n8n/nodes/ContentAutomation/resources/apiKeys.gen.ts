@@ -114,6 +114,16 @@ export const apiKeysDescription: INodeProperties[] = [
     ],
   },
   {
+    displayName: 'Name',
+    name: 'name',
+    type: 'string',
+    displayOptions: { show: { resource: ['apiKeys'], operation: ['create'] } },
+    required: true,
+    default: '',
+    description: 'Name of the key',
+    routing: { send: { type: 'body', property: 'name' } },
+  },
+  {
     displayName: 'Kind',
     name: 'kind',
     type: 'options',
@@ -123,16 +133,6 @@ export const apiKeysDescription: INodeProperties[] = [
     default: 'live',
     description: 'Live: spends credits and publishes. test: uses the sandbox. A test key can create test keys only.',
     routing: { send: { type: 'body', property: 'kind' } },
-  },
-  {
-    displayName: 'Name',
-    name: 'name',
-    type: 'string',
-    displayOptions: { show: { resource: ['apiKeys'], operation: ['create'] } },
-    required: true,
-    default: '',
-    description: 'Name of the key',
-    routing: { send: { type: 'body', property: 'name' } },
   },
   {
     displayName: 'Scopes',

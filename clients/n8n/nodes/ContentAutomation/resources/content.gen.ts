@@ -614,7 +614,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {
@@ -622,7 +622,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'scenes',
         type: 'json',
         default: '[]',
-        description: 'The script in scenes of your own, instead of script. For kind video only. Members: text (required), on_screen, visual.',
+        description: 'The script in scenes of your own, instead of script. For kind video only. Members: text (required), visual, on_screen.',
         routing: { send: { type: 'body', property: 'scenes', preSend: [json('scenes')] } },
       },
       {
@@ -647,7 +647,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'slides',
         type: 'json',
         default: '[]',
-        description: 'Slides of a carousel. Absent: five, with generated headings. For kind carousel only. Members: body, text.',
+        description: 'Slides of a carousel. Absent: five, with generated headings. For kind carousel only. Members: text, body.',
         routing: { send: { type: 'body', property: 'slides', preSend: [json('slides')] } },
       },
       {
@@ -704,7 +704,7 @@ export const contentDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['content'], operation: ['createBatch'] } },
     required: true,
     default: '[]',
-    description: 'Items to create: all or none. Members: factory_id (required), kind (required), ad_marking, adapt, ai_generated, caption, cover, deep_fake, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, labelled, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
+    description: 'Items to create: all or none. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
     routing: { send: { type: 'body', property: 'items', preSend: [json('items')] } },
   },
   {
@@ -773,7 +773,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'ad_marking',
         type: 'json',
         default: '{}',
-        description: 'Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile. Members: advertiser, erid, tax_id.',
+        description: 'Marking of advertising. Null removes it: the next publication takes that of the factory, or else of its profile. Members: advertiser, tax_id, erid.',
         routing: { send: { type: 'body', property: 'ad_marking', preSend: [json('ad_marking')] } },
       },
       {
@@ -996,7 +996,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {
@@ -1127,7 +1127,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result of the attempt. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result of the attempt. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {
@@ -1135,7 +1135,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'scenes',
         type: 'json',
         default: '[]',
-        description: 'The script in scenes, instead of script; with reuse as many as the item has. Members: text (required), on_screen, visual.',
+        description: 'The script in scenes, instead of script; with reuse as many as the item has. Members: text (required), visual, on_screen.',
         routing: { send: { type: 'body', property: 'scenes', preSend: [json('scenes')] } },
       },
       {
@@ -1160,7 +1160,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'slides',
         type: 'json',
         default: '[]',
-        description: 'Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or body keeps the other one with reuse. Members: body, text.',
+        description: 'Texts of the slides of a carousel, as many as it has. Those without text and body stay; a slide that has text or body keeps the other one with reuse. Members: text, body.',
         routing: { send: { type: 'body', property: 'slides', preSend: [json('slides')] } },
       },
       {
@@ -1249,7 +1249,7 @@ export const contentDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {

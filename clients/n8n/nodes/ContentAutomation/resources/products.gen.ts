@@ -185,6 +185,16 @@ export const productsDescription: INodeProperties[] = [
     routing: { send: { type: 'body', property: 'factory_id' } },
   },
   {
+    displayName: 'SKU',
+    name: 'sku',
+    type: 'string',
+    displayOptions: { show: { resource: ['products'], operation: ['create'] } },
+    required: true,
+    default: '',
+    description: 'Your own number of the product, unique in its factory',
+    routing: { send: { type: 'body', property: 'sku' } },
+  },
+  {
     displayName: 'Name',
     name: 'name',
     type: 'string',
@@ -213,16 +223,6 @@ export const productsDescription: INodeProperties[] = [
     default: '',
     description: 'ISO 4217 code of the currency',
     routing: { send: { type: 'body', property: 'price.currency' } },
-  },
-  {
-    displayName: 'SKU',
-    name: 'sku',
-    type: 'string',
-    displayOptions: { show: { resource: ['products'], operation: ['create'] } },
-    required: true,
-    default: '',
-    description: 'Your own number of the product, unique in its factory',
-    routing: { send: { type: 'body', property: 'sku' } },
   },
   {
     displayName: 'Additional Fields',

@@ -205,7 +205,7 @@ export const profilesDescription: INodeProperties[] = [
         name: 'ad_marking',
         type: 'json',
         default: '{}',
-        description: 'Marking of advertising of its factories, for countries that require it. Null: none. Members: advertiser, erid, tax_id.',
+        description: 'Marking of advertising of its factories, for countries that require it. Null: none. Members: advertiser, tax_id, erid.',
         routing: { send: { type: 'body', property: 'ad_marking', preSend: [json('ad_marking')] } },
       },
       {

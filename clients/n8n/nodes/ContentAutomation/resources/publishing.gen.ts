@@ -96,7 +96,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'items',
         type: 'json',
         default: '[]',
-        description: 'Content items with what differs for each. Send them, content_item_ids or content_plan_id. Members: content_item_id (required), options, publish_at, sandbox, social_account_ids.',
+        description: 'Content items with what differs for each. Send them, content_item_ids or content_plan_id. Members: content_item_id (required), publish_at, social_account_ids, options, sandbox.',
         routing: { send: { type: 'body', property: 'items', preSend: [json('items')] } },
       },
       {
@@ -143,7 +143,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {
@@ -331,7 +331,7 @@ export const publishingDescription: INodeProperties[] = [
         name: 'item',
         type: 'json',
         default: '{}',
-        description: 'Body of createContentItem to check. Members: factory_id (required), kind (required), ad_marking, adapt, ai_generated, caption, cover, deep_fake, duration_seconds, fit, format, from_content_item_id, from_parts, hashtags, headline, labelled, language, media, metadata, model, music, options, product_id, promotion_id, prompt, publish_at, quality, reuse, sandbox, scenes, script, show_headline, slides, social_account_ids, source, title, variants, visuals.',
+        description: 'Body of createContentItem to check. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
         routing: { send: { type: 'body', property: 'item', preSend: [json('item')] } },
       },
       {

@@ -180,7 +180,7 @@ export const studioDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {
@@ -613,7 +613,7 @@ export const studioDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
     ],
@@ -690,7 +690,7 @@ export const studioDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {
@@ -783,7 +783,7 @@ export const studioDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {
@@ -876,7 +876,7 @@ export const studioDescription: INodeProperties[] = [
         name: 'sandbox',
         type: 'json',
         default: '{}',
-        description: 'Simulated result. For test keys only. Members: delay_seconds, failure_code, outcome.',
+        description: 'Simulated result. For test keys only. Members: outcome, failure_code, delay_seconds.',
         routing: { send: { type: 'body', property: 'sandbox', preSend: [json('sandbox')] } },
       },
       {
