@@ -78,7 +78,7 @@ func TestContentPlan(t *testing.T) {
 			again["replace"] = true
 			second := into[contentPlan](call(t, key, http.MethodPost, factory+"/content-plan", again),
 				http.StatusAccepted)
-			if done := planned(t, key, a.Header.Get("Location"), "completed"); done.ID != second.ID ||
+			if done := planned(t, key, factory+"/content-plan", "completed"); done.ID != second.ID ||
 				done.Items.Generated != total {
 				t.Errorf("the second plan: %+v", done)
 			}
