@@ -2394,7 +2394,7 @@ const (
 
 // ContentItemBulkItem is a type of the API.
 type ContentItemBulkItem struct {
-	// Id of the content item.
+	// Id of the content item that is to be changed.
 	ContentItemID string `json:"content_item_id"`
 	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
 	Options *PlatformOptions `json:"options,omitzero"`

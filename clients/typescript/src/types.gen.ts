@@ -2331,7 +2331,7 @@ export type ContentItemBulkCreateMode = 'all' | 'each';
 
 /** A type of the API. */
 export interface ContentItemBulkItem {
-  /** Id of the content item. */
+  /** Id of the content item that is to be changed. */
   content_item_id: string;
   /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
   options?: PlatformOptions;

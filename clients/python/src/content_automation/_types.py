@@ -2359,7 +2359,7 @@ class ContentItemBulkItem(TypedDict):
     """A type of the API."""
 
     content_item_id: str
-    """Id of the content item."""
+    """Id of the content item that is to be changed."""
     options: NotRequired["PlatformOptions"]
     """Options of the post, by platform. Absent: those of the earlier schedule or attempt."""
     publish_at: NotRequired[str]
