@@ -2410,7 +2410,7 @@ const (
 
 // ContentItemBulkItem: An item of a bulk, with what differs for it.
 type ContentItemBulkItem struct {
-	// Id of the content item.
+	// Id of the content item that is to be changed.
 	ContentItemID string `json:"content_item_id"`
 	// Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
 	// that of the call for all items, or else the time that each has, such as that of its content plan.

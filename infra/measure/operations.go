@@ -65,7 +65,8 @@ const (
 )
 
 // more are the round trips that operations take beyond the bounds. startTraining reads the content that it learns from,
-// which fits into one page of a query here. listProposals reads the factory at the same time as the list, and
+// which fits into one page of a query here. bulkPublishing claims its key, checks and changes each item, here
+// one, and commits its answer. listProposals reads the factory at the same time as the list, and
 // getServiceLevels reads the probes at the same time as the counts, so that they take as long as one trip.
 // updatePromotion reads the products of the promotion. connectSocialAccount finds the account of a channel that is
 // already connected. sendMessage commits twice, and its reply here reads the factory. A draft is read before its
@@ -83,9 +84,10 @@ var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
 	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "listIntegrations": 1,
 	"updateIntegration": 1, "disconnectIntegration": 1,
-	"deleteProfile": 8, "getContentPlan": 1, "scheduleContentItem": 3, "publishContentItem": 2, "validatePublishing": 3,
+	"deleteProfile": 8, "getContentPlan": 1, "scheduleContentItem": 3,
+	"bulkPublishing": 3, "publishContentItem": 2, "validatePublishing": 3,
 	"getBestTimes": 1, "listAllPublications": 1, "getPublication": 1, "getPublicationDossier": 2,
-	"updatePublication": 1, "deletePublication": 1, "bulkPublishing": 3,
+	"updatePublication": 1, "deletePublication": 1,
 	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "invitePerson": 1,
 	"replyToComment": 1, "updateComment": 1, "deleteComment": 1, "listDeliveries": 1,
 	"listReviewLinks": 1, "getReviewLink": 1, // the links, and whether those who made them still may

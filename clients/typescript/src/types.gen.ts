@@ -2363,7 +2363,7 @@ export type ContentItemBulkCreateMode = 'all' | 'each';
 
 /** An item of a bulk, with what differs for it. */
 export interface ContentItemBulkItem {
-  /** Id of the content item. */
+  /** Id of the content item that is to be changed. */
   content_item_id: string;
   /**
    * Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:

@@ -130,7 +130,7 @@ func (s *Service) create(tx *store.Tx, h held, kind tenant.Mode, set Settings, b
 	it.Key, it.Listed = credential.KeyOf(accountID, r.ID), store.Key{}
 	it.Filters = map[string]string{"kind": string(kind), rootFilter: h.root}
 	for _, bound := range set.ProfileIDs {
-		it.Filters[profilesFilter] += string(bound) + "." // they are set for good
+		it.Filters[profilesFilter] += string(bound) + "." // they are set when the key is made
 	}
 	it.Attributes = map[string]string{account.SecretAttribute: auth.HashKey(secret)}
 	it.Due = DueExpiry(&r)

@@ -65,7 +65,7 @@ type BulkChoices struct {
 
 // bulkItem is an item of a bulk, with what differs for it.
 type bulkItem struct {
-	// Id of the content item.
+	// Id of the content item that is to be changed.
 	ID string `json:"content_item_id" maxLength:"64" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	BulkChoices
 }

@@ -123,7 +123,7 @@ func newWorld(t *testing.T) *world {
 		w.engine.Handle(kind, h)
 	}
 	w.engine.Handle(social.Measure, unmeasured{})
-	w.engine.Handle(httpapi.ClaimKind, unmeasured{}) // no call dies here
+	w.engine.Handle(httpapi.ClaimKind, unmeasured{}) // no call of these tests dies in between
 	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
 	return w
 }
