@@ -209,14 +209,15 @@ func TestShortPathsLeadToThePages(t *testing.T) {
 	}
 }
 
-// Customers have no checkout of the service, and its packages are not published yet: the guide to the clients alone says
-// how they will be installed.
+// Customers have no checkout of the service, and its packages are not published yet: the guide to the clients alone
+// says how they will be installed.
 func TestGuidesUseWhatCustomersHave(t *testing.T) {
 	entries, err := fs.Glob(os.DirFS("guides"), "*.md")
 	if err != nil || len(entries) == 0 {
 		t.Fatal(err)
 	}
-	checkout := regexp.MustCompile(`go run |\btestdata/|\bclients/(cli|sandbox|internal)\b|\x60make |checkout of the service`)
+	checkout := regexp.MustCompile(`go run |\btestdata/|\bclients/(cli|sandbox|internal)\b|\x60make |` +
+		`checkout of the service`)
 	registry := regexp.MustCompile(`(npm install|pip install|go get) @?[a-z]`)
 	for _, name := range entries {
 		text, err := os.ReadFile(path.Join("guides", name))
