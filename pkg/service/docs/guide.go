@@ -47,6 +47,7 @@ type guide struct{ group, name, title string }
 // guides are the guides in the order of the navigation. The name of the file is the last part of the path.
 var guides = []guide{
 	{"Start", "quick-start", "Quick start"},
+	{"Start", "first-hour", "The first hour of a shop"},
 	{"Start", "authentication", "Authentication"},
 	{"Start", "sandbox", "Sandbox"},
 	{"Start", "clients", "Clients"},
@@ -54,6 +55,7 @@ var guides = []guide{
 	{"Start", "idempotency", "Idempotency"},
 	{"Start", "lists", "Lists and changes"},
 	{"Start", "agencies", "Clients of an agency"},
+	{"Start", "client-month", "A month for a client"},
 	{"Content", "media", "Media of your own"},
 	{"Content", "products", "Products and promotions"},
 	{"Content", "finished-media", "Finished media"},

@@ -208,3 +208,30 @@ func TestShortPathsLeadToThePages(t *testing.T) {
 		}
 	}
 }
+
+// Customers have no checkout of the service, and its packages are not published yet: the guide to the clients alone
+// says how they will be installed.
+func TestGuidesUseWhatCustomersHave(t *testing.T) {
+	entries, err := fs.Glob(os.DirFS("guides"), "*.md")
+	if err != nil || len(entries) == 0 {
+		t.Fatal(err)
+	}
+	checkout := regexp.MustCompile(`go run |\btestdata/|\bclients/(cli|sandbox|internal)\b|\x60make |` +
+		`checkout of the service`)
+	registry := regexp.MustCompile(`(npm install|pip install|go get) @?[a-z]`)
+	for _, name := range entries {
+		text, err := os.ReadFile(path.Join("guides", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := checkout.FindString(string(text)); found != "" {
+			t.Errorf("%s uses a checkout of the service: %q", name, found)
+		}
+		if found := registry.FindString(string(text)); found != "" && name != "clients.md" {
+			t.Errorf("%s installs a package that is not published: %q", name, found)
+		}
+		if name == "clients.md" && !strings.Contains(string(text), "The packages are not in the public registries yet.") {
+			t.Errorf("%s does not say that the packages are not published", name)
+		}
+	}
+}

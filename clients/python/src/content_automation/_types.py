@@ -2417,7 +2417,7 @@ class ContentItemBulkItem(TypedDict):
     """An item of a bulk, with what differs for it."""
 
     content_item_id: str
-    """Id of the content item."""
+    """Id of the content item that is to be changed."""
     publish_at: NotRequired[str]
     """Time of publication, or next_slot: each item takes the next free time, in their order. For schedule only. Absent:
     that of the call for all items, or else the time that each has, such as that of its content plan.

@@ -1,0 +1,166 @@
+//go:build !deployed
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/jpeg"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// program writes the samples in Python of a guide as one program, and returns a command that runs it with a key.
+func program(t *testing.T, guide, key string, args ...string) *exec.Cmd {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "pkg", "service", "docs", "guides", guide+".md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	for _, b := range block.FindAllStringSubmatch(string(text), -1) {
+		if b[1] == "python" {
+			code += b[2]
+		}
+	}
+	if code == "" {
+		t.Fatalf("%s has no sample in Python", guide)
+	}
+	file := filepath.Join(t.TempDir(), "main.py")
+	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, "python3", append([]string{file}, args...)...)
+	cmd.Env = append(os.Environ(), "BASE_URL="+running.BaseURL, "SVC_API_KEY="+key)
+	return cmd
+}
+
+// TestProgramsOfTheGuides runs the programs that guides are made of.
+func TestProgramsOfTheGuides(t *testing.T) {
+	t.Parallel()
+	var picture bytes.Buffer
+	if err := jpeg.Encode(&picture, image.NewGray(image.Rect(0, 0, 640, 640)), nil); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	shoe := write("shoe.jpg", picture.String())
+	rows := write("products.csv", "sku,name,description,amount,currency,url,photo_url\n"+
+		"A-1,Shoe,\"Of nets, red\",12900,EUR,https://shop.example.com/a,\nA-2,Boot,,9900,EUR,,\n")
+	c := newCustomer(t)
+	c.topUp(1000)
+	seller := into[struct{ ID string }](call(t, c.test.Secret, "POST", "/v1/factories", object{"type": "seller", "name": "Shop",
+		"settings": object{"shop_name": "Shop", "currency": "EUR"}}), http.StatusCreated).ID
+	profile := into[struct{ ID string }](call(t, c.live.Secret, "POST", "/v1/profiles", object{"name": "Café Linde"}),
+		http.StatusCreated).ID
+	brand := into[struct{ ID string }](call(t, c.live.Secret, "POST", "/v1/factories", object{"type": "brand", "name": "Café",
+		"profile_id": profile, "settings": object{"brand_name": "Café"}}), http.StatusCreated).ID
+	made := into[madeItem](call(t, c.live.Secret, "POST", "/v1/content-items", object{"factory_id": brand, "kind": "post",
+		"prompt": "Cake"}), http.StatusAccepted)
+	eventually(t, "it is generated", func() bool {
+		return into[madeItem](call(t, c.live.Secret, "GET", "/v1/content-items/"+made.ID, nil), http.StatusOK).State == "generated"
+	})
+	for _, one := range []struct {
+		name, key string
+		args      []string
+		// again is how often it is run: a program that may be repeated does the same.
+		again int
+		says  []string
+	}{
+		{"first-hour", newCustomer(t).test.Secret, []string{shoe}, 1, []string{"a live key would spend", "published ['"}},
+		{"client-month", newCustomer(t).test.Secret, nil, 1, []string{"'total': 30", "/review/", "30 items wait for the client",
+			"0 items are not scheduled"}},
+		{"products", c.test.Secret, []string{seller, rows}, 2, []string{"2 of 2 products are in the catalog"}},
+		{"agencies", c.live.Secret, []string{time.Now().UTC().Format("2006-01")}, 1, []string{"  Café Linde\n"}},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			t.Parallel()
+			for range one.again {
+				out, err := program(t, one.name, one.key, one.args...).CombinedOutput()
+				for _, want := range one.says {
+					if !strings.Contains(string(out), want) {
+						t.Errorf("it does not say %q", want)
+					}
+				}
+				if err != nil || t.Failed() {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+		})
+	}
+}
+
+// TestTheReceiverOfTheGuide sends events to the receiver of the guide to webhooks.
+func TestTheReceiverOfTheGuide(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	_ = listener.Close()
+	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	cmd := program(t, "webhooks", "")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Env = &out, append(cmd.Env, "WEBHOOK_SECRET="+secret, "PORT="+port)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	signer, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(id string, at time.Time, signed, sent string) int {
+		signature, err := signer.Sign(id, at, []byte(signed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1:"+port, strings.NewReader(sent))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Webhook-Id": {id}, "Webhook-Timestamp": {strconv.FormatInt(at.Unix(), 10)},
+			"Webhook-Signature": {"v1,b2xk " + signature}}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	event := `{"id":"evt_1","type":"content.generated","data":{"object":{"id":"cnt_1"}}}`
+	now := time.Now()
+	eventually(t, "it listens", func() bool { return send("evt_1", now, event, event) == http.StatusNoContent })
+	for name, got := range map[string]int{"a change": send("evt_2", now, event, event+" "),
+		"an old request": send("evt_3", now.Add(-10*time.Minute), event, event)} {
+		if got != http.StatusUnauthorized {
+			t.Errorf("%s is answered with %d", name, got)
+		}
+	}
+	if got := send("evt_1", now, event, event); got != http.StatusNoContent {
+		t.Errorf("a repeat is answered with %d", got)
+	}
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if out.String() != "content.generated cnt_1\n" {
+		t.Errorf("it says %q", out.String())
+	}
+}
