@@ -17,7 +17,8 @@ import (
 
 // step is a request of the collection. The order of the steps is that in which a run makes sense: read, create, change,
 // delete. Operations without a step follow before the last one. Each request names the one after it, so that the
-// folders may have the order of the resources. People call the operations for people: the collection has those of keys alone.
+// folders may have the order of the resources. People call the operations for people: the collection has those of keys
+// alone.
 type step struct {
 	Op, Name string
 	Body     json.RawMessage

@@ -44,6 +44,10 @@ var fixed = []struct {
 	// A dossier has the ids of the recording, so that its hash and signature differ.
 	{regexp.MustCompile(`"sha256":"[0-9a-f]{64}","signature":"([\w-]+)\.\.[\w-]+"`), `"sha256":"` +
 		strings.Repeat("0", 64) + `","signature":"${1}..` + strings.Repeat("EXAMPLE", 12) + `EX"`},
+	{regexp.MustCompile(`"webhook-request-id":"\d+-\w+"`), `"webhook-request-id":"1763812345678-` +
+		strings.Repeat("EXAMPLE", 3) + `EXAMP"`},
+	{regexp.MustCompile(`"webhook-signature":"v1,[\w+/]{43}="`), `"webhook-signature":"v1,` +
+		strings.Repeat("EXAMPLE", 6) + `E="`},
 	{regexp.MustCompile(`http://127\.0\.0\.1:9/`), `https://crm.example.com/`},
 }
 
