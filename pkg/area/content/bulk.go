@@ -287,7 +287,7 @@ func waitsFor(r *item.Record, action string, now time.Time) bool {
 
 // take adds the change of one item to a transaction, as its operation does.
 func (s bulker) take(ctx context.Context, tx *store.Tx, step bulkStep) (item.Item, error) {
-	p := publisher{s.Service}
+	p := publisher(s)
 	switch step.Action {
 	case bulkApprove:
 		return s.Decide(ctx, tx, step.ID, item.Approved, step.Note,
