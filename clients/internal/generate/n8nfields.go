@@ -137,7 +137,7 @@ func (w *n8n) choice(t *form.Type) props {
 
 // n8nName returns the name of the field of a property. A name has no dots, and the node itself has some names.
 func n8nName(property string) string {
-	if slices.Contains([]string{"resource", "operation", "returnAll", "limit", "requestOptions"}, property) {
+	if slices.Contains([]string{"resource", "operation", "action", "returnAll", "limit", "requestOptions"}, property) {
 		return "api_" + property
 	}
 	return strings.ReplaceAll(property, ".", "__")

@@ -42,8 +42,8 @@ export const publishingDescription: INodeProperties[] = [
     default: 'bulk',
   },
   {
-    displayName: 'Action',
-    name: 'action',
+    displayName: 'API Action',
+    name: 'api_action',
     type: 'options',
     displayOptions: { show: { resource: ['publishing'], operation: ['bulk'] } },
     required: true,
