@@ -935,7 +935,7 @@ type ListContentItemsParams struct {
 	Fields []string `query:"fields"`
 	// What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only
 	// items that are planned for a time, or were published; publish_from and publish_to select, not from and to.
-	OrderBy *ListContentItemsOrderBy `query:"order_by"`
+	OrderBy *ContentOrder `query:"order_by"`
 	// Only items of this factory.
 	FactoryID *string `query:"factory_id"`
 	// Only items of these kinds, separated by commas.
@@ -1219,7 +1219,8 @@ type ListEventsParams struct {
 	// resource.
 	ObjectID *string `query:"object_id"`
 	// Seconds for which the request is held while the page has no event newer than after, or none at all without after. It
-	// follows events with few requests.
+	// follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they can
+	// ask more often: with 600 for a second.
 	Wait *int64 `query:"wait"`
 	// Newest event that you have, for wait: its id.
 	After *string `query:"after"`

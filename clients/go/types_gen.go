@@ -2751,6 +2751,15 @@ const (
 // ContentKindInput has the values of ContentKind.
 type ContentKindInput = ContentKind
 
+// ContentOrder: Values of `order_by` of `listContentItems`.
+type ContentOrder string
+
+// The values of ContentOrder.
+const (
+	ContentOrderCreatedAt ContentOrder = "created_at"
+	ContentOrderPublishAt ContentOrder = "publish_at"
+)
+
 // ContentPlan: A content plan as callers see it.
 type ContentPlan struct {
 	// Unique id (TypeID). Ids sort by creation time.
@@ -9702,13 +9711,4 @@ const (
 	YoutubeOptionsPrivacyPublic   YoutubeOptionsPrivacy = "public"
 	YoutubeOptionsPrivacyUnlisted YoutubeOptionsPrivacy = "unlisted"
 	YoutubeOptionsPrivacyPrivate  YoutubeOptionsPrivacy = "private"
-)
-
-// ListContentItemsOrderBy: Values of `order_by` of `listContentItems`.
-type ListContentItemsOrderBy string
-
-// The values of ListContentItemsOrderBy.
-const (
-	ListContentItemsOrderByCreatedAt ListContentItemsOrderBy = "created_at"
-	ListContentItemsOrderByPublishAt ListContentItemsOrderBy = "publish_at"
 )

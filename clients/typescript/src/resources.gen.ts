@@ -740,7 +740,7 @@ export interface ListContentItemsParams {
    * What the list is sorted by: the time of creation, or the time of publication. Sorted by publish_at, it has only
    * items that are planned for a time, or were published; publish_from and publish_to select, not from and to.
    */
-  order_by?: T.ListContentItemsOrderBy | undefined;
+  order_by?: T.ContentOrder | undefined;
   /** Only items of this factory. */
   factory_id?: string | undefined;
   /** Only items of these kinds, separated by commas. */
@@ -957,7 +957,8 @@ export interface ListEventsParams {
   object_id?: string | undefined;
   /**
    * Seconds for which the request is held while the page has no event newer than after, or none at all without after.
-   * It follows events with few requests.
+   * It follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they
+   * can ask more often: with 600 for a second.
    */
   wait?: number | undefined;
   /** Newest event that you have, for wait: its id. */

@@ -2741,6 +2741,9 @@ export type ContentKind = 'post' | 'video' | 'carousel' | 'story' | 'music_clip'
 /** Kind of content. */
 export type ContentKindInput = 'post' | 'video' | 'carousel' | 'story' | 'music_clip';
 
+/** Values of `order_by` of `listContentItems`. */
+export type ContentOrder = 'created_at' | 'publish_at';
+
 /** A content plan as callers see it. */
 export interface ContentPlan {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -8785,9 +8788,6 @@ export interface YoutubeOptions {
 
 /** Who can see the post. Absent: the platform's default. */
 export type YoutubeOptionsPrivacy = 'public' | 'unlisted' | 'private';
-
-/** Values of `order_by` of `listContentItems`. */
-export type ListContentItemsOrderBy = 'created_at' | 'publish_at';
 
 
 /** What can be waited for. */

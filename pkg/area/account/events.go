@@ -47,7 +47,8 @@ type eventsInput struct {
 	// the resource.
 	ObjectID string `query:"object_id" example:"cnt_01h455vb4pex5vsknk084sn02q"`
 	// Seconds for which the request is held while the page has no event newer than after, or none at all without after.
-	// It follows events with few requests.
+	// It follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they
+	// can ask more often: with 600 for a second.
 	Wait int `query:"wait" minimum:"0" maximum:"10" default:"0"`
 	// Newest event that you have, for wait: its id.
 	After string `query:"after" example:"evt_01h455vb4pex5vsknk084sn02q"`
@@ -83,6 +84,18 @@ func (s *Events) Register(r *httpapi.Router) {
 	}, s.get)
 }
 
+// mostHeld bounds the requests of a key that are held at a time, each of which takes up a function.
+const mostHeld = 10
+
+// held returns the time for which a request of a key is held: by mostHeld, if all of its calls ask for it.
+func held(asked int, r auth.Rate) time.Duration {
+	d := time.Duration(asked) * time.Second
+	if r.Limit > 0 {
+		d = min(d, mostHeld*time.Duration(r.Window)*time.Second/time.Duration(r.Limit))
+	}
+	return d
+}
+
 // lookEvery is the pause between two looks for events while a request is held. The answer needs less than holdMargin.
 const lookEvery, holdMargin = time.Second, 2 * time.Second
 
@@ -91,7 +104,7 @@ func (s *Events) list(ctx context.Context, in *eventsInput) (httpapi.Page[event.
 	if in.After != "" && !id.Valid(id.Event, in.After) {
 		return httpapi.Page[event.Event]{}, errs.Invalid("after", "is not the id of an event")
 	}
-	end := time.Now().Add(time.Duration(in.Wait) * time.Second)
+	end := time.Now().Add(held(in.Wait, auth.FromContext(ctx).Rate))
 	if limit, bounded := ctx.Deadline(); bounded && limit.Add(-holdMargin).Before(end) {
 		end = limit.Add(-holdMargin)
 	}

@@ -41,6 +41,7 @@ var enumNames = map[string]string{
 	"Publication.state":            "PublicationState",
 	"PublishOptions.privacy":       "Privacy",
 	"listAllPublications.order_by": "PublicationOrder",
+	"listContentItems.order_by":    "ContentOrder",
 	"ContentCount.of":              "ContentCountPart",
 	"ContentItem.format":           "VideoFormat",
 	"ContentItem.visuals":          "VideoVisuals",

@@ -11,7 +11,7 @@ import (
 // foreign are ids without a pattern, by schema and member: of other services, of several kinds, of the catalog.
 var foreign = []string{
 	"AuditActor.id", "AuditEntry.operation_id", "Avatar.id", "CommentAnswer.platform_comment_id",
-	"ContentPreview.media_ids", "ContentSlide.media_id", "ContentSlide.media_id", "DossierFile.id",
+	"ContentPreview.media_ids", "ContentSlide.media_id", "DossierFile.id",
 	"DossierModel.id", "DossierRule.id", "Draft.result_id",
 	"FactoryRetirement.id", "IntegrationPipeline.id", "IntegrationStage.id", "Media.id", "Model.id",
 	"OperationServiceLevels.operation_id", "OwnMediaOurs.file_id", "Plan.id", "Voice.id",

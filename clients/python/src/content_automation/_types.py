@@ -2780,6 +2780,9 @@ ContentKind = Union[Literal["post", "video", "carousel", "story", "music_clip"],
 ContentKindInput = Literal["post", "video", "carousel", "story", "music_clip"]
 """Kind of content."""
 
+ContentOrder = Literal["created_at", "publish_at"]
+"""Values of `order_by` of `listContentItems`."""
+
 
 class ContentPlan(TypedDict):
     """A content plan as callers see it."""
@@ -8933,9 +8936,6 @@ class YoutubeOptions(TypedDict):
 YoutubeOptionsPrivacy = Literal["public", "unlisted", "private"]
 """Who can see the post. Absent: the platform's default."""
 
-ListContentItemsOrderBy = Literal["created_at", "publish_at"]
-"""Values of `order_by` of `listContentItems`."""
-
 
 ListAuditEntriesParams = TypedDict(
     "ListAuditEntriesParams",
@@ -9143,7 +9143,7 @@ ListContentItemsParams = TypedDict(
         "to": Union[str, datetime],
         "profile_id": str,
         "fields": List[str],
-        "order_by": "ListContentItemsOrderBy",
+        "order_by": "ContentOrder",
         "factory_id": str,
         "kind": List["ContentKindInput"],
         "state": List["ContentStateInput"],

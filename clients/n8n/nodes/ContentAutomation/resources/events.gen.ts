@@ -170,7 +170,7 @@ export const eventsDescription: INodeProperties[] = [
         name: 'wait',
         type: 'number',
         default: 0,
-        description: 'Seconds for which the request is held while the page has no event newer than after, or none at all without after. It follows events with few requests.',
+        description: 'Seconds for which the request is held while the page has no event newer than after, or none at all without after. It follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they can ask more often: with 600 for a second.',
         routing: { send: { type: 'query', property: 'wait' } },
       },
     ],
