@@ -38,7 +38,7 @@ var mimeTypes = map[string]contentautomation.OwnMediaCreateMimeType{
 
 // uploadCommand brings in a file of this machine.
 func uploadCommand(w machine) *cobra.Command {
-	c, mime := &calling{machine: w}, ""
+	c := &calling{machine: w}
 	cmd := c.bare("upload FILE", "Bring in a file of this machine", "Bring in a file of this machine: declare it, send it "+
 		"to storage, and wait until it is ready. The file - is the standard input, which needs --mime-type.")
 	cmd.Example = "  " + w.called() + " media upload logo.png"
@@ -48,21 +48,22 @@ func uploadCommand(w machine) *cobra.Command {
 		known = append(known, string(t))
 	}
 	slices.Sort(known)
+	known = slices.Compact(known)
 	addFlag(cmd, parameter{name: "mime_type", kind: "string", doc: "MIME type; default: by the name of the file",
-		values: slices.Compact(known)})
+		values: known})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		client, err := c.client()
 		if err != nil {
 			return err
 		}
-		mime, _ = cmd.Flags().GetString("mime-type")
+		mime, _ := cmd.Flags().GetString("mime-type")
 		kind := contentautomation.OwnMediaCreateMimeType(mime)
 		if kind == "" {
 			kind = mimeTypes[strings.ToLower(filepath.Ext(args[0]))]
 		}
 		if kind == "" {
 			return fmt.Errorf("the type of %s is not known: use --mime-type with one of %s", args[0],
-				strings.Join(slices.Compact(known), ", "))
+				strings.Join(known, ", "))
 		}
 		file := cmd.InOrStdin()
 		if args[0] != "-" {

@@ -200,14 +200,12 @@ func (c *calling) prepare(args []string) (*contentautomation.Client, string, err
 	if err != nil {
 		return nil, "", err
 	}
-	path := c.path
 	for i, name := range c.args {
 		if strings.Trim(args[i], ".") == "" {
 			return nil, "", fmt.Errorf("%s is empty", strings.ToUpper(name))
 		}
-		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(args[i]))
 	}
-	return client, path, nil
+	return client, c.filled(c.path, args), nil
 }
 
 func (c *calling) run(cmd *cobra.Command, args []string) error {

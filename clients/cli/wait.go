@@ -55,10 +55,7 @@ func (c *calling) await(ctx context.Context, client *contentautomation.Client, p
 // waitFor waits for the work that a call has begun: it has the id of the answer, or is found by the arguments.
 func (c *calling) waitFor(ctx context.Context, client *contentautomation.Client, args []string, answer json.RawMessage,
 ) error {
-	path := c.begins.path
-	for i, name := range c.args {
-		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(args[i]))
-	}
+	path := c.filled(c.begins.path, args)
 	var begun struct{ ID string }
 	if err := json.Unmarshal(answer, &begun); err != nil || begun.ID == "" {
 		return failure{errors.New("the answer has no id to wait for"), c.json}
@@ -71,4 +68,12 @@ func (c *calling) waitFor(ctx context.Context, client *contentautomation.Client,
 		query.Set(c.begins.selects, begun.ID)
 	}
 	return c.await(ctx, client, path, query, *c.begins)
+}
+
+// filled returns a path with the arguments in their places.
+func (c *calling) filled(path string, args []string) string {
+	for i, name := range c.args {
+		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(args[i]))
+	}
+	return path
 }
