@@ -22,7 +22,7 @@ func (f Fields) Of(of reflect.Type) ([]string, error) {
 	if len(f.Fields) == 0 {
 		return nil, nil
 	}
-	known := membersOf(of)
+	known := MembersOf(of)
 	for _, name := range f.Fields {
 		if !slices.Contains(known, name) {
 			return nil, errs.Invalid("fields", "has %q, which is no member of the results%s", name,
@@ -32,8 +32,15 @@ func (f Fields) Of(of reflect.Type) ([]string, error) {
 	return append([]string{"id"}, f.Fields...), nil
 }
 
-// membersOf returns the names of the members of a type, in their order.
-func membersOf(of reflect.Type) (names []string) {
+// MembersOf returns the names of the members of a struct as JSON, as it declares them: those of embedded structs are in
+// their places. Other types have none.
+func MembersOf(of reflect.Type) (names []string) {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct {
+		return nil
+	}
 	for _, f := range reflect.VisibleFields(of) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.IsExported() && name != "" && name != "-" {

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/yaml"
+
+	"github.com/content-automation/api/pkg/httpapi"
 )
 
 // JSON returns the document with the members of schemas in the order that a reader wants: those that are required
@@ -35,10 +36,7 @@ func JSON(doc *huma.OpenAPI) ([]byte, error) {
 		}
 		schemas[name] = ordered(s, of)
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	err = e.Encode(whole)
-	return bytes.TrimRight(out.Bytes(), "\n"), err
+	return json.Marshal(whole)
 }
 
 // YAML returns the document that JSON has returned, as YAML.
@@ -53,30 +51,10 @@ func declarations(doc *huma.OpenAPI) map[string][]string {
 	all := map[string][]string{}
 	for name := range doc.Components.Schemas.Map() {
 		if t := doc.Components.Schemas.TypeFromRef("#/components/schemas/" + name); t != nil {
-			all[name] = declaredIn(t)
+			all[name] = httpapi.MembersOf(t)
 		}
 	}
 	return all
-}
-
-// declaredIn returns the names of the members of a struct, with those of embedded structs in their places.
-func declaredIn(t reflect.Type) (names []string) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	for f := range t.Fields() {
-		tag := f.Tag.Get("json")
-		if f.Anonymous && tag == "" {
-			names = append(names, declaredIn(f.Type)...)
-			continue
-		}
-		name, _, _ := strings.Cut(tag, ",")
-		names = append(names, name)
-	}
-	return names
 }
 
 // members is an object whose members have an order.

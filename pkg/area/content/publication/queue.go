@@ -107,34 +107,24 @@ func (t Times) PlannedBetween(ctx context.Context, db *store.DB, o tenant.Owner,
 	planned := map[string]Taken{}
 	q := store.Query{Index: store.ByDue, Partition: item.CalendarPartition(o), From: slotTime(from), To: slotTime(to),
 		Limit: 100, OldestFirst: true}
-	for {
-		page, err := db.List(ctx, q)
-		if err != nil {
-			return nil, err
+	err := db.Each(ctx, q, func(it store.Item) error {
+		r, err := item.Decode(&it)
+		if err != nil || r.FactoryID != t.Factory || r.PublishAt == nil || !r.Runs() && r.State != item.Generated {
+			return err
 		}
-		for _, it := range page.Items {
-			r, err := item.Decode(&it)
-			if err != nil {
-				return nil, err
-			}
-			if r.FactoryID != t.Factory || r.PublishAt == nil || !r.Runs() && r.State != item.Generated {
-				continue
-			}
-			accounts := r.SocialAccountIDs
-			if len(accounts) == 0 {
-				accounts = t.Accounts
-			}
-			for _, accountID := range accounts {
-				if planned[accountID] == nil {
-					planned[accountID] = Taken{}
-				}
-				planned[accountID][slotTime(r.PublishAt.Time)] = r.ID
-			}
+		accounts := r.SocialAccountIDs
+		if len(accounts) == 0 {
+			accounts = t.Accounts
 		}
-		if q.After = page.Next; page.Next == nil {
-			return planned, nil
+		for _, accountID := range accounts {
+			if planned[accountID] == nil {
+				planned[accountID] = Taken{}
+			}
+			planned[accountID][slotTime(r.PublishAt.Time)] = r.ID
 		}
-	}
+		return nil
+	})
+	return planned, err
 }
 
 // NextSlot returns the first time of a schedule after now that no other item takes, or is planned for, on any of the
