@@ -3,9 +3,12 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/cloud/topology"
 )
 
@@ -57,7 +60,9 @@ func (w *world) invoke(f *function, what string, in any, done func(out any)) *in
 	w.note("invoke %s %s", inv.id, what)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), invocationKey{}, inv), f.Timeout+apart)
+	ctx := context.WithValue(context.Background(), invocationKey{}, inv)
+	ctx = backoff.WithChance(ctx, inv.chances(w.random.Uint64()))
+	ctx, cancel := context.WithTimeout(ctx, f.Timeout+apart)
 	inv.cancel = cancel
 	w.alive++
 	// Lambda kills a run that does not end in time.
@@ -117,3 +122,14 @@ func (w *world) every(f *function, in any) {
 
 // retry is the time until a stream or a bus repeats a failed call.
 const retry = time.Second
+
+// chances returns the source of random numbers of an invocation, whose goroutines share it.
+func (*invocation) chances(seed uint64) func() float64 {
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(seed, 2))
+	return func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return random.Float64()
+	}
+}

@@ -16,6 +16,14 @@ func Chance() float64 {
 	return float64(binary.BigEndian.Uint64(b[:])>>11) / (1 << 53)
 }
 
+type chanceKey struct{}
+
+// WithChance returns a context in which Wait takes its random numbers from a function: a simulation has one for each
+// invocation, as the order in which concurrent ones draw from one source is not determined.
+func WithChance(ctx context.Context, chance func() float64) context.Context {
+	return context.WithValue(ctx, chanceKey{}, chance)
+}
+
 // Wait waits before a retry: not at all before the first try (0), then a random time below first, which doubles with
 // each retry up to most. It returns the context's error if the context ends first.
 func Wait(ctx context.Context, repeat int, first, most time.Duration) error {
@@ -27,7 +35,11 @@ func Wait(ctx context.Context, repeat int, first, most time.Duration) error {
 	if n := repeat - 1; first <= most>>n {
 		limit = first << n
 	}
-	return Sleep(ctx, time.Duration(Chance()*float64(limit)))
+	chance := Chance
+	if own, ok := ctx.Value(chanceKey{}).(func() float64); ok {
+		chance = own
+	}
+	return Sleep(ctx, time.Duration(chance()*float64(limit)))
 }
 
 // Sleep waits for a time. It returns the context's error if the context ends first.
