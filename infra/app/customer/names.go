@@ -13,6 +13,9 @@ func (s Settings) Short() string { return s.Customer + "-" + s.Stage }
 // FunctionName returns the name of a function in Lambda.
 func (s Settings) FunctionName(function string) string { return s.Short() + "-" + function }
 
+// Parts are the stacks of a deployment, each deployed after the one before it: see infra/app/stack.
+var Parts = []string{"data", "work", "areas", "api"}
+
 // StackName returns the name of one of the stacks.
 func (s Settings) StackName(part string) string { return s.Name() + "-" + part }
 

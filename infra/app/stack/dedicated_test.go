@@ -276,8 +276,8 @@ func TestADomainHasCertificateRecordAndTruststore(t *testing.T) {
 }
 
 func TestConcurrencyOfADedicatedCustomer(t *testing.T) {
-	apiStack := hooli[hooliName+"api"]
-	_, content := named(t, apiStack, "AWS::Lambda::Function", "ContentFunction")
+	areas := hooli[hooliName+"areas"]
+	_, content := named(t, areas, "AWS::Lambda::Function", "ContentFunction")
 	if content["ReservedConcurrentExecutions"] != 200. {
 		t.Errorf("content reserves %v", content["ReservedConcurrentExecutions"])
 	}
@@ -285,7 +285,7 @@ func TestConcurrencyOfADedicatedCustomer(t *testing.T) {
 	if len(targets) != 2 {
 		t.Errorf("instances of %d functions are scheduled", len(targets))
 	}
-	_, target := named(t, apiStack, "AWS::ApplicationAutoScaling::ScalableTarget", "ContentInstances")
+	_, target := named(t, areas, "AWS::ApplicationAutoScaling::ScalableTarget", "ContentInstances")
 	if target["ResourceId"] != "function:hooli-prod-content:live" {
 		t.Errorf("the schedule is of %v", target["ResourceId"])
 	}

@@ -93,8 +93,26 @@ func TestGatewayServesEveryOperation(t *testing.T) {
 			return
 		}
 		uri, _ := json.Marshal(m.at("Integration", "Uri"))
-		if target := called(t, gateway, topology.Title(function)); !pointsAt(m.at("Integration", "Uri"), target) {
+		name := "function:acme-prod-" + function + ":live/"
+		if f := topology.Named(function); f.May(topology.SignPeopleIn) {
+			name = called(t, gateway, topology.Title(function)) // in the stack of the gateway
+		}
+		if !mentions(m.at("Integration", "Uri"), name) {
 			t.Errorf("%s goes to %s, not to %s", path, uri, function)
+		}
+	}
+	// Each of those functions is in the stack that is deployed before, and may be called by the gateway.
+	for _, f := range topology.Functions {
+		if f.Trigger == topology.ByGateway && !f.May(topology.SignPeopleIn) {
+			called(t, acme["acme-prod-eu-central-1-areas"], topology.Title(f.Name))
+			permitted := false
+			for _, r := range gateway.Resources {
+				permitted = permitted || r.Type == "AWS::Lambda::Permission" && pointsAt(r.Properties["FunctionName"],
+					"arn:aws:lambda:eu-central-1:111122223333:function:acme-prod-"+f.Name+":live")
+			}
+			if !permitted {
+				t.Errorf("the gateway may not call %s", f.Name)
+			}
 		}
 	}
 	paths := map[string]bool{"/v1/{proxy+}": true}

@@ -20,6 +20,7 @@ var limits = map[string]map[string]int{
 	"AWS::IAM::Role":                  {"RoleName": 64},
 	"AWS::KMS::Alias":                 {"AliasName": 256},
 	"AWS::Lambda::Function":           {"FunctionName": 64},
+	"AWS::Lambda::Permission":         {"FunctionName": 140},
 	"AWS::S3::Bucket":                 {"BucketName": 63},
 	"AWS::SecretsManager::Secret":     {"Name": 512},
 	"AWS::XRay::SamplingRule":         {"SamplingRule.RuleName": 32, "SamplingRule.ServiceName": 64},

@@ -139,7 +139,7 @@ func TestTheServiceRunsOnTheReplicas(t *testing.T) {
 			t.Errorf("%s is made again", id)
 		}
 	}
-	if len(failover) != 3 || len(failover.of("AWS::Lambda::Function")) != len(hooli.of("AWS::Lambda::Function")) {
+	if len(failover) != 4 || len(failover.of("AWS::Lambda::Function")) != len(hooli.of("AWS::Lambda::Function")) {
 		t.Errorf("there are the stacks %d, and %d functions", len(failover), len(failover.of("AWS::Lambda::Function")))
 	}
 	starts := map[string]string{}
@@ -154,7 +154,7 @@ func TestTheServiceRunsOnTheReplicas(t *testing.T) {
 	if got := fmt.Sprint(starts); got != "map[Chain:TRIM_HORIZON Relay:LATEST]" {
 		t.Errorf("the streams are read from %s", got)
 	}
-	_, content := named(t, failover[standbyName+"api"], "AWS::Lambda::Function", "ContentFunction")
+	_, content := named(t, failover[standbyName+"areas"], "AWS::Lambda::Function", "ContentFunction")
 	if content.at("Environment", "Variables", "TABLE_NAME") != "hooli-prod-state" ||
 		!mentions(content.at("Environment", "Variables", "SEAL_SECRET_ARN"), "secret:hooli/prod/seal-AbCdEf") {
 		t.Errorf("content has %v", content["Environment"])

@@ -148,10 +148,24 @@ func (o *signOn) addresses(l lambdas, g *gateway, issuer string) (base, pages, k
 	return base, *o.domain.BaseUrl(nil), issuer + "/.well-known/jwks.json"
 }
 
-// introduce tells the functions that verify tokens, or make people sign in, of the pool.
+// issuer returns the name of the issuer of people's tokens.
+func (o *signOn) issuer(s customer.Settings) string {
+	return fmt.Sprintf("https://cognito-idp.%s.amazonaws.com/%s", s.Region, *o.pool.UserPoolId())
+}
+
+// nameIssuer tells the functions that name the issuer of people's tokens to callers.
+func (o *signOn) nameIssuer(l lambdas) {
+	for name, fn := range l.made {
+		if topology.Named(name).May(topology.NameIssuer) {
+			fn.AddEnvironment(jsii.String("SIGN_IN_ISSUER"), jsii.String(o.issuer(l.data.settings)), nil)
+		}
+	}
+}
+
+// introduce tells the functions beside the gateway, which verify tokens or make people sign in, of the pool.
 func (o *signOn) introduce(l lambdas, g *gateway) {
 	s := l.data.settings
-	issuer := fmt.Sprintf("https://cognito-idp.%s.amazonaws.com/%s", s.Region, *o.pool.UserPoolId())
+	issuer := o.issuer(s)
 	base, pages, keys := o.addresses(l, g, issuer)
 	client := o.client(l.stack, base)
 	variables := map[string]*string{
@@ -171,14 +185,8 @@ func (o *signOn) introduce(l lambdas, g *gateway) {
 		}
 	}
 	for name, fn := range l.made {
-		f := topology.Named(name)
-		switch {
-		case f.Trigger == topology.AsAuthorizer, f.May(topology.SignPeopleIn):
-			add(fn, variables)
-		case f.May(topology.NameIssuer):
-			add(fn, map[string]*string{"SIGN_IN_ISSUER": jsii.String(issuer)})
-		}
-		if f.May(topology.SignPeopleIn) {
+		add(fn, variables)
+		if topology.Named(name).May(topology.SignPeopleIn) {
 			add(fn, endpoints)
 			// The local pool federates nobody.
 			if s.Local() {

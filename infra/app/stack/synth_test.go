@@ -21,10 +21,11 @@ import (
 
 // template is a synthesised stack.
 type template struct {
-	text      string
-	Resources map[string]resource
-	Outputs   map[string]any
-	Protected bool `json:"-"` // against deletion; the template itself does not say so
+	text         string
+	Resources    map[string]resource
+	Outputs      map[string]any
+	Protected    bool     `json:"-"` // against deletion; the template itself does not say so
+	Dependencies []string `json:"-"` // the stacks that it is deployed after
 }
 
 type resource struct {
@@ -161,12 +162,14 @@ func protect(all stacks, out string) {
 	must(err)
 	var manifest struct {
 		Artifacts map[string]struct {
-			Properties struct{ TerminationProtection bool }
+			Properties   struct{ TerminationProtection bool }
+			Dependencies []string
 		}
 	}
 	must(json.Unmarshal(data, &manifest))
 	for name, t := range all {
-		t.Protected = manifest.Artifacts[name].Properties.TerminationProtection
+		of := manifest.Artifacts[name]
+		t.Protected, t.Dependencies = of.Properties.TerminationProtection, of.Dependencies
 		all[name] = t
 	}
 }

@@ -94,7 +94,7 @@ func TestSAMGetsEveryVariable(t *testing.T) {
 	}
 }
 
-func TestTheTemplateIsThatOfTheManifest(t *testing.T) {
+func TestTheTemplatesAreThoseOfTheManifest(t *testing.T) {
 	dir := t.TempDir()
 	manifest := func(text string) {
 		t.Helper()
@@ -102,16 +102,24 @@ func TestTheTemplateIsThatOfTheManifest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The file of an earlier start in another region.
-	if err := os.WriteFile(filepath.Join(dir, "local-eu-west-1-api.template.json"), nil, 0o644); err != nil {
-		t.Fatal(err)
+	template := func(stack, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, stack+".template.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
+	// The file of an earlier start in another region.
+	template("local-eu-west-1-api", "")
+	template("local-us-west-2-api", `{"Resources": {"Api": {"Type": "A"}, "Metadata": {"Type": "M"}}}`)
+	template("local-us-west-2-areas", `{"Resources": {"Content": {"Type": "F"}, "Metadata": {"Type": "other"}}}`)
 	manifest(`{"artifacts": {
 		"local-us-west-2-data": {"properties": {"templateFile": "local-us-west-2-data.template.json"}},
+		"local-us-west-2-areas": {"properties": {"templateFile": "local-us-west-2-areas.template.json"}},
 		"local-us-west-2-api": {"properties": {"templateFile": "local-us-west-2-api.template.json"}},
 		"Tree": {"properties": {"file": "tree.json"}}}}`)
-	if got, err := publicTemplate(dir); err != nil || got != filepath.Join(dir, "local-us-west-2-api.template.json") {
-		t.Errorf("got %q, %v", got, err)
+	const want = `{"Resources":{"Api":{"Type":"A"},"Content":{"Type":"F"},"Metadata":{"Type":"M"}}}`
+	if got, err := publicTemplate(dir); err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
 	}
 	manifest(`{"artifacts": {}}`)
 	if got, err := publicTemplate(dir); err == nil {

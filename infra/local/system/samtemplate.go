@@ -28,11 +28,7 @@ func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint str
 			return files, err
 		}
 	}
-	name, err := publicTemplate(filepath.Join(o.Dir, assembly))
-	if err != nil {
-		return files, err
-	}
-	text, err := os.ReadFile(name)
+	text, err := publicTemplate(filepath.Join(o.Dir, assembly))
 	if err != nil {
 		return files, err
 	}
@@ -48,12 +44,12 @@ func (s *System) writeSAMFiles(ctx context.Context, o Options, dir, endpoint str
 	return files, os.WriteFile(files.variables, variables, 0o600)
 }
 
-// publicTemplate returns the template of the public interface in an assembly. The assembly may
-// have older templates of other regions, so it reads the manifest.
-func publicTemplate(dir string) (string, error) {
+// publicTemplate returns one template of the gateway and all functions behind it, since SAM reads one: the stacks api
+// and areas of an assembly. The assembly may have older templates of other regions, so it reads the manifest.
+func publicTemplate(dir string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var manifest struct {
 		Artifacts map[string]struct {
@@ -61,14 +57,45 @@ func publicTemplate(dir string) (string, error) {
 		}
 	}
 	if err := json.Unmarshal(text, &manifest); err != nil {
-		return "", fmt.Errorf("reading the manifest of the assembly: %w", err)
+		return nil, fmt.Errorf("reading the manifest of the assembly: %w", err)
 	}
+	var api, areas map[string]any
 	for _, artifact := range manifest.Artifacts {
-		if file := artifact.Properties.TemplateFile; strings.HasSuffix(file, "-api.template.json") {
-			return filepath.Join(dir, file), nil
+		file := filepath.Join(dir, artifact.Properties.TemplateFile)
+		switch {
+		case strings.HasSuffix(file, "-api.template.json"):
+			err = readTemplate(file, &api)
+		case strings.HasSuffix(file, "-areas.template.json"):
+			err = readTemplate(file, &areas)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return "", errors.New("the assembly has no template of the public interface")
+	if api == nil || areas == nil {
+		return nil, errors.New("the assembly has no templates of the public interface")
+	}
+	for _, section := range []string{"Parameters", "Resources"} {
+		all, _ := api[section].(map[string]any)
+		others, _ := areas[section].(map[string]any)
+		for id, one := range others {
+			if _, taken := all[id]; !taken { // the bootstrap's version and the CDK's own metadata are in each
+				all[id] = one
+			}
+		}
+	}
+	return json.Marshal(api)
+}
+
+func readTemplate(name string, into *map[string]any) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("reading the template %s: %w", name, err)
+	}
+	return nil
 }
 
 // deployedVariables returns the variables of a deployed function, with the imported values of

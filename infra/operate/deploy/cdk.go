@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/content-automation/api/infra/app/customer"
 )
 
 // cdk runs a command of the CDK CLI on the stacks of the order.
@@ -69,9 +71,11 @@ func bootstrap(ctx context.Context, o order, _ io.Reader, _ io.Writer) error {
 // destroy destroys the stacks after a question. It destroys the protected stack of the data
 // only if the order says so.
 func destroy(ctx context.Context, o order, in io.Reader, out io.Writer) error {
-	stacks := []string{o.Name() + "-api", o.Name() + "-work"}
-	if o.data {
-		stacks = append(stacks, o.Name()+"-data")
+	var stacks []string
+	for _, part := range slices.Backward(customer.Parts) {
+		if o.data || part != "data" {
+			stacks = append(stacks, o.StackName(part))
+		}
 	}
 	if !o.confirmed {
 		if err := confirm(o, stacks, in, out); err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/content-automation/api/infra/app/customer"
 )
 
 // stacks protects stacks, and finds changes that were made without them.
@@ -86,7 +88,7 @@ func protectAll(ctx context.Context, o order) error {
 // against updates that lose data. A stack whose first deployment has failed stays without
 // protection, because the next deployment deletes it.
 func protect(ctx context.Context, o order, s stacks, t tables) error {
-	for _, part := range []string{"data", "work", "api"} {
+	for _, part := range customer.Parts {
 		name := o.Name() + "-" + part
 		out, err := s.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
 		switch {
@@ -178,7 +180,7 @@ func missing(err error) bool {
 // are any.
 func drift(ctx context.Context, o order, s stacks, wait func(time.Duration), out io.Writer) error {
 	changed := 0
-	for _, part := range []string{"data", "work", "api"} {
+	for _, part := range customer.Parts {
 		name := o.Name() + "-" + part
 		found, err := drifted(ctx, s, name, wait)
 		if err != nil {

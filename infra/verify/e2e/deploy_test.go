@@ -159,7 +159,7 @@ func TestACustomerIsDeployedChangedAndDestroyed(t *testing.T) {
 	d.must("bootstrapped", "bootstrap")
 	d.must(otherName+"-api", "deploy", "-approval", "never")
 	made := d.stacks(otherRegion)
-	if limit := made[otherName+"-api"]["KeylessLimit"]; len(made) != 3 || limit != "100" {
+	if limit := made[otherName+"-api"]["KeylessLimit"]; len(made) != 4 || limit != "100" {
 		t.Fatalf("%d stacks, and a limit of %q", len(made), limit)
 	}
 	if there := d.stacks(standbyRegion); len(there) != 1 || made[otherName+"-data"]["MediaCopies"] != standbyRegion+
