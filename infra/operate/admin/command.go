@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/spf13/cobra"
 
+	"github.com/content-automation/api/infra/operate/preflight"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
@@ -27,6 +28,8 @@ type services struct {
 	keys     *apikey.Service
 	db       *store.DB
 	now      func() time.Time
+	// quotas returns the quotas of Bedrock of the account.
+	quotas func(context.Context) ([]preflight.Quota, error)
 }
 
 // open connects to the state table.
@@ -41,7 +44,10 @@ func open(ctx context.Context, table string) (services, error) {
 	}
 	db := store.Open(cfg, table)
 	accounts := account.NewService(db, time.Now)
-	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader), db, time.Now}, nil
+	quotas := func(ctx context.Context) ([]preflight.Quota, error) {
+		return preflight.AWS{Config: cfg}.Quotas(ctx, "bedrock")
+	}
+	return services{accounts, apikey.NewService(db, accounts, time.Now, rand.Reader), db, time.Now, quotas}, nil
 }
 
 // configuration returns the default AWS configuration of the operator's machine.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/operate/preflight"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/auth"
@@ -31,6 +32,8 @@ type operator struct {
 	clock *apitest.Clock
 	// auditFails is the error of opening the audit log.
 	auditFails error
+	// quotas are those of Bedrock.
+	quotas []preflight.Quota
 	// in is standard input.
 	in string
 }
@@ -53,7 +56,9 @@ func (o *operator) try(args ...string) (string, error) {
 			o.t.Errorf("%v opens the table %q", args, table)
 		}
 		accounts := account.NewService(o.db, o.clock.Now)
-		return services{accounts, apikey.NewService(o.db, accounts, o.clock.Now, rand.Reader), o.db, o.clock.Now}, nil
+		quotas := func(context.Context) ([]preflight.Quota, error) { return o.quotas, nil }
+		return services{accounts, apikey.NewService(o.db, accounts, o.clock.Now, rand.Reader), o.db, o.clock.Now,
+			quotas}, nil
 	}, nil, o.openAudit)
 	cmd.SetArgs(append(args, "--table", "state"))
 	cmd.SetErr(&out)

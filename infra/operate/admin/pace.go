@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/content-automation/api/infra/operate/preflight"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/pace"
 )
@@ -57,7 +60,23 @@ func providerCommand(out io.Writer, s *services) *cobra.Command {
 			}
 			return show(out, is.Settings)
 		}}
-	cmd.AddCommand(off, on, limit, list)
+	quotas := &cobra.Command{Use: "quotas", Short: "Limit each model of Bedrock to the calls a minute that Service Quotas " +
+		"names for the AWS account", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		all, err := s.quotas(cmd.Context())
+		if err != nil {
+			return fmt.Errorf("read Service Quotas: %w", err)
+		}
+		limits, unknown := preflight.Limits(catalog.Models(catalog.Filter{Provider: "bedrock"}), all)
+		is, err := pace.Change(cmd.Context(), s.db, func(s *pace.Settings) { maps.Copy(s.PerMinute, limits) })
+		if err != nil {
+			return err
+		}
+		if len(unknown) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "No quota names %s: their limits are as before.\n", strings.Join(unknown, ", "))
+		}
+		return show(out, is)
+	}}
+	cmd.AddCommand(off, on, limit, list, quotas)
 	return cmd
 }
 

@@ -27,6 +27,8 @@ type Account interface {
 	Model(ctx context.Context, id string) (reason string, err error)
 	// Ends returns the times at which Bedrock ends models, by the id of the model, as far as it has named them.
 	Ends(ctx context.Context) (map[string]time.Time, error)
+	// Quotas returns the quotas of a service, by its code in Service Quotas, such as bedrock.
+	Quotas(ctx context.Context, service string) ([]Quota, error)
 	// Secret returns the value of a secret.
 	Secret(ctx context.Context, arn string) (string, error)
 	// Certificate returns the status of a certificate.

@@ -114,10 +114,7 @@ func (r run) models(ctx context.Context) (finding, error) {
 	}
 	var missing, ending []string
 	checked := 0
-	for _, m := range catalog.Models(catalog.Filter{Provider: bedrock}) {
-		if m.State != catalog.Available || !m.In(r.Region, r.GlobalProfiles) {
-			continue
-		}
+	for _, m := range r.bedrockModels() {
 		if said := r.ends(m, ends[m.ProviderModel]); said != "" {
 			ending = append(ending, said)
 		}

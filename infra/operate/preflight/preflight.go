@@ -66,7 +66,7 @@ func Run(ctx context.Context, a Account, s customer.Settings, now time.Time) ([]
 	}{
 		{"credentials", run.credentials}, {"bootstrap", run.bootstrap}, {"concurrency", run.concurrency},
 		{"memory", run.memory},
-		{"models", run.models}, {"provider credentials", run.secret}, {"certificate", run.certificate},
+		{"models", run.models}, {"quotas of models", run.quotas}, {"provider credentials", run.secret}, {"certificate", run.certificate},
 		{"egress addresses", run.egress},
 		{"alarm e-mail", run.subscription}, {"canary", run.canary}, {"budget", run.budget}, {"sign-in e-mails", run.sender},
 		{"gateway log role", run.logRole},

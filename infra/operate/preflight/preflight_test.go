@@ -57,6 +57,7 @@ type account struct {
 	ends              map[string]time.Time
 	secret            string
 	certificate       string
+	quotas            []Quota
 	pending           []string
 	role              string
 	err               error // of Concurrency
@@ -105,6 +106,8 @@ func (a *account) Model(_ context.Context, id string) (string, error) {
 
 func (a *account) Ends(context.Context) (map[string]time.Time, error) { return a.ends, nil }
 
+func (a *account) Quotas(context.Context, string) ([]Quota, error) { return a.quotas, nil }
+
 func (a *account) Secret(_ context.Context, arn string) (string, error) {
 	if arn == "arn:canary" {
 		return a.target, nil
@@ -127,7 +130,7 @@ func ready() *account {
 	return &account{
 		id: "111122223333", limit: 1000, unreserved: 800, certificate: "ISSUED", role: "arn:role", memory: 5308,
 		target: `{"base_url": "https://api.acme.example", "key": "svc_test_1"}`,
-		secret: `{"fal": {"key": "f"}, "elevenlabs": {"key": "e"}}`,
+		secret: `{"fal": {"key": "f"}, "elevenlabs": {"key": "e"}}`, quotas: bedrockQuotas(),
 		outputs: map[string]map[string]string{
 			"CDKToolkit": {"BootstrapVersion": "28"},
 			"acme-prod-eu-central-1-data": {"ProviderSecretArn": "arn:secret", "AlarmTopicArn": "arn:topic", "PageTopicArn": "arn:pages",
@@ -329,7 +332,7 @@ func TestNothingIsAskedOfAnotherAccount(t *testing.T) {
 
 func TestAReadyAccountPasses(t *testing.T) {
 	results, err := Run(t.Context(), ready(), acme(), now)
-	if err != nil || len(results) != 13 {
+	if err != nil || len(results) != 14 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
 	for _, r := range results {

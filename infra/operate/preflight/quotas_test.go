@@ -1,0 +1,64 @@
+package preflight
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/generate/catalog"
+)
+
+// The names of quotas are those that Service Quotas shows.
+func TestQuotasAreLimitsOfModels(t *testing.T) {
+	var models []catalog.Model
+	for _, id := range []string{"nova-lite", "nova-2-lite", "claude-haiku-4.5", "stable-image-core", "nova-canvas"} {
+		m, ok := catalog.Find(id)
+		if !ok {
+			t.Fatalf("there is no model %s", id)
+		}
+		models = append(models, m)
+	}
+	limits, unknown := Limits(models, []Quota{
+		{"On-demand model inference requests per minute for Amazon Nova Lite", 200},
+		{"Cross-region model inference requests per minute for Amazon Nova Lite", 400},
+		{"Cross-region model inference tokens per minute for Amazon Nova Lite", 400_000},
+		{"Cross-region model inference requests per minute for Amazon Nova 2 Lite", 100},
+		{"Cross-region model inference requests per minute for Anthropic Claude Haiku 4.5 V1", 50},
+		{"Cross-region model inference requests per minute for Anthropic Claude Sonnet 4.5 V1", 70},
+		{"On-demand model inference requests per minute for Stability.ai Stable Image Core 1.0", 60},
+		{"On-demand model inference requests per minute for Stability.ai Stable Image Core Remastered Two", 9},
+	})
+	want := map[string]int{"nova-lite": 400, "nova-2-lite": 100, "claude-haiku-4.5": 50, "stable-image-core": 60}
+	if !maps.Equal(limits, want) || !slices.Equal(unknown, []string{"nova-canvas"}) {
+		t.Errorf("%v, and unknown are %v", limits, unknown)
+	}
+}
+
+// bedrockQuotas returns a quota of each kind for each model.
+func bedrockQuotas() (all []Quota) {
+	for _, m := range catalog.Models(catalog.Filter{Provider: "bedrock"}) {
+		all = append(all, Quota{"Cross-region model inference requests per minute for " + m.Name, 12},
+			Quota{"On-demand model inference requests per minute for " + m.Name, 12})
+	}
+	return all
+}
+
+func TestPreflightShowsTheQuotasOfModels(t *testing.T) {
+	a := ready()
+	said := func(quotas []Quota) Result {
+		a.quotas = quotas
+		results, err := Run(t.Context(), a, acme(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results[slices.IndexFunc(results, func(r Result) bool { return r.Check == "quotas of models" })]
+	}
+	if r := said(bedrockQuotas()); r.State != OK || !strings.Contains(r.Text, "nova-lite 12") {
+		t.Errorf("%+v", r)
+	}
+	if r := said(bedrockQuotas()[:2]); r.State != Warning || !strings.Contains(r.Text, "No quota names") {
+		t.Errorf("%+v", r)
+	}
+}
