@@ -1,0 +1,125 @@
+package statistics
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// lookedAt returns the part of many experiments without an effect in which an effect of 0 was rejected at any look, and
+// of those with one in which the true effect was.
+func lookedAt(t *testing.T, lift, drift float64, adaptive bool) (rejectsZero, missesTruth float64) {
+	t.Helper()
+	const experiments, posts = 200, 120
+	r := rand.New(rand.NewPCG(7, uint64(1000*lift)+uint64(10*drift)))
+	for range experiments {
+		var ranker Ranker
+		var arms [2]Arm
+		var trials []Trial
+		for n := range posts {
+			p := 0.5
+			if adaptive {
+				p = Propensities(arms[:], 0.1)[1]
+			}
+			treated := r.Float64() < p
+			// A heavy tail: the standard deviation of the logarithm is 1.
+			value := math.Exp(r.NormFloat64() + drift*float64(n)/posts)
+			if treated {
+				value *= 1 + lift
+			}
+			score, i := ranker.Score(value), 0
+			if treated {
+				i = 1
+			}
+			arms[i].N++
+			arms[i].Score += score
+			trials = append(trials, Trial{score, treated, p})
+		}
+		// Fortune is the greatest of all looks.
+		if Fortune(trials, 0) >= 20 {
+			rejectsZero++
+		}
+		// A value of the one distribution exceeds one of the other with this probability.
+		if truth := 0.5*math.Erfc(-math.Log(1+lift)/2) - 0.5; Fortune(trials, truth) >= 20 {
+			missesTruth++
+		}
+	}
+	return rejectsZero / experiments, missesTruth / experiments
+}
+
+func TestSequencesHoldWhateverTheLooks(t *testing.T) {
+	for _, c := range []struct {
+		drift    float64
+		adaptive bool
+	}{{0, false}, {0, true}, {3, true}} {
+		if rejects, _ := lookedAt(t, 0, c.drift, c.adaptive); rejects > 0.05 {
+			t.Errorf("%+v: an effect is claimed in %.3f of experiments without one", c, rejects)
+		}
+	}
+	for adaptive, least := range map[bool]float64{false: 0.95, true: 0.55} {
+		if rejects, misses := lookedAt(t, 2, 0, adaptive); misses > 0.05 || rejects < least {
+			t.Errorf("three times the value is seen in %.2f, and its effect missed in %.3f", rejects, misses)
+		}
+	}
+}
+
+func TestASequenceNarrows(t *testing.T) {
+	if estimate, low, high := Sequence(nil, 0.05); estimate != 0 || low != -0.5 || high != 0.5 {
+		t.Errorf("without trials %v, %v to %v", estimate, low, high)
+	}
+	var trials []Trial
+	width := 1.0
+	for n := range 400 {
+		treated := n%2 == 0
+		score := float64(n*37%100) / 125
+		if treated {
+			score += 0.2
+		}
+		trials = append(trials, Trial{score, treated, 0.5})
+		if n%100 == 99 {
+			estimate, low, high := Sequence(trials, 0.05)
+			if low > 0.2 || high < 0.2 || high-low >= width || math.Abs(estimate-0.2) > 0.05 {
+				t.Errorf("after %d: %v, %v to %v", n+1, estimate, low, high)
+			}
+			width = high - low
+		}
+	}
+	if width > 0.15 {
+		t.Errorf("after 400 the interval has %v", width)
+	}
+}
+
+func TestRanksAreOfEarlierValues(t *testing.T) {
+	var r Ranker
+	var scores []float64
+	for _, v := range []float64{5, 9, 1, 5} {
+		scores = append(scores, r.Score(v))
+	}
+	if want := []float64{0.5, 2. / 3, 0.25, 2.5 / 5}; !slices.Equal(scores, want) {
+		t.Errorf("%v, want %v", scores, want)
+	}
+}
+
+func TestFalseClaimsAreFew(t *testing.T) {
+	if made := Select([]float64{1, 70, 31, 0.5}, 0.05); !slices.Equal(made, []bool{false, false, false, false}) {
+		t.Errorf("%v", made)
+	}
+	if made := Select([]float64{1, 90, 41, 0.5}, 0.05); !slices.Equal(made, []bool{false, true, true, false}) {
+		t.Errorf("%v", made)
+	}
+}
+
+func TestPropensitiesFollowTheScores(t *testing.T) {
+	if p := Propensities(make([]Arm, 4), 0.1); math.Abs(p[0]-0.25) > 1e-9 || math.Abs(p[3]-0.25) > 1e-9 {
+		t.Errorf("before the first score: %v", p)
+	}
+	p := Propensities([]Arm{{100, 30}, {100, 70}}, 0.1)
+	if math.Abs(p[0]-0.05) > 0.001 || math.Abs(p[0]+p[1]-1) > 1e-9 {
+		t.Errorf("after clear scores: %v", p)
+	}
+	// The probability that a beta distribution of 4 and 2 exceeds one of 2 and 4 is 0.901.
+	if p := Propensities([]Arm{{4, 3}, {4, 1}}, 0); math.Abs(p[0]-0.90) > 0.03 {
+		t.Errorf("after few scores: %v", p)
+	}
+}
