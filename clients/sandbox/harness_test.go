@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/base/freeport"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // asProgram is the variable with which the test program is the sandbox itself.
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // freePort returns a port that nothing listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
-	port, err := freeport.Find(t.Context())
+	port, err := web.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

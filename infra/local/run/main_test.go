@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/base/freeport"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/testdata/fakes"
 )
 
@@ -59,7 +59,7 @@ func built(t *testing.T) *command {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	port, err := freeport.Find(t.Context())
+	port, err := web.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

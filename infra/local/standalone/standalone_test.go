@@ -19,8 +19,8 @@ import (
 
 	"github.com/content-automation/api/infra/local/terminal"
 	"github.com/content-automation/api/pkg/area/account"
-	"github.com/content-automation/api/pkg/base/freeport"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/composer"
@@ -295,7 +295,7 @@ func TestAServiceThatCannotStart(t *testing.T) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	port, err := freeport.Find(t.Context())
+	port, err := web.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/base/freeport"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // emulator is the local AWS.
@@ -54,7 +54,7 @@ func startEmulator(ctx context.Context, python string, o Options) (*emulator, er
 	// Another program may take a free port first.
 	const tries = 3
 	for try := 1; ; try++ {
-		port, err := freeport.Find(ctx)
+		port, err := web.FreePort(ctx)
 		if err != nil {
 			return nil, err
 		}

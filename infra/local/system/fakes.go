@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
-	"github.com/content-automation/api/pkg/base/freeport"
+	"github.com/content-automation/api/pkg/base/web"
 	testfakes "github.com/content-automation/api/testdata/fakes"
 )
 
@@ -44,7 +44,7 @@ func newFakes(ctx context.Context, dir, name string) (*fakes, error) {
 	}
 	port, err := strconv.Atoi(string(text))
 	if err != nil || !isFree(ctx, port) {
-		if port, err = freeport.Find(ctx); err != nil {
+		if port, err = web.FreePort(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
+	"github.com/content-automation/api/pkg/area/experiment"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
@@ -73,6 +74,7 @@ var kinds = map[string]kind{
 	profile.Kind:            {own: true},
 	"purse":                 {own: true},
 	automation.ItemKind:     {own: true},
+	experiment.ItemKind:     {own: true},
 
 	item.ItemKind: {
 		own: true, unfinished: []string{string(item.Queued), string(item.Generating), string(item.Scheduled),

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/base/freeport"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // TestQuickStart runs the README's quick start in a shell, line by line and unchanged, except for the file of the keys
@@ -80,7 +80,7 @@ func quickStart(t *testing.T, c *customer, receiver, port string) {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	port, err := freeport.Find(t.Context())
+	port, err := web.FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,20 +124,13 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out 
 		return out, err
 	}
 	published := f.AutoPublish
-	if _, err := f.Change(p.Patch, now); err != nil {
-		return out, errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it "+
-			"again for new proposals.")
+	if err := p.Apply(tx, &f, of, now); err != nil {
+		return out, err
 	}
 	if err := f.PermitAutoPublish(auth.FromContext(ctx), published); err != nil {
 		return out, errs.Below("/patch", err)
 	}
-	f.Touch(now)
 	p.Touch(now)
-	p.State, p.AppliedVersion = Applied, &f.Version
-	if of, err = f.Into(of); err != nil {
-		return out, err
-	}
-	tx.Replace(of)
 	if it, err = p.Into(it); err != nil {
 		return out, err
 	}

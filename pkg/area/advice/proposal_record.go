@@ -3,6 +3,8 @@ package advice
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -26,16 +28,19 @@ const (
 // Life is the time for which a proposal can be applied.
 const Life = 30 * 24 * time.Hour
 
-// FromDiagnosis is the source of the proposals of a diagnosis.
-const FromDiagnosis = "diagnosis"
+// The sources of proposals.
+const (
+	FromDiagnosis  = "diagnosis"
+	FromExperiment = "experiment"
+)
 
 // Proposal is a change that the service proposes for a factory.
 type Proposal struct {
 	resource.Resource
 	// Factory to change.
 	FactoryID string `json:"factory_id"`
-	// Origin of the proposal: a diagnosis of the factory, or a chat with the architect.
-	Source string `json:"source" enum:"diagnosis,architect"`
+	// Origin of the proposal: a diagnosis of the factory, a chat with the architect, or an experiment.
+	Source string `json:"source" enum:"diagnosis,architect,experiment"`
 	// Summary of the change, in one line.
 	Title string `json:"title"`
 	// Reason for the change.
@@ -60,6 +65,45 @@ type ProposalRecord struct {
 	Proposal
 	// Base is what the factory's Under has returned for the patch.
 	Base string `json:"base,omitempty"`
+}
+
+// NewProposal returns an open proposal for a factory with an id, of what it says. It refuses a patch that the factory
+// does not take.
+func NewProposal(f factory.Factory, proposalID string, says Proposal, now time.Time) (*ProposalRecord, error) {
+	base, err := f.Under(says.Patch)
+	if err != nil {
+		return nil, err
+	}
+	p := &ProposalRecord{Base: base, Proposal: says}
+	p.Resource, p.FactoryID, p.BaseVersion = resource.New(proposalID, now, nil), f.ID, f.Version
+	p.State, p.ExpiresAt = Open, resource.Instant(now.Add(Life))
+	if _, err := f.Change(p.Patch, now); err != nil {
+		return nil, errs.Wrap(err, errs.InvalidState, "The factory does not take the change: %s", errs.As(err).Message)
+	}
+	return p, nil
+}
+
+// Apply adds the changed factory, which was read as an item, to the transaction.
+func (p *ProposalRecord) Apply(tx *store.Tx, f *factory.Factory, of store.Item, now time.Time) error {
+	if _, err := f.Change(p.Patch, now); err != nil {
+		return errs.Wrap(err, errs.StaleProposal, "The factory no longer takes this proposal over. Diagnose it "+
+			"again for new proposals.")
+	}
+	f.Touch(now)
+	p.State, p.AppliedVersion = Applied, &f.Version
+	of, err := f.Into(of)
+	if err == nil {
+		tx.Replace(of)
+	}
+	return err
+}
+
+// Announce adds the event of a new proposal to the transaction: that it is applied, or that it is there.
+func (p *Proposal) Announce(tx *store.Tx, o tenant.Owner) error {
+	if p.State == Applied {
+		return p.Notify(tx, o, event.ProposalApplied)
+	}
+	return p.Notify(tx, o, event.ProposalCreated)
 }
 
 // StateFilter and expiresFilter are the filters of proposals. An open one has the time at which it expires, so that

@@ -3,7 +3,6 @@ package analytics
 import (
 	"context"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -23,12 +22,7 @@ const (
 	planned = 120 * oneDay
 	// readFor bounds the time for which items are read. Its function has 15 seconds.
 	readFor = 8 * time.Second
-	// minShown is the number of views below which a post says nothing about engagement.
-	minShown = 100
 )
-
-// engagement is the metric that relates the reactions to a post to how often it was shown.
-const engagement = "engagement"
 
 // post is a published post with its figures.
 type post struct {
@@ -39,22 +33,7 @@ type post struct {
 }
 
 // value returns the value of a metric of the post, and reports whether it is known.
-func (p post) value(metric string) (float64, bool) {
-	m := platform.Metrics(p.counts)
-	if metric != engagement {
-		count := *m.All()[slices.Index(platform.Names[:], metric)]
-		if count == nil {
-			return 0, false
-		}
-		return float64(*count), true
-	}
-	for _, shown := range []*int64{m.Views, m.Impressions, m.Reach} {
-		if shown != nil {
-			return float64(p.counts.Reactions()) / float64(*shown), *shown >= minShown
-		}
-	}
-	return 0, false
-}
+func (p post) value(metric string) (float64, bool) { return p.counts.Value(metric) }
 
 // posts collects posts of a period, to which bounds belong.
 type posts struct {

@@ -64,6 +64,10 @@ type createBody struct {
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
 	// only.
 	Cover string `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" example:"generated"`
+	// Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which
+	// the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has
+	// ended or used up its budget.
+	ExperimentID string `json:"experiment_id,omitempty" maxLength:"64" example:"exp_01h455vb4pex5vsknk084sn02q"`
 	// Id of an active product of the factory that the item presents: its name, price and running promotion are in the
 	// texts, and its photos in the pictures.
 	ProductID string `json:"product_id,omitempty" maxLength:"64" example:"prd_01h455vb4pex5vsknk084sn02q"`
@@ -109,6 +113,8 @@ type createBody struct {
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 
 	slot *prompt.Plan // of a plan's item
+	// drawn are the arms of its experiment.
+	drawn *item.Trial
 }
 
 // fromPart is the number of a scene or slide.

@@ -3,6 +3,7 @@ package content
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"reflect"
 	"slices"
@@ -117,7 +118,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		return out, err
 	}
 	tx.Create(it, nil)
-	if err := refs.media.Hold(tx, now, held(r)); err != nil {
+	if err := errors.Join(refs.media.Hold(tx, now, held(r)), refs.keepDraws(tx)); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
@@ -174,7 +175,7 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 			return out, err
 		}
 	}
-	if err := refs.media.Hold(tx, now, held(records...)); err != nil {
+	if err := errors.Join(refs.media.Hold(tx, now, held(records...)), refs.keepDraws(tx)); err != nil {
 		return out, err
 	}
 	for _, r := range records {
@@ -266,6 +267,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		Outlets:  item.Outlets{Automatic: f.AutoPublish},
 		Slot:     b.slot,
 	}
+	r.Experiment = b.drawn
 	b.into(r)
 	legal := a.legal[f.ID]
 	if r.AdMarking = b.AdMarking; r.AdMarking == nil {
@@ -298,6 +300,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Brief, err = newBrief(f, legal); err != nil {
 		return nil, err
 	}
+	restyle(&r.Brief, b.drawn)
 	if err := a.retell(&b, r); err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	if err := b.check(p.Mode); err != nil {
 		return nil, err
 	}
+	if err := refs.draw(&b, now); err != nil {
+		return nil, err
+	}
 	r, err := s.newRecord(b, refs, priced, now)
 	if _, found := refs.factories[b.FactoryID]; err != nil && !found {
 		return nil, s.lost(ctx, b.FactoryID, err)
@@ -31,6 +34,7 @@ func (s *Service) accepted(ctx context.Context, p *auth.Principal, b createBody,
 	if err != nil {
 		return r, err
 	}
+	refs.spend(r)
 	r.PublishFor(p)
 	attached := slices.Concat(refs.factories[b.FactoryID].SocialAccountIDs, b.Accounts)
 	if err := s.vary(p.Owner, r, b.Variants.items(), attached, refs); err != nil {

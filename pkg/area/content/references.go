@@ -35,6 +35,8 @@ type references struct {
 	origins map[string]*item.Record
 	// accounts are the items of social accounts, by their ids.
 	accounts map[string]store.Item
+	// experiments are those that the bodies name, by their ids, as the draws leave them.
+	experiments map[string]*ongoing
 	// slots are the times of schedules that the bodies take.
 	slots *[]item.Slot
 	// longest stands for the product of items whose product is not known yet. It is nil if
@@ -171,7 +173,7 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 	funds := len(others)
 	var beside []store.Item
 	a.factories, beside, err = s.factories.FindAll(ctx, ids, slices.Concat(others, incoming.Keys(mediaOf(bodies...)),
-		productKeys(bodies), accountKeys(bodies))...)
+		productKeys(bodies), accountKeys(bodies), experimentKeys(bodies))...)
 	if err != nil {
 		return a, err
 	}
@@ -189,6 +191,9 @@ func (s *Service) open(ctx context.Context, p *auth.Principal, bodies ...createB
 		if social.Is(it, a.owner) {
 			a.accounts[it.PK] = it
 		}
+	}
+	if a.experiments, err = experimentsOf(a.owner, beside[funds:]); err != nil {
+		return a, err
 	}
 	if err := s.openAttached(ctx, &a, bodies); err != nil {
 		return a, err

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement"
+	"github.com/content-automation/api/pkg/area/experiment"
 	incoming "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
@@ -37,6 +38,7 @@ const ResetKind task.Kind = "sandbox.reset"
 var kinds = []struct{ name, prefix string }{
 	{plan.ItemKind, id.ContentPlan}, // makes items
 	{"automation", id.Automation},   // makes items
+	{experiment.ItemKind, id.Experiment},
 	{item.ItemKind, id.ContentItem},
 	{item.ReviewLinkKind, id.ReviewLink},
 	{engagement.Kind, id.Comment},

@@ -49,6 +49,7 @@ const (
 	Profile       = "prf"
 	Automation    = "aut"
 	Comment       = "com"
+	Experiment    = "exp"
 )
 
 // kinds are the prefixes by the names of the resources, as members of the API have them: factory_id is the id of a
@@ -60,7 +61,7 @@ var kinds = map[string]string{
 	"promotion": Promotion, "social_account": SocialAccount, "chat": Chat, "message": Message, "draft": Draft,
 	"webhook": Webhook, "event": Event, "delivery": Delivery, "ledger_entry": LedgerEntry, "audit_entry": AuditEntry,
 	"person": Person, "connection": Connection, "group": Group, "integration": Integration, "review_link": ReviewLink,
-	"profile": Profile, "automation": Automation, "comment": Comment,
+	"profile": Profile, "automation": Automation, "comment": Comment, "experiment": Experiment,
 }
 
 // Prefix returns the prefix of the ids of a resource, such as fac of factory, or false if there is no such resource.

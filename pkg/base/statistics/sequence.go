@@ -19,75 +19,99 @@ type Trial struct {
 // fortune, too.
 var bets = [...]float64{-0.9, -0.7, -0.5, -0.35, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9}
 
-// Fortune returns the greatest fortune of a gambler who bets against the claim that the first arm raises the score by
-// effect: a fortune of f rejects it at the level 1/f, whenever and however often one looks (Ville's inequality). It
-// assumes nothing about the distribution of scores, and holds where all scores drift over time, since it bets on the
-// coins of the assignment alone. The method is betting on bounded means by Waudby-Smith and Ramdas, Estimating means of
-// bounded random variables by betting, JRSS B 86 (2024), with the assignment as the source of chance.
-func Fortune(trials []Trial, effect float64) float64 {
-	var logs [len(bets)]float64
-	center, most := 0.5, 1.0
-	for n, t := range trials {
-		arm := 0.0
-		if t.Treated {
-			arm = 1
-		}
-		// The greatest bet that cannot lose everything.
-		bound := (max(center, 1-center) + math.Abs(effect)) * max(t.Propensity, 1-t.Propensity)
-		gain := (t.Score - effect*arm - center) * (arm - t.Propensity) / bound
-		sum := 0.0
-		for i, bet := range bets {
-			logs[i] += math.Log1p(bet * gain)
-			sum += math.Exp(logs[i])
-		}
-		most = max(most, sum/float64(len(bets)))
-		// The center is the mean of the scores before, and half of one more.
-		center += (t.Score - effect*arm - center) / float64(n+2)
-		center = min(max(center, 0), 1)
-	}
-	return most
+// wager is a gambler who bets against the claim that the first arm raises the score by effect.
+type wager struct {
+	effect float64
+	logs   [len(bets)]float64 // of the fortunes
+	center float64            // mean of the scores without the effect so far
+	most   float64            // greatest fortune so far
 }
 
-// Sequence returns the effect of the first arm on the score, with an interval that has the true one at the confidence 1
-// - alpha at all times together: it may be looked at after each trial. Without trials it is that of all effects, from
-// -0.5 to 0.5.
-func Sequence(trials []Trial, alpha float64) (estimate, low, high float64) {
-	const steps = 100
+// add bets on a trial, the n-th from 0.
+func (w *wager) add(t Trial, n int) {
+	arm := 0.0
+	if t.Treated {
+		arm = 1
+	}
+	// The greatest bet that cannot lose everything.
+	bound := (max(w.center, 1-w.center) + math.Abs(w.effect)) * max(t.Propensity, 1-t.Propensity)
+	rest := t.Score - w.effect*arm - w.center
+	gain, sum := rest*(arm-t.Propensity)/bound, 0.0
+	for i, bet := range bets {
+		w.logs[i] += math.Log1p(bet * gain)
+		sum += math.Exp(w.logs[i])
+	}
+	w.most = max(w.most, sum/float64(len(bets)))
+	w.center = min(max(w.center+rest/float64(n+2), 0), 1)
+}
+
+// steps is the number of effects on each side of 0 that a sequence bets against.
+const steps = 100
+
+// Sequence is a confidence sequence of the effect of the first of two arms on the score: an interval that has the true
+// effect at a confidence at all times together, so that it may be looked at after each trial, and an experiment may end
+// when it likes.
+//
+// For each effect, a gambler bets against it on the coins of the assignment. A fortune of f rejects the effect at the
+// level 1/f, whenever and however often one looks (Ville's inequality). This assumes nothing about the distribution of
+// scores, and holds where the scores of both arms drift over time. The method is that of Waudby-Smith and Ramdas,
+// Estimating means of bounded random variables by betting, JRSS B 86 (2024), with the assignment as the source of
+// chance.
+type Sequence struct {
+	wagers [2*steps + 1]wager
+	n      int
+	// of has the sums of the scores and of the weights of both arms, by inverse propensities.
+	of [2]struct{ score, weight float64 }
+}
+
+// NewSequence returns a sequence without trials.
+func NewSequence() *Sequence {
+	s := &Sequence{}
+	for i := range s.wagers {
+		s.wagers[i] = wager{effect: float64(i-steps) / (2 * steps), center: 0.5, most: 1}
+	}
+	return s
+}
+
+// Add adds a trial.
+func (s *Sequence) Add(t Trial) {
+	for i := range s.wagers {
+		s.wagers[i].add(t, s.n)
+	}
+	s.n++
+	arm, p := 0, 1-t.Propensity
+	if t.Treated {
+		arm, p = 1, t.Propensity
+	}
+	s.of[arm].score += t.Score / p
+	s.of[arm].weight += 1 / p
+}
+
+// At returns the estimate of the effect, and the interval that has it at the confidence 1 - alpha at all times. Before
+// the first trial it is that of all effects, from -0.5 to 0.5.
+func (s *Sequence) At(alpha float64) (estimate, low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
-	best, least := 0.0, math.Inf(1)
-	for i := -steps; i <= steps; i++ {
-		effect := float64(i) / (2 * steps)
-		f := Fortune(trials, effect)
-		if f < least || f == least && math.Abs(effect) < math.Abs(best) {
-			best, least = effect, f
+	best := s.wagers[steps]
+	for _, w := range s.wagers {
+		if w.most < best.most {
+			best = w
 		}
-		if f < 1/alpha {
-			low, high = min(low, effect), max(high, effect)
+		if w.most < 1/alpha {
+			low, high = min(low, w.effect), max(high, w.effect)
 		}
 	}
-	if low > high { // the effect differs over time, so that each is rejected
-		return best, best, best
+	if low > high { // the effect changes, so that each is rejected
+		low, high = best.effect, best.effect
 	}
-	return weighted(trials, min(max(best, low), high)), low, high
+	estimate = best.effect
+	if s.of[0].weight > 0 && s.of[1].weight > 0 {
+		estimate = s.of[1].score/s.of[1].weight - s.of[0].score/s.of[0].weight
+	}
+	return min(max(estimate, low), high), low, high
 }
 
-// weighted returns the estimate by inverse propensities, within bounds that keep it at the interval's middle if there
-// are too few trials.
-func weighted(trials []Trial, otherwise float64) float64 {
-	var of [2]struct{ sum, weight float64 }
-	for _, t := range trials {
-		i, p := 0, 1-t.Propensity
-		if t.Treated {
-			i, p = 1, t.Propensity
-		}
-		of[i].sum += t.Score / p
-		of[i].weight += 1 / p
-	}
-	if of[0].weight == 0 || of[1].weight == 0 {
-		return otherwise
-	}
-	return of[1].sum/of[1].weight - of[0].sum/of[0].weight
-}
+// Quantile returns the value below which a part p of a normal distribution is.
+func Quantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
 // Ranker turns values of any scale into scores from 0 to 1: the part of the earlier values that a value exceeds, where
 // equal ones count half. The difference of the mean scores of two arms is the probability that a value of the first
@@ -107,34 +131,6 @@ func (r *Ranker) Score(value float64) float64 {
 	return score
 }
 
-// Select returns which of several claims may be made by their fortunes, such that in expectation at most the part alpha
-// of those made are false (e-BH by Wang and Ramdas, False discovery rate control with e-values, JRSS B 84 (2022)).
-func Select(fortunes []float64, alpha float64) []bool {
-	order := make([]int, len(fortunes))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case fortunes[a] > fortunes[b]:
-			return -1
-		case fortunes[a] < fortunes[b]:
-			return 1
-		}
-		return 0
-	})
-	made, k := make([]bool, len(fortunes)), 0
-	for i := range order {
-		if fortunes[order[i]] >= float64(len(fortunes))/(alpha*float64(i+1)) {
-			k = i + 1
-		}
-	}
-	for _, i := range order[:k] {
-		made[i] = true
-	}
-	return made
-}
-
 // Arm has the scores of an arm of an experiment so far: their number and sum.
 type Arm struct {
 	N     int     `json:"n"`
@@ -151,12 +147,12 @@ func Propensities(arms []Arm, floor float64) []float64 {
 		n := hits + misses
 		means[i], deviations[i] = hits/n, math.Sqrt(hits*misses/(n*n*(n+1)))
 	}
-	const steps = 400
+	const parts = 400
 	best, sum := make([]float64, len(arms)), 0.0
 	for i := range arms {
-		for s := range steps {
+		for s := range parts {
 			// The middle of a step of the i-th distribution, from -4 to 4 deviations.
-			z := -4 + 8*(float64(s)+0.5)/steps
+			z := -4 + 8*(float64(s)+0.5)/parts
 			p := math.Exp(-z * z / 2)
 			for j := range arms {
 				if j != i {

@@ -16,7 +16,9 @@ func lookedAt(t *testing.T, lift, drift float64, adaptive bool) (rejectsZero, mi
 	for range experiments {
 		var ranker Ranker
 		var arms [2]Arm
-		var trials []Trial
+		// A value of the one distribution exceeds one of the other with the probability of the true effect.
+		none := wager{center: 0.5, most: 1}
+		truth := wager{effect: 0.5*math.Erfc(-math.Log(1+lift)/2) - 0.5, center: 0.5, most: 1}
 		for n := range posts {
 			p := 0.5
 			if adaptive {
@@ -34,14 +36,14 @@ func lookedAt(t *testing.T, lift, drift float64, adaptive bool) (rejectsZero, mi
 			}
 			arms[i].N++
 			arms[i].Score += score
-			trials = append(trials, Trial{score, treated, p})
+			none.add(Trial{score, treated, p}, n)
+			truth.add(Trial{score, treated, p}, n)
 		}
-		// Fortune is the greatest of all looks.
-		if Fortune(trials, 0) >= 20 {
+		// The fortunes are the greatest of all looks.
+		if none.most >= 20 {
 			rejectsZero++
 		}
-		// A value of the one distribution exceeds one of the other with this probability.
-		if truth := 0.5*math.Erfc(-math.Log(1+lift)/2) - 0.5; Fortune(trials, truth) >= 20 {
+		if truth.most >= 20 {
 			missesTruth++
 		}
 	}
@@ -65,10 +67,10 @@ func TestSequencesHoldWhateverTheLooks(t *testing.T) {
 }
 
 func TestASequenceNarrows(t *testing.T) {
-	if estimate, low, high := Sequence(nil, 0.05); estimate != 0 || low != -0.5 || high != 0.5 {
+	s := NewSequence()
+	if estimate, low, high := s.At(0.05); estimate != 0 || low != -0.5 || high != 0.5 {
 		t.Errorf("without trials %v, %v to %v", estimate, low, high)
 	}
-	var trials []Trial
 	width := 1.0
 	for n := range 400 {
 		treated := n%2 == 0
@@ -76,9 +78,9 @@ func TestASequenceNarrows(t *testing.T) {
 		if treated {
 			score += 0.2
 		}
-		trials = append(trials, Trial{score, treated, 0.5})
+		s.Add(Trial{score, treated, 0.5})
 		if n%100 == 99 {
-			estimate, low, high := Sequence(trials, 0.05)
+			estimate, low, high := s.At(0.05)
 			if low > 0.2 || high < 0.2 || high-low >= width || math.Abs(estimate-0.2) > 0.05 {
 				t.Errorf("after %d: %v, %v to %v", n+1, estimate, low, high)
 			}
@@ -98,15 +100,6 @@ func TestRanksAreOfEarlierValues(t *testing.T) {
 	}
 	if want := []float64{0.5, 2. / 3, 0.25, 2.5 / 5}; !slices.Equal(scores, want) {
 		t.Errorf("%v, want %v", scores, want)
-	}
-}
-
-func TestFalseClaimsAreFew(t *testing.T) {
-	if made := Select([]float64{1, 70, 31, 0.5}, 0.05); !slices.Equal(made, []bool{false, false, false, false}) {
-		t.Errorf("%v", made)
-	}
-	if made := Select([]float64{1, 90, 41, 0.5}, 0.05); !slices.Equal(made, []bool{false, true, true, false}) {
-		t.Errorf("%v", made)
 	}
 }
 

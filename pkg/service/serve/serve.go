@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/engagement"
 	"github.com/content-automation/api/pkg/area/estimate"
+	"github.com/content-automation/api/pkg/area/experiment"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/people"
@@ -48,7 +49,8 @@ var All = []Function{
 	{Name: "apikey", Areas: []area.Mount{apikey.Mount, people.Mount},
 		With: func(e area.Env, operations http.Handler) http.Handler { return people.OpenSCIM(e).With(operations) }},
 	{Name: "catalog", Areas: []area.Mount{catalog.Mount}},
-	{Name: "factory", Areas: []area.Mount{factory.Mount, plan.Mount, analytics.Mount, advice.Mount, training.Mount}},
+	{Name: "factory", Areas: []area.Mount{factory.Mount, plan.Mount, analytics.Mount, advice.Mount, experiment.Mount,
+		training.Mount}},
 	{Name: "content", Areas: []area.Mount{content.Mount, publishing.Mount, engagement.Mount},
 		With: func(e area.Env, operations http.Handler) http.Handler { return publishing.Open(e).With(operations) }},
 	{Name: "studio", Areas: []area.Mount{studio.Mount, estimate.Mount, automation.Mount}},

@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/experiment"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/area/social"
@@ -43,7 +44,7 @@ func factories(w *generate.Worker) Handlers {
 		factoryrecord.End: cleanup{all: []Cleaner{
 			items{w}, publication.FactoryCleaner{DB: w.DB, Now: w.Now}, training.Cleaner{DB: w.DB, Now: w.Now},
 			product.Cleaner{DB: w.DB, Now: w.Now}, social.FactoryCleaner{DB: w.DB, Now: w.Now},
-			architect.Cleaner{DB: w.DB, Now: w.Now},
+			architect.Cleaner{DB: w.DB, Now: w.Now}, experiment.Cleaner{DB: w.DB, Now: w.Now},
 		}},
 		factoryrecord.Resume:  resumer{Worker: w},
 		factoryrecord.Publish: publisher{Worker: w},

@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement"
+	"github.com/content-automation/api/pkg/area/experiment"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
@@ -113,11 +114,12 @@ func importing(e Env) Handlers {
 	return Handlers{media.Kind: w, media.Photo: &product.PhotoWorker{Files: w}}
 }
 
-// diagnosing makes the diagnoses of factories, and suggests replies to comments.
+// diagnosing makes the diagnoses of factories, looks at experiments, and suggests replies to comments.
 func diagnosing(e Env) Handlers {
 	offer := catalog.NewOffer(e.Providers, e.AWS.Region, e.Now)
 	return Handlers{
 		diagnosis.TaskKind:     &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
+		experiment.LookKind:    experiment.Worker{DB: e.DB, Now: e.Now},
 		engagement.SuggestKind: &engagement.Suggester{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
 	}
 }

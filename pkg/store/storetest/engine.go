@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/base/freeport"
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // startTimeout bounds the start of the engine and the creation of a table. A start takes half a second; on machines
@@ -89,7 +89,7 @@ func checkout() (string, error) {
 }
 
 func run(command []string) (string, error) {
-	port, err := freeport.Find(context.Background())
+	port, err := web.FreePort(context.Background())
 	if err != nil {
 		return "", err
 	}

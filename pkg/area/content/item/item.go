@@ -319,6 +319,8 @@ type Item struct {
 	Retold
 	// Id of its content plan.
 	ContentPlanID *string `json:"content_plan_id"`
+	// Its arms in the experiment of its creation. Null: it is in none.
+	Experiment *Trial `json:"experiment"`
 	Outlook
 	// Articles of the factory's sources that its texts quote. Empty until generated, and without sources.
 	Sources []Quoted `json:"sources" nullable:"false"`

@@ -3,6 +3,7 @@ package item
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -55,6 +56,30 @@ func (c Counts) Reactions() (n int64) {
 		}
 	}
 	return n
+}
+
+// Engagement is the metric that relates the reactions to a post to how often it was shown.
+const Engagement = "engagement"
+
+// minShown is the number of views below which a post says nothing about engagement.
+const minShown = 100
+
+// Value returns the value of a metric, and reports whether it is known.
+func (c Counts) Value(metric string) (float64, bool) {
+	m := platform.Metrics(c)
+	if metric != Engagement {
+		count := *m.All()[slices.Index(platform.Names[:], metric)]
+		if count == nil {
+			return 0, false
+		}
+		return float64(*count), true
+	}
+	for _, shown := range []*int64{c.Views, c.Impressions, c.Reach} {
+		if shown != nil {
+			return float64(c.Reactions()) / float64(*shown), *shown >= minShown
+		}
+	}
+	return 0, false
 }
 
 // reading is Metrics in the stored form: a list of the time in milliseconds and of the counts. It has a fourth of the

@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,12 @@ var lengths = map[string]struct{ least, most, usual int }{
 	"long video":  {30, 180, 60},
 	"music clip":  {15, 60, 30},
 	"story clip":  {5, 15, 5},
+}
+
+// Lengths returns the least and the greatest duration of a video of a format, in seconds.
+func Lengths(format string) [2]int {
+	l := lengths[shapeOf(Video, cmp.Or(format, FormatShort), "")]
+	return [2]int{l.least, l.most}
 }
 
 // shapeOf returns the name of the pipeline of a kind. A story is a clip if its model makes

@@ -1,4 +1,4 @@
-package freeport
+package web
 
 import (
 	"net"
@@ -10,8 +10,8 @@ import (
 func TestPortsAreFreeAndDiffer(t *testing.T) {
 	returned := map[int]bool{}
 	for range 1000 {
-		port, err := Find(t.Context())
-		if err != nil || returned[port] || port < first || port >= first+count {
+		port, err := FreePort(t.Context())
+		if err != nil || returned[port] || port < firstPort || port >= firstPort+ports {
 			t.Fatalf("%d, %v; returned before: %t", port, err, returned[port])
 		}
 		returned[port] = true
@@ -19,16 +19,16 @@ func TestPortsAreFreeAndDiffer(t *testing.T) {
 }
 
 func TestAPortInUseIsNotReturned(t *testing.T) {
-	port, err := Find(t.Context())
+	port, err := FreePort(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken := (port-first+1)%count + first
+	taken := (port-firstPort+1)%ports + firstPort
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(taken)))
 	if err == nil { // Otherwise another process listens on it.
 		defer listener.Close()
 	}
-	if got, err := Find(t.Context()); err != nil || got == taken {
+	if got, err := FreePort(t.Context()); err != nil || got == taken {
 		t.Errorf("%d, %v", got, err)
 	}
 }

@@ -1,0 +1,172 @@
+package content
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/experiment"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ongoing is an experiment with its item in the table.
+type ongoing struct {
+	*experiment.Record
+	it    store.Item
+	drawn bool
+}
+
+func experimentKeys(bodies []createBody) (keys []store.Key) {
+	for _, b := range bodies {
+		if b.ExperimentID != "" {
+			keys = append(keys, store.IDKey(b.ExperimentID))
+		}
+	}
+	return keys
+}
+
+// experimentsOf returns the experiments of an owner among items.
+func experimentsOf(o tenant.Owner, items []store.Item) (map[string]*ongoing, error) {
+	all := map[string]*ongoing{}
+	for _, it := range items {
+		if it.Kind != experiment.ItemKind || it.Owner != o {
+			continue
+		}
+		r, err := experiment.Decode(&it)
+		if err != nil {
+			return nil, err
+		}
+		all[r.ID] = &ongoing{Record: r, it: it}
+	}
+	return all, nil
+}
+
+// draw gives a body the arms of its experiment, if it names one that takes items. Which factors apply does not depend
+// on the arms.
+func (a *references) draw(b *createBody, now time.Time) error {
+	if b.ExperimentID == "" {
+		return nil
+	}
+	e := a.experiments[b.ExperimentID]
+	if e == nil || e.FactoryID != b.FactoryID {
+		return errs.Invalid("/experiment_id", "is not the id of an experiment of the factory")
+	}
+	if b.Source == item.SourceProvided {
+		return errs.Invalid("/experiment_id", "is for generated items: leave it out with source provided")
+	}
+	if !e.Takes(now) {
+		return nil
+	}
+	at := now
+	if b.PublishAt != nil && !b.PublishAt.Next {
+		at = b.PublishAt.Time.Time
+	}
+	b.drawn = e.Draw(e.Stratum(at), func(f experiment.Factor) bool { return b.takes(f, e.Place(), now) })
+	if b.drawn == nil {
+		return nil
+	}
+	e.drawn = true
+	if seconds, err := strconv.Atoi(b.drawn.Arm(experiment.FactorLength)); err == nil {
+		b.DurationSeconds = &seconds
+	}
+	if time := b.drawn.Arm(experiment.FactorSlot); time != "" {
+		b.PublishAt = &publishTime{Time: resource.Instant(experiment.At(b.PublishAt.Time.Time, time, e.Place()))}
+	}
+	if arm := b.drawn.Arm(experiment.FactorFirstFrame); arm != "" {
+		shown := arm == "headline"
+		b.ShowHeadline = &shown
+	}
+	b.slot = placed(b.slot, b.drawn)
+	return nil
+}
+
+// takes reports whether a factor applies to a body: to its kind, and where the body has no value of its own.
+func (b *createBody) takes(f experiment.Factor, zone *time.Location, now time.Time) bool {
+	switch f.Name {
+	case experiment.FactorHook:
+		return b.Kind != item.MusicClip && b.Caption == nil
+	case experiment.FactorLength:
+		if b.Kind != item.Video || b.DurationSeconds != nil || b.Script != nil || b.Scenes != nil || b.Reuse {
+			return false
+		}
+		bounds := item.Lengths(b.Format)
+		for _, arm := range f.Arms {
+			if n, _ := strconv.Atoi(arm); n < bounds[0] || n > bounds[1] {
+				return false
+			}
+		}
+	case experiment.FactorSlot:
+		if b.PublishAt == nil || b.PublishAt.Next {
+			return false
+		}
+		for _, arm := range f.Arms {
+			if !experiment.At(b.PublishAt.Time.Time, arm, zone).After(now) {
+				return false
+			}
+		}
+	case experiment.FactorCaptionStyle:
+		return b.Kind == item.Video || b.Kind == item.Story
+	case experiment.FactorFirstFrame:
+		return b.Kind == item.Post && b.ShowHeadline == nil
+	}
+	return true
+}
+
+// placed returns the place of an item in a plan with its hook and pillar.
+func placed(at *prompt.Plan, t *item.Trial) *prompt.Plan {
+	hook, pillar := t.Arm(experiment.FactorHook), t.Arm(experiment.FactorPillar)
+	if hook == "" && pillar == "" {
+		return at
+	}
+	var place prompt.Plan
+	if at != nil {
+		place = *at
+	}
+	if hook != "" {
+		place.Hook = "the first line is a " + hook
+	}
+	if pillar != "" {
+		place.Pillar = pillar
+	}
+	return &place
+}
+
+// restyle sets how an item looks by its arms.
+func restyle(b *item.Brief, t *item.Trial) {
+	if style := t.Arm(experiment.FactorCaptionStyle); style != "" {
+		b.CaptionStyle = style
+	}
+	if style := t.Arm(experiment.FactorPictureStyle); style != "" {
+		if b.Look != "" {
+			style += ". " + b.Look
+		}
+		b.Look = style
+	}
+}
+
+// spend counts the price of an item in its experiment.
+func (a *references) spend(r *item.Record) {
+	if r.Experiment != nil {
+		a.experiments[r.Experiment.ID].SpentCredits += r.Credits
+	}
+}
+
+// keepDraws adds the experiments that have given arms to the transaction. If another call has drawn from one meanwhile,
+// the call draws again.
+func (a *references) keepDraws(tx *store.Tx) error {
+	for _, e := range a.experiments {
+		if !e.drawn {
+			continue
+		}
+		it, err := e.Into(e.it)
+		if err != nil {
+			return err
+		}
+		tx.Replace(it)
+	}
+	return nil
+}

@@ -1,0 +1,372 @@
+// Package experiment compares the posts of a factory that differ by chance alone: it gives new items their arms, reads
+// the figures of their posts, and says which arm does better only if that is no chance.
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/statistics"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// ItemKind is the kind of an experiment in the table.
+const ItemKind = "experiment"
+
+// State is the state of an experiment.
+type State string
+
+// The states. The last three are final.
+const (
+	Draft        State = "draft"
+	Running      State = "running"
+	Decided      State = "decided"
+	Inconclusive State = "inconclusive"
+	Stopped      State = "stopped"
+)
+
+// The factors of an experiment.
+const (
+	FactorHook         = "hook"
+	FactorLength       = "length"
+	FactorSlot         = "slot"
+	FactorPillar       = "pillar"
+	FactorPictureStyle = "picture_style"
+	FactorCaptionStyle = "caption_style"
+	FactorFirstFrame   = "first_frame"
+)
+
+// fixed are the arms that a factor may have, where they are not free.
+var fixed = map[string][]string{
+	FactorHook:         {"claim", "contradiction", "number", "question", "scene"},
+	FactorCaptionStyle: {"words", "lines", "outline"},
+	FactorFirstFrame:   {"picture", "headline"},
+}
+
+// Factor is what differs between the posts of an experiment.
+type Factor struct {
+	// What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+	// published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+	// captions of videos. first_frame: whether the picture of a post has words on it.
+	Name string `json:"name" enum:"hook,length,slot,pillar,picture_style,caption_style,first_frame" example:"hook"`
+	// Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
+	// question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
+	// outline. Of first_frame: picture, headline. Others are your own words.
+	Arms []string `json:"arms" minItems:"2" maxItems:"4" uniqueItems:"true" nullable:"false" example:"[\"claim\",\"question\"]"`
+}
+
+// check refuses arms that the factor does not have. At is the place of the factor in the body.
+func (f Factor) check(at string) error {
+	for i, arm := range f.Arms {
+		place := at + "/arms/" + strconv.Itoa(i)
+		switch known := fixed[f.Name]; {
+		case known != nil && !slices.Contains(known, arm):
+			return errs.Invalid(place, "must be one of %s for the factor %s", strings.Join(known, ", "), f.Name)
+		case f.Name == FactorLength:
+			if n, err := strconv.Atoi(arm); err != nil || n < 10 || n > 180 {
+				return errs.Invalid(place, "must be a number of seconds from 10 to 180, such as 20")
+			}
+		case f.Name == FactorSlot:
+			if _, err := time.Parse("15:04", arm); err != nil {
+				return errs.Invalid(place, "must be a time of day, such as 18:30")
+			}
+		case strings.TrimSpace(arm) == "" || len(arm) > 200:
+			return errs.Invalid(place, "must have 1 to 200 characters")
+		}
+	}
+	return nil
+}
+
+// Metric is the figure by which arms are compared.
+type Metric struct {
+	// Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by
+	// them.
+	Name string `json:"name" enum:"likes,comments,shares,saves,clicks,views,reach,impressions,engagement" example:"likes"`
+	// Platform whose posts count.
+	Platform string `json:"platform" example:"instagram"`
+	// Age of a post at which its figure is read, in hours.
+	AfterHours int `json:"after_hours" enum:"24,72,168" default:"24"`
+}
+
+// Budget bounds an experiment.
+type Budget struct {
+	// Most posts.
+	Posts int `json:"posts" minimum:"20" maximum:"1000" example:"120"`
+	// Most credits of its items together. Null: any.
+	Credits *int64 `json:"credits,omitempty" minimum:"1"`
+	// Most days after its start.
+	Days int `json:"days" minimum:"1" maximum:"180" example:"60"`
+}
+
+// Stopping is the rule by which an experiment ends before its budget does.
+type Stopping struct {
+	// Greatest probability of a claim that is only chance, however often one looks.
+	Alpha float64 `json:"alpha" minimum:"0.001" maximum:"0.2" default:"0.05"`
+	// Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
+	// arm. Once all intervals are within it, the experiment ends as inconclusive.
+	MinEffect float64 `json:"min_effect" minimum:"0.01" maximum:"0.4" default:"0.05"`
+}
+
+// Result is what is known of an arm.
+type Result struct {
+	// Name of the factor.
+	Factor string `json:"factor" example:"hook"`
+	// The arm.
+	Arm string `json:"arm" example:"question"`
+	// Posts with the arm.
+	Assigned int `json:"assigned"`
+	// Posts of them whose figure is known.
+	N int `json:"n"`
+	// Probability that a post of the arm does better than one of the first arm, less one half: 0 is no difference, 0.1
+	// is 60 of 100. Null for the first arm, and as long as one of the two has no figure.
+	Estimate *float64 `json:"estimate" minimum:"-0.5" maximum:"0.5"`
+	// Lower end of its interval. The interval holds at all looks together, at the level alpha shared by all
+	// comparisons.
+	Lower *float64 `json:"lower"`
+	// Upper end of its interval.
+	Upper *float64 `json:"upper"`
+	// Median of the figure of its posts. Null without any.
+	Median *float64 `json:"median"`
+}
+
+// Winner is an arm that does better than the first arm of its factor, or the first one, if all others do worse.
+type Winner struct {
+	// Name of the factor.
+	Factor string `json:"factor" example:"hook"`
+	// The arm.
+	Arm string `json:"arm" example:"question"`
+}
+
+// Experiment compares posts that differ by chance alone.
+type Experiment struct {
+	resource.Resource
+	// Profile of its factory. Null: the account as a whole.
+	ProfileID *tenant.Profile `json:"profile_id"`
+	// Factory whose posts are compared.
+	FactoryID string `json:"factory_id"`
+	// What it is to answer, in words.
+	Question string `json:"question" example:"Do questions in the first line bring more likes?"`
+	// What differs.
+	Factors []Factor `json:"factors" nullable:"false"`
+	// Figure by which arms are compared.
+	Metric Metric `json:"metric"`
+	// Its bounds.
+	Budget Budget `json:"budget"`
+	// When it ends before.
+	Stopping Stopping `json:"stopping"`
+	// Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has created
+	// it and needs factories:write then, too.
+	AutoApply bool `json:"auto_apply"`
+	// State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
+	// used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+	State State `json:"state" enum:"draft,running,decided,inconclusive,stopped"`
+	// Time of its start. Null until then.
+	StartedAt *resource.Time `json:"started_at"`
+	// Time of its end. Null until then.
+	EndedAt *resource.Time `json:"ended_at"`
+	// Items that have arms.
+	Posts int `json:"posts"`
+	// Credits of these items.
+	SpentCredits int64 `json:"spent_credits"`
+	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
+	// one of the two with the same probability.
+	NeededPosts int `json:"needed_posts"`
+	// What is known of each arm.
+	Results []Result `json:"results" nullable:"false"`
+	// Arms that do better. Empty unless decided.
+	Winners []Winner `json:"winners" nullable:"false"`
+	// Proposal that was made of it. Null until then.
+	ProposalID *string `json:"proposal_id"`
+}
+
+// Record is the stored document of an experiment.
+type Record struct {
+	Experiment
+	// Authority is on whose behalf the result is applied by itself: who has created the experiment with auto_apply.
+	Authority authority.Authority `json:"authority,omitzero"`
+	// Seed is the source of chance of the assignment.
+	Seed string `json:"seed"`
+	// Zone is the time zone of the factory when the experiment began.
+	Zone string `json:"zone,omitempty"`
+	// Models are what assignments rest on: the scores of arms at a look, from a number of posts on.
+	Models []Model `json:"models,omitempty"`
+	// Given are the numbers of posts by factor, arm and stratum.
+	Given map[string]int `json:"given,omitempty"`
+}
+
+// Model has the scores of the arms that assignments use after a number of posts.
+type Model struct {
+	After int                         `json:"after"`
+	Arms  map[string][]statistics.Arm `json:"arms"`
+}
+
+// Look has the results at a time.
+type Look struct {
+	// Time of the look.
+	At resource.Time `json:"at"`
+	// Results at that time.
+	Results []Result `json:"results" nullable:"false"`
+}
+
+// Decode reads the record of an item.
+func Decode(it *store.Item) (*Record, error) {
+	var r Record
+	return &r, it.Decode(&r)
+}
+
+// stateFilter and factoryFilter are the filters of lists.
+const (
+	stateFilter   = "state"
+	factoryFilter = "factory"
+)
+
+// Entry returns the record as an item of the table.
+func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
+	it, err := store.NewItem(ItemKind, o, r.ID, r)
+	it.Filters = r.filters()
+	if o.Mode == tenant.Test {
+		it.ExpireAt = r.CreatedAt.Add(sandboxLife)
+	}
+	return it, err
+}
+
+// sandboxLife is the time for which an experiment of a sandbox stays.
+const sandboxLife = 30 * 24 * time.Hour
+
+// Into writes the record into its item.
+func (r *Record) Into(it store.Item) (store.Item, error) {
+	it.Filters = r.filters()
+	return it, it.Encode(r)
+}
+
+func (r *Record) filters() map[string]string {
+	return map[string]string{stateFilter: string(r.State), factoryFilter: r.FactoryID}
+}
+
+// exploration is the part of the posts that is shared equally among all arms.
+const exploration = 0.1
+
+// Takes reports whether items may get arms at a time.
+func (r *Record) Takes(now time.Time) bool {
+	return r.State == Running && r.Posts < r.Budget.Posts && now.Before(r.ends()) &&
+		(r.Budget.Credits == nil || r.SpentCredits < *r.Budget.Credits)
+}
+
+// ends returns the end of a running experiment.
+func (r *Record) ends() time.Time { return r.StartedAt.AddDate(0, 0, r.Budget.Days) }
+
+// Place returns the time zone of the factory when the experiment began.
+func (r *Record) Place() *time.Location {
+	zone, err := time.LoadLocation(r.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
+// At returns a time of day, such as 18:30, of the day of a time in a zone.
+func At(day time.Time, clock string, zone *time.Location) time.Time {
+	at, _ := time.Parse("15:04", clock)
+	day = day.In(zone)
+	return time.Date(day.Year(), day.Month(), day.Day(), at.Hour(), at.Minute(), 0, 0, zone)
+}
+
+// Stratum names the posts among which arms are balanced: those of a quarter of a weekday, in the zone of the factory.
+func (r *Record) Stratum(at time.Time) string {
+	at = at.In(r.Place())
+	return fmt.Sprintf("%d-%d", at.Weekday(), at.Hour()/6)
+}
+
+// Draw gives the next item its arms, of the factors that apply to it. It is a function of the seed, the earlier draws
+// and the models of the record alone, so that the record proves the assignment.
+func (r *Record) Draw(stratum string, applies func(Factor) bool) *item.Trial {
+	r.Posts++
+	t := &item.Trial{ID: r.ID, Number: r.Posts, Arms: []item.TrialArm{}}
+	for _, f := range r.Factors {
+		if !applies(f) {
+			continue
+		}
+		p := r.propensities(f, stratum)
+		i, rest := 0, r.chance(f.Name)
+		for i < len(p)-1 && rest >= p[i] {
+			rest -= p[i]
+			i++
+		}
+		if r.Given == nil {
+			r.Given = map[string]int{}
+		}
+		r.Given[place(f.Name, f.Arms[i], stratum)]++
+		t.Arms = append(t.Arms, item.TrialArm{Factor: f.Name, Arm: f.Arms[i], Propensity: p[i], All: p})
+	}
+	if len(t.Arms) == 0 {
+		r.Posts--
+		return nil
+	}
+	return t
+}
+
+func place(factor, arm, stratum string) string { return factor + "\x00" + arm + "\x00" + stratum }
+
+// propensities returns the probabilities of the arms of a factor: those of Thompson sampling, moved towards arms that
+// posts of the stratum have had less often than that.
+func (r *Record) propensities(f Factor, stratum string) []float64 {
+	arms := make([]statistics.Arm, len(f.Arms))
+	if len(r.Models) > 0 {
+		copy(arms, r.Models[len(r.Models)-1].Arms[f.Name])
+	}
+	p := statistics.Propensities(arms, exploration)
+	counts, all := make([]float64, len(p)), 0.0
+	for i, arm := range f.Arms {
+		counts[i] = float64(r.Given[place(f.Name, arm, stratum)])
+		all += counts[i]
+	}
+	sum := 0.0
+	for i := range p {
+		p[i] *= math.Exp((p[i]*all - counts[i]) / 2)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] = (1-exploration)*p[i]/sum + exploration/float64(len(p))
+	}
+	return p
+}
+
+// chance returns a number in [0, 1) for the draw of a factor for the latest item.
+func (r *Record) chance(factor string) float64 {
+	sum := sha256.Sum256([]byte(r.Seed + "\x00" + factor + "\x00" + strconv.Itoa(r.Posts)))
+	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
+}
+
+// needed returns the posts of NeededPosts, by Noether's formula for ranks (JASA 82, 1987).
+func needed(s Stopping) int {
+	const power = 0.8416212335729143 // the quantile of 80%
+	z := statistics.Quantile(1-s.Alpha/2) + power
+	return int(math.Ceil(z * z / (3 * s.MinEffect * s.MinEffect)))
+}
+
+// checkMetric refuses a figure that the platform does not have.
+func checkMetric(m Metric) error {
+	row, ok := registry.Find(m.Platform)
+	if !ok {
+		return errs.Invalid("/metric/platform", "is not a platform: GET /v1/publishing/platforms lists all")
+	}
+	have := row.Capabilities.Metrics
+	if m.Name == item.Engagement && !slices.Contains(have, "views") && !slices.Contains(have, "impressions") &&
+		!slices.Contains(have, "reach") || m.Name != item.Engagement && !slices.Contains(have, m.Name) {
+		return errs.Invalid("/metric/name", "is not a figure of %s, which has %s", row.Capabilities.Label,
+			strings.Join(have, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,330 @@
+package experiment
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/statistics"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// Outcome is what became of an item of an experiment.
+type Outcome struct {
+	Trial *item.Trial
+	Kind  item.Kind
+	// Value is the figure, if it is known. Open reports that it may still become known: the sequence waits for it, so
+	// that the order of its trials does not depend on their results.
+	Value       float64
+	Known, Open bool
+	// At is the time at which the figure was due.
+	At time.Time
+}
+
+// The times after which an item without a post does not count, so that one that is never published ends the wait.
+const (
+	lateAfterCreation = 14 * 24 * time.Hour
+	lateAfterPlan     = 3 * 24 * time.Hour
+)
+
+// outcomes reads the items of an experiment, in the order of their numbers.
+func outcomes(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, now time.Time) ([]Outcome,
+	error) {
+	var all []Outcome
+	q := store.Query{Index: store.ByParent, Partition: item.ParentPartition(o, r.FactoryID), Limit: 100,
+		From: id.First(id.ContentItem, r.StartedAt.Time)}
+	for {
+		page, err := db.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		var of []*item.Record
+		for _, it := range page.Items {
+			one, err := item.Decode(&it)
+			if err != nil {
+				return nil, err
+			}
+			if one.Experiment != nil && one.Experiment.ID == r.ID {
+				of = append(of, one)
+			}
+		}
+		some, err := figures(ctx, db, o, r, of, now)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+		if q.After = page.Next; q.After == nil {
+			break
+		}
+	}
+	slices.SortFunc(all, func(a, b Outcome) int { return a.Trial.Number - b.Trial.Number })
+	return all, nil
+}
+
+// figures returns the outcomes of items. Their posts have rows of readings, which are read together.
+func figures(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, of []*item.Record,
+	now time.Time) ([]Outcome, error) {
+	all, pubs, keys := make([]Outcome, len(of)), make([]*item.Publication, len(of)), []store.Key{}
+	for i, one := range of {
+		all[i] = Outcome{Trial: one.Experiment, Kind: one.Kind}
+		late := one.CreatedAt.Add(lateAfterCreation)
+		if at := one.PlannedAt(); at.Add(lateAfterPlan).After(late) {
+			late = at.Add(lateAfterPlan)
+		}
+		pub := postOn(one, r.Metric.Platform)
+		if pub == nil || pub.PublishedAt.After(late) {
+			all[i].At, all[i].Open = late, now.Before(late)
+			continue
+		}
+		pubs[i], keys = pub, append(keys, item.ReadingsKey(pub.ID))
+	}
+	items, err := db.GetAll(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	age := time.Duration(r.Metric.AfterHours) * time.Hour
+	for i, pub := range pubs {
+		if pub == nil {
+			continue
+		}
+		m, err := readAfter(items[0], pub, o.Mode, age)
+		if err != nil {
+			return nil, err
+		}
+		items = items[1:]
+		// A reading may be late.
+		all[i].At, all[i].Open = pub.PublishedAt.Add(age), m == nil && now.Before(pub.PublishedAt.Add(age+lateReading))
+		if m != nil {
+			all[i].Value, all[i].Known = r.Metric.valueOf(m.Counts)
+		}
+	}
+	return all, nil
+}
+
+// lateReading is the time for which a figure is waited for after it was due.
+const lateReading = 48 * time.Hour
+
+// postOn returns the post of an item on a platform, or nil if there is none.
+func postOn(r *item.Record, platform string) *item.Publication {
+	for i := range r.Publications {
+		if pub := &r.Publications[i]; pub.Platform == platform && pub.Taken() && pub.PublishedAt != nil {
+			return pub
+		}
+	}
+	return nil
+}
+
+// readAfter returns the first metrics of a post that were read at an age, or nil if there are none yet. Those of a
+// sandbox are the latest ones.
+func readAfter(it store.Item, pub *item.Publication, mode tenant.Mode, age time.Duration) (*item.Metrics, error) {
+	if mode == tenant.Test {
+		return pub.Metrics, nil
+	}
+	history, err := item.History(it)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range history {
+		if m.ReadAt.Sub(pub.PublishedAt.Time) >= age {
+			return &m, nil
+		}
+	}
+	return nil, nil
+}
+
+// valueOf returns the figure of a post, and reports whether it is known. Where there are impressions, it is divided by
+// them.
+func (m Metric) valueOf(counts item.Counts) (float64, bool) {
+	value, ok := counts.Value(m.Name)
+	if !ok || counts.Impressions == nil || slices.Contains([]string{item.Engagement, "impressions", "reach", "views"},
+		m.Name) {
+		return value, ok
+	}
+	if *counts.Impressions == 0 {
+		return 0, false
+	}
+	return value / float64(*counts.Impressions), true
+}
+
+// leastPosts is the number of posts of an arm below which it neither wins nor loses.
+const leastPosts = 10
+
+// verdict is what the outcomes of an experiment show.
+type verdict struct {
+	results []Result
+	winners []Winner
+	history []Look
+	model   map[string][]statistics.Arm
+	// settled reports that no arm differs from the first one by the least effect that matters. Waits reports that
+	// figures may still become known.
+	settled, waits bool
+}
+
+// comparison is the comparison of an arm with the first one of its factor.
+type comparison struct {
+	factor Factor
+	arm    int
+	n      [2]int
+	*statistics.Sequence
+}
+
+// compare returns what the outcomes show, by a sequence for each arm but the first of each factor. Scores are ranks among
+// the earlier posts of the same kind, so that a few posts with very high figures do not decide.
+func compare(r *Record, all []Outcome) (v verdict) {
+	var pairs []*comparison
+	v.model = map[string][]statistics.Arm{}
+	for _, f := range r.Factors {
+		v.model[f.Name] = make([]statistics.Arm, len(f.Arms))
+		for i := range f.Arms[1:] {
+			pairs = append(pairs, &comparison{factor: f, arm: i + 1, Sequence: statistics.NewSequence()})
+		}
+	}
+	alpha := r.Stopping.Alpha / float64(len(pairs))
+	rankers, values := map[item.Kind]*statistics.Ranker{}, map[string][]float64{}
+	assigned := map[string]int{}
+	day := ""
+	for n, out := range all {
+		for _, a := range out.Trial.Arms {
+			assigned[a.Factor+"\x00"+a.Arm]++
+		}
+		v.waits = v.waits || out.Open
+		if v.waits || !out.Known {
+			continue
+		}
+		if rankers[out.Kind] == nil {
+			rankers[out.Kind] = &statistics.Ranker{}
+		}
+		score := rankers[out.Kind].Score(out.Value)
+		for _, a := range out.Trial.Arms {
+			values[a.Factor+"\x00"+a.Arm] = append(values[a.Factor+"\x00"+a.Arm], out.Value)
+			v.count(r, a, score)
+			for _, c := range pairs {
+				c.take(a, score)
+			}
+		}
+		if on := out.At.UTC().Format(time.DateOnly); on != day || n == len(all)-1 {
+			day = on
+			v.history = append(v.history, Look{resource.Instant(out.At), results(r, pairs, assigned, values, alpha)})
+		}
+	}
+	v.results = results(r, pairs, assigned, values, alpha)
+	v.winners = winners(r, pairs, alpha)
+	v.settled = len(pairs) > 0
+	for _, c := range pairs {
+		_, low, high := c.At(alpha)
+		v.settled = v.settled && -r.Stopping.MinEffect < low && high < r.Stopping.MinEffect
+	}
+	return v
+}
+
+// count adds a score to the model of the assignment.
+func (v *verdict) count(r *Record, a item.TrialArm, score float64) {
+	for _, f := range r.Factors {
+		if i := slices.Index(f.Arms, a.Arm); f.Name == a.Factor && i >= 0 {
+			v.model[f.Name][i].N++
+			v.model[f.Name][i].Score += score
+		}
+	}
+}
+
+// take adds a post to the comparison, if it has one of the two arms.
+func (c *comparison) take(a item.TrialArm, score float64) {
+	i := slices.Index(c.factor.Arms, a.Arm)
+	if a.Factor != c.factor.Name || i != 0 && i != c.arm || len(a.All) != len(c.factor.Arms) {
+		return
+	}
+	treated := i == c.arm
+	if treated {
+		c.n[1]++
+	} else {
+		c.n[0]++
+	}
+	c.Add(statistics.Trial{Score: score, Treated: treated, Propensity: a.All[c.arm] / (a.All[0] + a.All[c.arm])})
+}
+
+// enough reports whether both arms have as many posts as a claim needs.
+func (c *comparison) enough() bool { return min(c.n[0], c.n[1]) >= leastPosts }
+
+// results returns what is known of each arm.
+func results(r *Record, pairs []*comparison, assigned map[string]int, values map[string][]float64,
+	alpha float64) []Result {
+	all := []Result{}
+	for _, f := range r.Factors {
+		for i, arm := range f.Arms {
+			of := values[f.Name+"\x00"+arm]
+			res := Result{Factor: f.Name, Arm: arm, Assigned: assigned[f.Name+"\x00"+arm], N: len(of)}
+			if len(of) > 0 {
+				sorted := slices.Sorted(slices.Values(of))
+				middle := (sorted[(len(of)-1)/2] + sorted[len(of)/2]) / 2
+				res.Median = &middle
+			}
+			for _, c := range pairs {
+				if c.factor.Name == f.Name && c.arm == i && c.n[0] > 0 && c.n[1] > 0 {
+					estimate, low, high := c.At(alpha)
+					res.Estimate, res.Lower, res.Upper = &estimate, &low, &high
+				}
+			}
+			all = append(all, res)
+		}
+	}
+	return all
+}
+
+// winners returns the best arm of each factor of which an arm is proven better than the first one, and the first one of
+// a factor whose others are all proven worse. All intervals hold together, so that a claim is false with the
+// probability alpha at most.
+func winners(r *Record, pairs []*comparison, alpha float64) []Winner {
+	all := []Winner{}
+	for _, f := range r.Factors {
+		best, most, worse := "", 0.0, 0
+		for _, c := range pairs {
+			if c.factor.Name != f.Name || !c.enough() {
+				continue
+			}
+			switch estimate, low, high := c.At(alpha); {
+			case low > 0 && estimate > most:
+				best, most = f.Arms[c.arm], estimate
+			case high < 0:
+				worse++
+			}
+		}
+		if best == "" && worse == len(f.Arms)-1 {
+			best = f.Arms[0]
+		}
+		if best != "" {
+			all = append(all, Winner{f.Name, best})
+		}
+	}
+	return all
+}
+
+// Look brings a running experiment up to date, and returns its results over time. The state of an experiment follows
+// from its outcomes and the clock alone.
+func (r *Record) Look(all []Outcome, now time.Time) []Look {
+	v := compare(r, all)
+	r.Results, r.Winners = v.results, v.winners
+	if r.State != Running {
+		return v.history
+	}
+	if n := len(r.Models); n == 0 || !maps.EqualFunc(r.Models[n-1].Arms, v.model, slices.Equal) {
+		r.Models = append(r.Models, Model{After: r.Posts, Arms: v.model})
+	}
+	full := !r.Takes(now)
+	switch {
+	case len(v.winners) == len(r.Factors), full && !v.waits && len(v.winners) > 0:
+		r.State = Decided
+	case v.settled, full && !v.waits:
+		r.State = Inconclusive
+	default:
+		r.Winners = []Winner{}
+		return v.history
+	}
+	at := resource.Instant(now)
+	r.EndedAt = &at
+	return v.history
+}

@@ -1,0 +1,193 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+var began = time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
+
+// running returns a running experiment with a factor.
+func running(seed string, posts int, factors ...Factor) *Record {
+	at := resource.Instant(began)
+	return &Record{Seed: seed, Zone: "Europe/Berlin", Experiment: Experiment{Resource: resource.New("exp_1", began, nil),
+		Factors: factors, Metric: Metric{"likes", "instagram", 24}, Budget: Budget{Posts: posts, Days: 90},
+		Stopping: Stopping{Alpha: 0.05, MinEffect: 0.05}, State: Running, StartedAt: &at}}
+}
+
+var hook = Factor{FactorHook, []string{"claim", "question"}}
+
+func every(Factor) bool { return true }
+
+// run draws posts, one every six hours, whose figures depend on their arms, and looks each day.
+func run(r *Record, seed uint64, value func(t *item.Trial, chance *rand.Rand) float64) (all []Outcome) {
+	chance := rand.New(rand.NewPCG(seed, 1))
+	for n := 0; r.State == Running; n++ {
+		now := began.Add(time.Duration(n) * 6 * time.Hour)
+		if r.Takes(now) {
+			t := r.Draw(r.Stratum(now), every)
+			all = append(all, Outcome{Trial: t, Kind: item.Post, Known: true, Value: value(t, chance),
+				At: now.Add(24 * time.Hour)})
+		}
+		seen := slices.Clone(all)
+		for i := range seen {
+			seen[i].Open = now.Before(seen[i].At)
+		}
+		if n%4 == 0 {
+			r.Look(seen, now)
+		}
+	}
+	return all
+}
+
+// lognormal returns values of which those of an arm are greater by a part.
+func lognormal(factor, arm string, lift float64) func(*item.Trial, *rand.Rand) float64 {
+	return func(t *item.Trial, chance *rand.Rand) float64 {
+		v := math.Exp(5 + chance.NormFloat64())
+		if t.Arm(factor) == arm {
+			v *= 1 + lift
+		}
+		return v
+	}
+}
+
+func TestAnArmThatDoesBetterWins(t *testing.T) {
+	r := running("a", 400, hook)
+	if run(r, 1, lognormal(FactorHook, "question", 2)); r.State != Decided || len(r.Winners) != 1 ||
+		r.Winners[0] != (Winner{FactorHook, "question"}) || r.EndedAt == nil || r.Posts >= 400 {
+		t.Errorf("%s with %v after %d posts", r.State, r.Winners, r.Posts)
+	}
+	res := r.Results[1]
+	// A value of one arm exceeds one of the other with the probability 0.78.
+	if res.Arm != "question" || res.Estimate == nil || *res.Lower <= 0 || *res.Lower > 0.281 || *res.Upper < 0.281 {
+		t.Errorf("%+v", res)
+	}
+	if r.Results[0].Estimate != nil || r.Results[0].N+res.N > r.Posts || res.Median == nil {
+		t.Errorf("%+v", r.Results)
+	}
+	first := running("a", 400, hook)
+	if run(first, 2, lognormal(FactorHook, "claim", 2)); len(first.Winners) != 1 || first.Winners[0].Arm != "claim" {
+		t.Errorf("the first arm does better, and %v wins", first.Winners)
+	}
+}
+
+func TestWithoutAnEffectNothingWins(t *testing.T) {
+	false := 0
+	for seed := range uint64(40) {
+		r := running(fmt.Sprint("n", seed), 60, hook)
+		if run(r, seed, lognormal("", "", 0)); r.State == Decided {
+			false++
+		} else if r.State != Inconclusive || r.EndedAt == nil || len(r.Winners) > 0 {
+			t.Errorf("%s with %v", r.State, r.Winners)
+		}
+	}
+	if false > 3 {
+		t.Errorf("%d of 40 experiments without an effect have a winner", false)
+	}
+}
+
+// A sequence that left out what is not known yet would depend on how late figures are.
+func TestResultsWaitForEarlierItems(t *testing.T) {
+	r := running("b", 100, hook)
+	var all []Outcome
+	for n := range 40 {
+		all = append(all, Outcome{Trial: r.Draw("0", every), Kind: item.Post, Known: true, Value: float64(n),
+			At: began.Add(time.Duration(n) * time.Hour)})
+	}
+	all[20].Open, all[20].Known = true, false
+	all[5].Known = false // it is never published
+	r.Look(all, began)
+	if n := r.Results[0].N + r.Results[1].N; n != 19 || r.Results[0].Assigned+r.Results[1].Assigned != 40 {
+		t.Errorf("%d posts count", n)
+	}
+}
+
+func TestTheRecordProvesTheAssignment(t *testing.T) {
+	factors := []Factor{hook, {FactorLength, []string{"15", "30", "60"}}}
+	r := running("seed", 120, factors...)
+	all := run(r, 3, lognormal(FactorHook, "question", 1))
+	again, models := running("seed", 120, factors...), r.Models
+	for n, was := range all {
+		for len(models) > 0 && models[0].After <= n {
+			again.Models, models = append(again.Models, models[0]), models[1:]
+		}
+		if got := again.Draw(r.Stratum(was.At.Add(-24*time.Hour)), every); !reflect.DeepEqual(got, was.Trial) {
+			t.Fatalf("item %d has %+v, and the record gives %+v", n+1, was.Trial, got)
+		}
+	}
+	other := running("other", 120, factors...)
+	differs := false
+	for n := range 20 {
+		differs = differs || other.Draw("0", every).Arm(FactorHook) != all[n].Trial.Arm(FactorHook)
+	}
+	if !differs {
+		t.Error("another seed gives the same arms")
+	}
+}
+
+func TestArmsAreBalancedInTheirStratum(t *testing.T) {
+	r := running("c", 1000, Factor{FactorHook, []string{"claim", "question", "number"}})
+	for _, stratum := range []string{"1-2", "5-3"} {
+		given := map[string]int{}
+		for range 60 {
+			trial := r.Draw(stratum, every)
+			given[trial.Arms[0].Arm]++
+			sum := 0.0
+			for _, p := range trial.Arms[0].All {
+				sum += p
+				if p < exploration/3-1e-9 {
+					t.Errorf("an arm has the probability %v", p)
+				}
+			}
+			if math.Abs(sum-1) > 1e-9 {
+				t.Errorf("the probabilities are %v", trial.Arms[0].All)
+			}
+		}
+		for arm, n := range given {
+			if n < 15 || n > 25 {
+				t.Errorf("%s has %d of 60 posts of %s", arm, n, stratum)
+			}
+		}
+	}
+}
+
+func TestFactorsThatDoNotApplyAreNotDrawn(t *testing.T) {
+	r := running("d", 20, hook, Factor{FactorLength, []string{"15", "30"}})
+	trial := r.Draw("0", func(f Factor) bool { return f.Name == FactorHook })
+	if len(trial.Arms) != 1 || trial.Arm(FactorLength) != "" || trial.Number != 1 {
+		t.Errorf("%+v", trial)
+	}
+	if got := r.Draw("0", func(Factor) bool { return false }); got != nil || r.Posts != 1 {
+		t.Errorf("%+v after %d posts", got, r.Posts)
+	}
+}
+
+func TestABudgetEndsTheDraws(t *testing.T) {
+	r := running("e", 20, hook)
+	credits := int64(100)
+	for name, change := range map[string]func(*Record){
+		"posts": func(r *Record) { r.Posts = 20 }, "days": func(r *Record) { r.Budget.Days = 0 },
+		"credits": func(r *Record) { r.Budget.Credits, r.SpentCredits = &credits, 100 },
+		"state":   func(r *Record) { r.State = Stopped },
+	} {
+		one := *r
+		if change(&one); one.Takes(began.Add(time.Hour)) || !r.Takes(began.Add(time.Hour)) {
+			t.Errorf("%s: it takes items", name)
+		}
+	}
+}
+
+func TestNeededPosts(t *testing.T) {
+	// 7.849 / (3 · 0.01)
+	if n := needed(Stopping{0.05, 0.1}); n != 262 {
+		t.Errorf("%d", n)
+	}
+}

@@ -1,0 +1,176 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/cloud/topology"
+	"github.com/content-automation/api/pkg/record/authority"
+	factoryrecord "github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/resource"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// LookKind is the kind of the task that looks at the figures of a running experiment, and ends it.
+const LookKind task.Kind = "experiment.look"
+
+// lookEvery is the time between two looks.
+const lookEvery = 6 * time.Hour
+
+func lookTask(experimentID string, o tenant.Owner, now time.Time) task.Task {
+	return task.Task{Message: task.Message{ID: task.ID(LookKind, experimentID, 1), Kind: LookKind,
+		Queue: topology.Diagnose, Subject: experimentID, Owner: o}, DueAt: now.Add(lookEvery)}
+}
+
+// Worker is the handler of LookKind.
+type Worker struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+var _ task.Handler = Worker{}
+
+// Step looks at the figures once. What it finds follows from the stored items and the clock alone, so that a step may be
+// repeated.
+func (w Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
+	r, _, err := w.read(ctx, s)
+	if err != nil || r == nil {
+		return task.Outcome{Done: err == nil}, again(err)
+	}
+	all, err := outcomes(ctx, w.DB, s.Owner, r, w.Now())
+	if err != nil {
+		return o, task.Again(err)
+	}
+	o.Wait = lookEvery
+	if r.Look(all, w.Now()); r.State != Running {
+		o.Wait, o.Done = 0, true
+	}
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		// The experiment may have got items meanwhile.
+		r, it, err := w.read(ctx, s)
+		if err != nil || r == nil {
+			return err
+		}
+		r.Look(all, w.Now())
+		r.Touch(w.Now())
+		if r.AutoApply && r.State == Decided {
+			if done, err := w.apply(ctx, tx, r, it); done || err != nil {
+				return err
+			}
+		}
+		if it, err = r.Into(it); err == nil {
+			tx.Replace(it)
+		}
+		return err
+	}
+	return o, nil
+}
+
+func again(err error) error {
+	if err == nil {
+		return nil
+	}
+	return task.Again(err)
+}
+
+// read returns the experiment of a task if it runs.
+func (w Worker) read(ctx context.Context, s *task.Step) (*Record, store.Item, error) {
+	it, err := w.DB.Get(ctx, store.IDKey(s.Subject))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, it, nil
+	}
+	if err != nil {
+		return nil, it, err
+	}
+	r, err := Decode(&it)
+	if err != nil || r.State != Running {
+		return nil, it, err
+	}
+	return r, it, nil
+}
+
+// apply adds the applied proposal of the winners to the transaction. It reports false, and changes nothing, if the
+// factory does not take it: the result stays, for people to decide.
+func (w Worker) apply(ctx context.Context, tx *store.Tx, r *Record, it store.Item) (bool, error) {
+	of, err := w.DB.Get(ctx, factoryrecord.Key(r.FactoryID))
+	if errors.Is(err, store.ErrNotFound) || err == nil && !factoryrecord.Usable(of, it.Owner) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	f, err := factory.Decode(&of)
+	if err != nil {
+		return false, err
+	}
+	now := w.Now()
+	held, err := r.Authority.Find(ctx, w.DB, it.Owner, now)
+	if err == nil {
+		err = authority.Lacks(held.Principal, auth.FactoriesWrite)
+	}
+	if ended := (*authority.EndedError)(nil); errors.As(err, &ended) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	held.Hold(tx)
+	made, err := r.propose(f, now)
+	if err == nil {
+		err = made.Apply(tx, &f, of, now)
+	}
+	if refused := (*errs.Error)(nil); errors.As(err, &refused) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, r.propagate(tx, made, it, now)
+}
+
+// Cleaner stops the experiments of a factory that was deleted.
+type Cleaner struct {
+	DB  *store.DB
+	Now func() time.Time
+}
+
+// Clean stops the next experiments of the factory. Called again, it finds nothing.
+func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
+	page, err := c.DB.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind), Limit: 25,
+		Filters: map[string]string{factoryFilter: factoryID},
+		OneOf:   map[string][]string{stateFilter: {string(Draft), string(Running)}}})
+	if err != nil {
+		return false, err
+	}
+	tx := &store.Tx{}
+	for _, it := range page.Items {
+		r, err := Decode(&it)
+		if err != nil {
+			return false, err
+		}
+		r.stop(c.Now())
+		if it, err = r.Into(it); err != nil {
+			return false, err
+		}
+		tx.Replace(it)
+	}
+	return len(page.Items) > 0 || page.Next != nil, c.DB.Commit(ctx, tx)
+}
+
+// stop ends an experiment without a winner.
+func (r *Record) stop(now time.Time) {
+	at := resource.Instant(now)
+	r.State, r.EndedAt, r.Winners = Stopped, &at, []Winner{}
+	r.Touch(now)
+}
+
+// Fail ends the task. A look has no deadline, and what fails is tried again without end.
+func (w Worker) Fail(context.Context, *task.Step, error) (task.Outcome, error) {
+	return task.Outcome{Done: true}, nil
+}
