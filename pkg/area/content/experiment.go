@@ -1,6 +1,7 @@
 package content
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,8 +23,8 @@ type ongoing struct {
 
 func experimentKeys(bodies []createBody) (keys []store.Key) {
 	for _, b := range bodies {
-		if b.ExperimentID != "" {
-			keys = append(keys, store.IDKey(b.ExperimentID))
+		if key := store.IDKey(b.ExperimentID); b.ExperimentID != "" && !slices.Contains(keys, key) {
+			keys = append(keys, key)
 		}
 	}
 	return keys

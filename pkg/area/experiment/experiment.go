@@ -97,7 +97,7 @@ type Metric struct {
 	// Platform whose posts count.
 	Platform string `json:"platform" example:"instagram"`
 	// Age of a post at which its figure is read, in hours.
-	AfterHours int `json:"after_hours" enum:"24,72,168" default:"24"`
+	AfterHours int `json:"after_hours,omitempty" enum:"24,72,168" default:"24"`
 }
 
 // Budget bounds an experiment.
@@ -113,10 +113,10 @@ type Budget struct {
 // Stopping is the rule by which an experiment ends before its budget does.
 type Stopping struct {
 	// Greatest probability of a claim that is only chance, however often one looks.
-	Alpha float64 `json:"alpha" minimum:"0.001" maximum:"0.2" default:"0.05"`
+	Alpha float64 `json:"alpha,omitempty" minimum:"0.001" maximum:"0.2" default:"0.05"`
 	// Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
 	// arm. Once all intervals are within it, the experiment ends as inconclusive.
-	MinEffect float64 `json:"min_effect" minimum:"0.01" maximum:"0.4" default:"0.05"`
+	MinEffect float64 `json:"min_effect,omitempty" minimum:"0.01" maximum:"0.4" default:"0.05"`
 }
 
 // Result is what is known of an arm.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -185,8 +186,10 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	}
 	stopping := Stopping{Alpha: 0.05, MinEffect: 0.05}
 	if b.Stopping != nil {
-		stopping = *b.Stopping
+		stopping.Alpha = cmp.Or(b.Stopping.Alpha, stopping.Alpha)
+		stopping.MinEffect = cmp.Or(b.Stopping.MinEffect, stopping.MinEffect)
 	}
+	b.Metric.AfterHours = cmp.Or(b.Metric.AfterHours, 24)
 	r := &Record{Seed: rand.Text()}
 	r.Experiment = Experiment{Resource: resource.New(id.New(id.Experiment, now), now, b.Metadata),
 		ProfileID: of.ProfileID(), FactoryID: f.ID, Question: b.Question, Factors: b.Factors, Metric: b.Metric,
