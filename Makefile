@@ -174,6 +174,10 @@ test-mcp: explorer-assets media-tools .local/bin/local ## Check the server for a
 simulate: ## Simulate the service under faults: SEEDS=1000 FROM=0
 	cd infra/verify/simulate && SEEDS=$(or $(SEEDS),1000) FROM=$(or $(FROM),0) $(GO) test -count=1 -timeout 0 -run TestSeeds
 
+.PHONY: evaluate-learning
+evaluate-learning: ## Simulate experiments with and without effects, and write docs/learning.md
+	$(GO) run ./infra/verify/learning
+
 .PHONY: evaluate
 evaluate: ## Measure the guards of texts; WRITER=model JUDGE=model BEFORE=file: also the texts of real models
 	$(GO) run ./infra/verify/evaluate -writer "$(WRITER)" -judge "$(JUDGE)" -before "$(BEFORE)"

@@ -83,6 +83,53 @@ var groups = []group{
 				{name: "timezone", kind: "string", doc: "Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first factory of the social account, or else UTC"},
 			},
 		},
+		{
+			id: "listExperiments", name: "list-experiments", method: "GET", path: "/v1/experiments",
+			summary: "List the experiments", doc: "Newest first.\n\nNeeds the scope `factories:read`.",
+			query: []parameter{
+				{name: "limit", kind: "integer", doc: "Maximum number of results"},
+				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
+				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
+				{name: "profile_id", kind: "string", doc: "Only those of this profile"},
+				{name: "factory_id", kind: "string", doc: "Only experiments of this factory"},
+				{name: "state", kind: "list", doc: "Only experiments in these states, separated by commas. A running one is decided within six hours of its last figure", values: []string{"draft", "running", "decided", "inconclusive", "stopped"}},
+			},
+			paged: true,
+		},
+		{
+			id: "createExperiment", name: "create-experiment", method: "POST", path: "/v1/experiments",
+			summary: "Create an experiment", doc: "Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the state running starts it. New content items with its `experiment_id` then get their arms: at first each as often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is chance with the probability `alpha` at most, however often you look.\n\nNeeds the scope `factories:write`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "factory_id", kind: "string", doc: "Factory whose posts are compared", required: true},
+				{name: "question", kind: "string", doc: "What it is to answer, in words", required: true},
+				{name: "auto_apply", kind: "boolean", doc: "Whether its proposal is applied by itself as soon as it is decided"},
+			},
+		},
+		{
+			id: "getExperiment", name: "get-experiment", method: "GET", path: "/v1/experiments/{experiment_id}",
+			summary: "Get an experiment", doc: "With its results up to now, and over time. A post counts once its figure has the age of the metric; posts count in the order of their items, so that a result waits for an earlier item that is not published yet: for 14 days after its creation, or three days after the time that it is planned for.\n\nNeeds the scope `factories:read`.",
+			args: []string{"experiment_id"},
+		},
+		{
+			id: "updateExperiment", name: "update-experiment", method: "PATCH", path: "/v1/experiments/{experiment_id}",
+			summary: "Start or stop an experiment", doc: "Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one has no winner.\n\nNeeds the scope `factories:write`.",
+			args:      []string{"experiment_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "state", kind: "string", doc: "running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it", values: []string{"running", "stopped"}},
+			},
+			match: true,
+		},
+		{
+			id: "applyExperiment", name: "apply-experiment", method: "POST", path: "/v1/experiments/{experiment_id}/apply",
+			summary: "Apply the result of an experiment", doc: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it changes the factory at once. A length and the style of pictures are no settings of a factory: send them with your items.\n\nNeeds the scope `factories:write`.",
+			args:      []string{"experiment_id"},
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "apply", kind: "boolean", doc: "Whether the factory is changed at once. Absent: an open proposal is made, for you to apply"},
+			},
+		},
 	}},
 	{name: "api-keys", doc: "Keys, their scopes, addresses, expiry and rotation", operations: []operation{
 		{
@@ -410,6 +457,7 @@ var groups = []group{
 				{name: "visuals", kind: "string", doc: "What is seen in a video: clips of the model, or pictures with a slow movement, which cost a fraction. Absent: clips. For kind video only", values: []string{"clips", "stills"}},
 				{name: "music", kind: "string", doc: "What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only"},
 				{name: "cover", kind: "string", doc: "Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip only"},
+				{name: "experiment_id", kind: "string", doc: "Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has ended or used up its budget"},
 				{name: "product_id", kind: "string", doc: "Id of an active product of the factory that the item presents: its name, price and running promotion are in the texts, and its photos in the pictures"},
 				{name: "promotion_id", kind: "string", doc: "Id of a promotion of the product that has not ended. Absent: the active one with the lowest price, if there is one. Needs product_id"},
 				{name: "media", kind: "list", doc: "Ids of your media, in order, with source provided: up to one image of a post, 2 to 10 images or videos of a carousel, one video of a video, one image or video of a story. They stay as long as the item. Absent: a post of text alone"},

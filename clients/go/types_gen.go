@@ -2310,6 +2310,8 @@ type ContentItem struct {
 	FromPartsPromptVersion *string `json:"from_parts_prompt_version"`
 	// Id of its content plan.
 	ContentPlanID *string `json:"content_plan_id"`
+	// Its arms in the experiment of its creation. Null: it is in none.
+	Experiment *ContentTrial `json:"experiment"`
 	// Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time.
 	PublishAt *time.Time `json:"publish_at"`
 	// What it waits for before it is published, besides its generation. time: it is published at publish_at, or at once if
@@ -2506,6 +2508,10 @@ type ContentItemCreate struct {
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
 	// only.
 	Cover *string `json:"cover,omitzero"`
+	// Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which
+	// the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has ended
+	// or used up its budget.
+	ExperimentID *string `json:"experiment_id,omitzero"`
 	// Id of an active product of the factory that the item presents: its name, price and running promotion are in the
 	// texts, and its photos in the pictures.
 	ProductID *string `json:"product_id,omitzero"`
@@ -3090,6 +3096,16 @@ const (
 // ContentStateInput has the values of ContentState.
 type ContentStateInput = ContentState
 
+// ContentTrial: Tells which arms of an experiment an item has.
+type ContentTrial struct {
+	// Id of the experiment.
+	ID string `json:"id"`
+	// Number of the item in the experiment, from 1.
+	Number int64 `json:"number"`
+	// Arm of each factor that applies to the item.
+	Arms []TrialArm `json:"arms"`
+}
+
 // ContentVariant: What differs from the item on a platform or a social account. A member that is nil is as that of the
 // item.
 type ContentVariant struct {
@@ -3458,6 +3474,12 @@ type Diagnosis struct {
 	ProposalFailure *DiagnosisFailure `json:"proposal_failure"`
 	// Reason of the failure. Null if it has not failed.
 	Failure *DiagnosisFailure `json:"failure"`
+}
+
+// DiagnosisApplyExperimentCreate: Body of `applyExperiment`.
+type DiagnosisApplyExperimentCreate struct {
+	// Whether the factory is changed at once. Absent: an open proposal is made, for you to apply.
+	Apply *bool `json:"apply,omitzero"`
 }
 
 // DiagnosisCompletedEvent: The diagnosis of a factory is ready.
@@ -4348,6 +4370,325 @@ const (
 
 // EventTypeInput has the values of EventType.
 type EventTypeInput = EventType
+
+// Experiment: Compares posts that differ by chance alone.
+type Experiment struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile of its factory. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Factory whose posts are compared.
+	FactoryID string `json:"factory_id"`
+	// What it is to answer, in words.
+	Question string `json:"question"`
+	// What differs.
+	Factors []ExperimentFactor `json:"factors"`
+	// Figure by which arms are compared.
+	Metric ExperimentMetric `json:"metric"`
+	// Its bounds.
+	Budget ExperimentBudget `json:"budget"`
+	// When it ends before.
+	Stopping ExperimentStopping `json:"stopping"`
+	// Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has created
+	// it and needs factories:write then, too.
+	AutoApply bool `json:"auto_apply"`
+	// State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
+	// used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+	State ExperimentState `json:"state"`
+	// Time of its start. Null until then.
+	StartedAt *time.Time `json:"started_at"`
+	// Time of its end. Null until then.
+	EndedAt *time.Time `json:"ended_at"`
+	// Items that have arms.
+	Posts int64 `json:"posts"`
+	// Credits of these items.
+	SpentCredits int64 `json:"spent_credits"`
+	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
+	// one of the two with the same probability.
+	NeededPosts int64 `json:"needed_posts"`
+	// What is known of each arm.
+	Results []ExperimentResult `json:"results"`
+	// Arms that do better. Empty unless decided.
+	Winners []ExperimentWinner `json:"winners"`
+	// Proposal that was made of it. Null until then.
+	ProposalID *string `json:"proposal_id"`
+}
+
+// ExperimentBudget: Bounds an experiment.
+type ExperimentBudget struct {
+	// Most posts.
+	Posts int64 `json:"posts"`
+	// Most days after its start.
+	Days int64 `json:"days"`
+	// Most credits of its items together. Null: any.
+	Credits *int64 `json:"credits,omitzero"`
+}
+
+// ExperimentBudgetInput: Its bounds.
+type ExperimentBudgetInput struct {
+	// Most posts.
+	Posts int64 `json:"posts"`
+	// Most days after its start.
+	Days int64 `json:"days"`
+	// Most credits of its items together. Null: any.
+	Credits *int64 `json:"credits,omitzero"`
+}
+
+// ExperimentCreate: Body of `createExperiment`.
+type ExperimentCreate struct {
+	// Factory whose posts are compared.
+	FactoryID string `json:"factory_id"`
+	// What it is to answer, in words.
+	Question string `json:"question"`
+	// What differs: one to three factors, each drawn by itself.
+	Factors []ExperimentFactorInput `json:"factors"`
+	// Figure by which arms are compared.
+	Metric ExperimentMetricInput `json:"metric"`
+	// Its bounds.
+	Budget ExperimentBudgetInput `json:"budget"`
+	// When it ends before.
+	Stopping *ExperimentStoppingInput `json:"stopping,omitzero"`
+	// Whether its proposal is applied by itself as soon as it is decided.
+	AutoApply *bool `json:"auto_apply,omitzero"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
+
+// ExperimentDetails: An experiment with its results over time.
+type ExperimentDetails struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile of its factory. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Factory whose posts are compared.
+	FactoryID string `json:"factory_id"`
+	// What it is to answer, in words.
+	Question string `json:"question"`
+	// What differs.
+	Factors []ExperimentFactor `json:"factors"`
+	// Figure by which arms are compared.
+	Metric ExperimentMetric `json:"metric"`
+	// Its bounds.
+	Budget ExperimentBudget `json:"budget"`
+	// When it ends before.
+	Stopping ExperimentStopping `json:"stopping"`
+	// Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has created
+	// it and needs factories:write then, too.
+	AutoApply bool `json:"auto_apply"`
+	// State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
+	// used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+	State ExperimentState `json:"state"`
+	// Time of its start. Null until then.
+	StartedAt *time.Time `json:"started_at"`
+	// Time of its end. Null until then.
+	EndedAt *time.Time `json:"ended_at"`
+	// Items that have arms.
+	Posts int64 `json:"posts"`
+	// Credits of these items.
+	SpentCredits int64 `json:"spent_credits"`
+	// Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
+	// one of the two with the same probability.
+	NeededPosts int64 `json:"needed_posts"`
+	// What is known of each arm.
+	Results []ExperimentResult `json:"results"`
+	// Arms that do better. Empty unless decided.
+	Winners []ExperimentWinner `json:"winners"`
+	// Proposal that was made of it. Null until then.
+	ProposalID *string `json:"proposal_id"`
+	// Results over time, the earliest first: at the end of each day with a new figure.
+	History []ExperimentLook `json:"history"`
+}
+
+// ExperimentFactor: What differs between the posts of an experiment.
+type ExperimentFactor struct {
+	// What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+	// published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+	// captions of videos. first_frame: whether the picture of a post has words on it.
+	Name ExperimentFactorName `json:"name"`
+	// Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
+	// question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
+	// outline. Of first_frame: picture, headline. Others are your own words.
+	Arms []string `json:"arms"`
+}
+
+// ExperimentFactorInput: What differs: one to three factors, each drawn by itself.
+type ExperimentFactorInput struct {
+	// What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+	// published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+	// captions of videos. first_frame: whether the picture of a post has words on it.
+	Name ExperimentFactorNameInput `json:"name"`
+	// Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
+	// question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
+	// outline. Of first_frame: picture, headline. Others are your own words.
+	Arms []string `json:"arms"`
+}
+
+// ExperimentFactorName: What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at
+// which a post is published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look.
+// caption_style: captions of videos. first_frame: whether the picture of a post has words on it.
+// A newer service may have more values.
+type ExperimentFactorName string
+
+// The values of ExperimentFactorName.
+const (
+	ExperimentFactorNameHook         ExperimentFactorName = "hook"
+	ExperimentFactorNameLength       ExperimentFactorName = "length"
+	ExperimentFactorNameSlot         ExperimentFactorName = "slot"
+	ExperimentFactorNamePillar       ExperimentFactorName = "pillar"
+	ExperimentFactorNamePictureStyle ExperimentFactorName = "picture_style"
+	ExperimentFactorNameCaptionStyle ExperimentFactorName = "caption_style"
+	ExperimentFactorNameFirstFrame   ExperimentFactorName = "first_frame"
+)
+
+// ExperimentFactorNameInput has the values of ExperimentFactorName.
+type ExperimentFactorNameInput = ExperimentFactorName
+
+// ExperimentFigure: Figure of a post, as its publications show it. Where the platform counts impressions, the figure is
+// divided by them.
+// A newer service may have more values.
+type ExperimentFigure string
+
+// The values of ExperimentFigure.
+const (
+	ExperimentFigureLikes       ExperimentFigure = "likes"
+	ExperimentFigureComments    ExperimentFigure = "comments"
+	ExperimentFigureShares      ExperimentFigure = "shares"
+	ExperimentFigureSaves       ExperimentFigure = "saves"
+	ExperimentFigureClicks      ExperimentFigure = "clicks"
+	ExperimentFigureViews       ExperimentFigure = "views"
+	ExperimentFigureReach       ExperimentFigure = "reach"
+	ExperimentFigureImpressions ExperimentFigure = "impressions"
+	ExperimentFigureEngagement  ExperimentFigure = "engagement"
+)
+
+// ExperimentFigureInput has the values of ExperimentFigure.
+type ExperimentFigureInput = ExperimentFigure
+
+// ExperimentLook: Has the results at a time.
+type ExperimentLook struct {
+	// Time of the look.
+	At time.Time `json:"at"`
+	// Results at that time.
+	Results []ExperimentResult `json:"results"`
+}
+
+// ExperimentMetric: The figure by which arms are compared.
+type ExperimentMetric struct {
+	// Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by them.
+	Name ExperimentFigure `json:"name"`
+	// Platform whose posts count.
+	Platform Platform `json:"platform"`
+	// Age of a post at which its figure is read, in hours: 24, 72 or 168. Default: 24.
+	AfterHours *int64 `json:"after_hours,omitzero"`
+}
+
+// ExperimentMetricInput: Figure by which arms are compared.
+type ExperimentMetricInput struct {
+	// Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by them.
+	Name ExperimentFigureInput `json:"name"`
+	// Platform whose posts count.
+	Platform PlatformInput `json:"platform"`
+	// Age of a post at which its figure is read, in hours: 24, 72 or 168. Default: 24.
+	AfterHours *int64 `json:"after_hours,omitzero"`
+}
+
+// ExperimentResult: What is known of an arm.
+type ExperimentResult struct {
+	// Name of the factor.
+	Factor string `json:"factor"`
+	// The arm.
+	Arm string `json:"arm"`
+	// Posts with the arm.
+	Assigned int64 `json:"assigned"`
+	// Posts of them whose figure is known.
+	N int64 `json:"n"`
+	// Probability that a post of the arm does better than one of the first arm, less one half: 0 is no difference, 0.1 is
+	// 60 of 100. Null for the first arm, and as long as one of the two has no figure.
+	Estimate *float64 `json:"estimate"`
+	// Lower end of its interval. The interval holds at all looks together, at the level alpha shared by all comparisons.
+	Lower *float64 `json:"lower"`
+	// Upper end of its interval.
+	Upper *float64 `json:"upper"`
+	// Median of the figure of its posts. Null without any.
+	Median *float64 `json:"median"`
+}
+
+// ExperimentState: State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive:
+// the budget is used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+// A newer service may have more values.
+type ExperimentState string
+
+// The values of ExperimentState.
+const (
+	ExperimentStateDraft        ExperimentState = "draft"
+	ExperimentStateRunning      ExperimentState = "running"
+	ExperimentStateDecided      ExperimentState = "decided"
+	ExperimentStateInconclusive ExperimentState = "inconclusive"
+	ExperimentStateStopped      ExperimentState = "stopped"
+)
+
+// ExperimentStateInput has the values of ExperimentState.
+type ExperimentStateInput = ExperimentState
+
+// ExperimentStopping: The rule by which an experiment ends before its budget does.
+type ExperimentStopping struct {
+	// Greatest probability of a claim that is only chance, however often one looks. Default: 0.05.
+	Alpha *float64 `json:"alpha,omitzero"`
+	// Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
+	// arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
+	MinEffect *float64 `json:"min_effect,omitzero"`
+}
+
+// ExperimentStoppingInput: When it ends before.
+type ExperimentStoppingInput struct {
+	// Greatest probability of a claim that is only chance, however often one looks. Default: 0.05.
+	Alpha *float64 `json:"alpha,omitzero"`
+	// Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
+	// arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
+	MinEffect *float64 `json:"min_effect,omitzero"`
+}
+
+// ExperimentUpdate: Body of `updateExperiment`.
+type ExperimentUpdate struct {
+	// running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it.
+	State *ExperimentUpdateState `json:"state,omitzero"`
+	// Metadata to set. A null value removes that pair; null removes all.
+	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
+}
+
+// ExperimentUpdateState: running starts a draft; its factors, metric, budget and stopping rule are fixed from then on.
+// stopped ends it.
+type ExperimentUpdateState string
+
+// The values of ExperimentUpdateState.
+const (
+	ExperimentUpdateStateRunning ExperimentUpdateState = "running"
+	ExperimentUpdateStateStopped ExperimentUpdateState = "stopped"
+)
+
+// ExperimentWinner: An arm that does better than the first arm of its factor, or the first one, if all others do worse.
+type ExperimentWinner struct {
+	// Name of the factor.
+	Factor string `json:"factor"`
+	// The arm.
+	Arm string `json:"arm"`
+}
 
 // ExpertFactory: Factory of an expert.
 type ExpertFactory struct {
@@ -7311,7 +7652,7 @@ type Proposal struct {
 	Metadata map[string]string `json:"metadata"`
 	// Factory to change.
 	FactoryID string `json:"factory_id"`
-	// Origin of the proposal: a diagnosis of the factory, or a chat with the architect.
+	// Origin of the proposal: a diagnosis of the factory, a chat with the architect, or an experiment.
 	Source ProposalSource `json:"source"`
 	// Summary of the change, in one line.
 	Title string `json:"title"`
@@ -7374,14 +7715,15 @@ type ProposalEventData struct {
 	Object Proposal `json:"object"`
 }
 
-// ProposalSource: Origin of the proposal: a diagnosis of the factory, or a chat with the architect.
+// ProposalSource: Origin of the proposal: a diagnosis of the factory, a chat with the architect, or an experiment.
 // A newer service may have more values.
 type ProposalSource string
 
 // The values of ProposalSource.
 const (
-	ProposalSourceDiagnosis ProposalSource = "diagnosis"
-	ProposalSourceArchitect ProposalSource = "architect"
+	ProposalSourceDiagnosis  ProposalSource = "diagnosis"
+	ProposalSourceArchitect  ProposalSource = "architect"
+	ProposalSourceExperiment ProposalSource = "experiment"
 )
 
 // ProposalState: State of the proposal. open: it can be applied. expired: it was not applied in 30 days.
@@ -9312,6 +9654,18 @@ const (
 	TrainingStateFailed    TrainingState = "failed"
 	TrainingStateCanceled  TrainingState = "canceled"
 )
+
+// TrialArm: The arm of a factor that an item was given by chance.
+type TrialArm struct {
+	// Name of the factor.
+	Factor string `json:"factor"`
+	// The arm.
+	Arm string `json:"arm"`
+	// Probability with which the item was given this arm.
+	Propensity float64 `json:"propensity"`
+	// Probability of each arm of the factor, in their order.
+	Propensities []float64 `json:"propensities"`
+}
 
 // Utm: The parameters by which a shop or a site counts the visits that come by an item.
 type Utm struct {

@@ -91,7 +91,7 @@ var more = map[string]int{
 	"createAutomation": 1, "updateAutomation": 2, "listApiKeys": 1, "invitePerson": 1,
 	"replyToComment": 1, "updateComment": 1, "deleteComment": 1, "listDeliveries": 1,
 	"listReviewLinks": 1, "getReviewLink": 1, // the links, and whether those who made them still may
-	"verifyProvenance": 1,
+	"verifyProvenance": 1, "updateExperiment": 1, "applyExperiment": 1,
 }
 
 // broken returns an error for each bound that an operation breaks.

@@ -165,6 +165,25 @@ export interface GetBestTimesParams {
   timezone?: string | undefined;
 }
 
+/** The parameters of listExperiments. */
+export interface ListExperimentsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+  /** Order of the results: desc is newest first, asc oldest first. */
+  order?: T.ListOrder | undefined;
+  /** Only those of this profile. */
+  profile_id?: string | undefined;
+  /** Only experiments of this factory. */
+  factory_id?: string | undefined;
+  /**
+   * Only experiments in these states, separated by commas. A running one is decided within six hours of its last
+   * figure.
+   */
+  state?: T.ExperimentStateInput[] | undefined;
+}
+
 /** The best times to publish, and the figures of social accounts by day. */
 export class AnalyticsResource {
   readonly #core: Core;
@@ -198,6 +217,69 @@ export class AnalyticsResource {
    */
   bestTimes(params?: GetBestTimesParams, options?: RequestOptions): Call<T.BestTimes> {
     return this.#core.call('GET', '/v1/analytics/best-times', [], { query: params }, options);
+  }
+
+  /**
+   * List the experiments.
+   *
+   * Newest first.
+   *
+   * Needs the scope `factories:read`.
+   */
+  listExperiments(params?: ListExperimentsParams, options?: RequestOptions): Pages<T.Experiment> {
+    return this.#core.pages('/v1/experiments', [], params, options);
+  }
+
+  /**
+   * Create an experiment.
+   *
+   * Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the
+   * state running starts it. New content items with its `experiment_id` then get their arms: at first each as often,
+   * and later those more often that do better, but each in a tenth of the posts at least. An arm wins only if that is
+   * chance with the probability `alpha` at most, however often you look.
+   *
+   * Needs the scope `factories:write`.
+   */
+  createExperiment(body: T.ExperimentCreate, options?: RequestOptions): Call<T.Experiment> {
+    return this.#core.call('POST', '/v1/experiments', [], { body }, options);
+  }
+
+  /**
+   * Get an experiment.
+   *
+   * With its results up to now, and over time. A post counts once its figure has the age of the metric; posts count in
+   * the order of their items, so that a result waits for an earlier item that is not published yet: for 14 days after
+   * its creation, or three days after the time that it is planned for.
+   *
+   * Needs the scope `factories:read`.
+   */
+  getExperiment(experimentId: string, options?: RequestOptions): Call<T.ExperimentDetails> {
+    return this.#core.call('GET', '/v1/experiments/{experiment_id}', [experimentId], {}, options);
+  }
+
+  /**
+   * Start or stop an experiment.
+   *
+   * Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one has
+   * no winner.
+   *
+   * Needs the scope `factories:write`.
+   */
+  updateExperiment(experimentId: string, body: T.ExperimentUpdate, options?: RequestOptions): Call<T.Experiment> {
+    return this.#core.call('PATCH', '/v1/experiments/{experiment_id}', [experimentId], { body }, options);
+  }
+
+  /**
+   * Apply the result of an experiment.
+   *
+   * Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it
+   * changes the factory at once. A length and the style of pictures are no settings of a factory: send them with your
+   * items.
+   *
+   * Needs the scope `factories:write`.
+   */
+  applyExperiment(experimentId: string, body: T.DiagnosisApplyExperimentCreate, options?: RequestOptions): Call<T.Proposal> {
+    return this.#core.call('POST', '/v1/experiments/{experiment_id}/apply', [experimentId], { body }, options);
   }
 }
 

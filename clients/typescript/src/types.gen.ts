@@ -2256,6 +2256,8 @@ export interface ContentItem {
   from_parts_prompt_version: string | null;
   /** Id of its content plan. */
   content_plan_id: string | null;
+  /** Its arms in the experiment of its creation. Null: it is in none. */
+  experiment: ContentTrial | null;
   /** Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time. */
   publish_at: string | null;
   /**
@@ -2489,6 +2491,12 @@ export interface ContentItemCreate {
    * only.
    */
   cover?: string | undefined;
+  /**
+   * Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which
+   * the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has ended
+   * or used up its budget.
+   */
+  experiment_id?: string | undefined;
   /**
    * Id of an active product of the factory that the item presents: its name, price and running promotion are in the
    * texts, and its photos in the pictures.
@@ -3062,6 +3070,16 @@ export type ContentState = 'queued' | 'generating' | 'generated' | 'scheduled' |
 /** Values of `state` of `listContentItems`. */
 export type ContentStateInput = 'queued' | 'generating' | 'generated' | 'scheduled' | 'publishing' | 'published' | 'failed' | 'canceled';
 
+/** Tells which arms of an experiment an item has. */
+export interface ContentTrial {
+  /** Id of the experiment. */
+  id: string;
+  /** Number of the item in the experiment, from 1. */
+  number: number;
+  /** Arm of each factor that applies to the item. */
+  arms: TrialArm[];
+}
+
 /** What differs from the item on a platform or a social account. A member that is nil is as that of the item. */
 export interface ContentVariant {
   /** Title there. Null: the item's. */
@@ -3361,6 +3379,12 @@ export interface Diagnosis {
   proposal_failure: DiagnosisFailure | null;
   /** Reason of the failure. Null if it has not failed. */
   failure: DiagnosisFailure | null;
+}
+
+/** Body of `applyExperiment`. */
+export interface DiagnosisApplyExperimentCreate {
+  /** Whether the factory is changed at once. Absent: an open proposal is made, for you to apply. */
+  apply?: boolean | undefined;
 }
 
 /** The diagnosis of a factory is ready. */
@@ -3798,6 +3822,327 @@ export type EventType = 'content.generated' | 'content.published' | 'content.fai
 
 /** Type of the sample event. The webhook need not subscribe to it. */
 export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
+
+/** Compares posts that differ by chance alone. */
+export interface Experiment {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile of its factory. Null: the account as a whole. */
+  profile_id: string | null;
+  /** Factory whose posts are compared. */
+  factory_id: string;
+  /** What it is to answer, in words. */
+  question: string;
+  /** What differs. */
+  factors: ExperimentFactor[];
+  /** Figure by which arms are compared. */
+  metric: ExperimentMetric;
+  /** Its bounds. */
+  budget: ExperimentBudget;
+  /** When it ends before. */
+  stopping: ExperimentStopping;
+  /**
+   * Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has created
+   * it and needs factories:write then, too.
+   */
+  auto_apply: boolean;
+  /**
+   * State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
+   * used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+   */
+  state: ExperimentState;
+  /** Time of its start. Null until then. */
+  started_at: string | null;
+  /** Time of its end. Null until then. */
+  ended_at: string | null;
+  /** Items that have arms. */
+  posts: number;
+  /** Credits of these items. */
+  spent_credits: number;
+  /**
+   * Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
+   * one of the two with the same probability.
+   */
+  needed_posts: number;
+  /** What is known of each arm. */
+  results: ExperimentResult[];
+  /** Arms that do better. Empty unless decided. */
+  winners: ExperimentWinner[];
+  /** Proposal that was made of it. Null until then. */
+  proposal_id: string | null;
+}
+
+/** Bounds an experiment. */
+export interface ExperimentBudget {
+  /** Most posts. */
+  posts: number;
+  /** Most days after its start. */
+  days: number;
+  /** Most credits of its items together. Null: any. */
+  credits?: number;
+}
+
+/** Its bounds. */
+export interface ExperimentBudgetInput {
+  /** Most posts. */
+  posts: number;
+  /** Most days after its start. */
+  days: number;
+  /** Most credits of its items together. Null: any. */
+  credits?: number | undefined;
+}
+
+/** Body of `createExperiment`. */
+export interface ExperimentCreate {
+  /** Factory whose posts are compared. */
+  factory_id: string;
+  /** What it is to answer, in words. */
+  question: string;
+  /** What differs: one to three factors, each drawn by itself. */
+  factors: ExperimentFactorInput[];
+  /** Figure by which arms are compared. */
+  metric: ExperimentMetricInput;
+  /** Its bounds. */
+  budget: ExperimentBudgetInput;
+  /** When it ends before. */
+  stopping?: ExperimentStoppingInput | undefined;
+  /** Whether its proposal is applied by itself as soon as it is decided. */
+  auto_apply?: boolean | undefined;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
+
+/** An experiment with its results over time. */
+export interface ExperimentDetails {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile of its factory. Null: the account as a whole. */
+  profile_id: string | null;
+  /** Factory whose posts are compared. */
+  factory_id: string;
+  /** What it is to answer, in words. */
+  question: string;
+  /** What differs. */
+  factors: ExperimentFactor[];
+  /** Figure by which arms are compared. */
+  metric: ExperimentMetric;
+  /** Its bounds. */
+  budget: ExperimentBudget;
+  /** When it ends before. */
+  stopping: ExperimentStopping;
+  /**
+   * Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has created
+   * it and needs factories:write then, too.
+   */
+  auto_apply: boolean;
+  /**
+   * State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
+   * used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+   */
+  state: ExperimentState;
+  /** Time of its start. Null until then. */
+  started_at: string | null;
+  /** Time of its end. Null until then. */
+  ended_at: string | null;
+  /** Items that have arms. */
+  posts: number;
+  /** Credits of these items. */
+  spent_credits: number;
+  /**
+   * Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
+   * one of the two with the same probability.
+   */
+  needed_posts: number;
+  /** What is known of each arm. */
+  results: ExperimentResult[];
+  /** Arms that do better. Empty unless decided. */
+  winners: ExperimentWinner[];
+  /** Proposal that was made of it. Null until then. */
+  proposal_id: string | null;
+  /** Results over time, the earliest first: at the end of each day with a new figure. */
+  history: ExperimentLook[];
+}
+
+/** What differs between the posts of an experiment. */
+export interface ExperimentFactor {
+  /**
+   * What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+   * published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+   * captions of videos. first_frame: whether the picture of a post has words on it.
+   */
+  name: ExperimentFactorName;
+  /**
+   * Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
+   * question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
+   * outline. Of first_frame: picture, headline. Others are your own words.
+   */
+  arms: string[];
+}
+
+/** What differs: one to three factors, each drawn by itself. */
+export interface ExperimentFactorInput {
+  /**
+   * What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+   * published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+   * captions of videos. first_frame: whether the picture of a post has words on it.
+   */
+  name: ExperimentFactorNameInput;
+  /**
+   * Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
+   * question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
+   * outline. Of first_frame: picture, headline. Others are your own words.
+   */
+  arms: string[];
+}
+
+/**
+ * What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+ * published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+ * captions of videos. first_frame: whether the picture of a post has words on it.
+ */
+export type ExperimentFactorName = 'hook' | 'length' | 'slot' | 'pillar' | 'picture_style' | 'caption_style' | 'first_frame' | (string & {});
+
+/**
+ * What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+ * published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+ * captions of videos. first_frame: whether the picture of a post has words on it.
+ */
+export type ExperimentFactorNameInput = 'hook' | 'length' | 'slot' | 'pillar' | 'picture_style' | 'caption_style' | 'first_frame';
+
+/**
+ * Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by them.
+ */
+export type ExperimentFigure = 'likes' | 'comments' | 'shares' | 'saves' | 'clicks' | 'views' | 'reach' | 'impressions' | 'engagement' | (string & {});
+
+/**
+ * Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by them.
+ */
+export type ExperimentFigureInput = 'likes' | 'comments' | 'shares' | 'saves' | 'clicks' | 'views' | 'reach' | 'impressions' | 'engagement';
+
+/** Has the results at a time. */
+export interface ExperimentLook {
+  /** Time of the look. */
+  at: string;
+  /** Results at that time. */
+  results: ExperimentResult[];
+}
+
+/** The figure by which arms are compared. */
+export interface ExperimentMetric {
+  /**
+   * Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by
+   * them.
+   */
+  name: ExperimentFigure;
+  /** Platform whose posts count. */
+  platform: Platform;
+  /** Age of a post at which its figure is read, in hours: 24, 72 or 168. Default: 24. */
+  after_hours?: number;
+}
+
+/** Figure by which arms are compared. */
+export interface ExperimentMetricInput {
+  /**
+   * Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by
+   * them.
+   */
+  name: ExperimentFigureInput;
+  /** Platform whose posts count. */
+  platform: PlatformInput;
+  /** Age of a post at which its figure is read, in hours: 24, 72 or 168. Default: 24. */
+  after_hours?: number | undefined;
+}
+
+/** What is known of an arm. */
+export interface ExperimentResult {
+  /** Name of the factor. */
+  factor: string;
+  /** The arm. */
+  arm: string;
+  /** Posts with the arm. */
+  assigned: number;
+  /** Posts of them whose figure is known. */
+  n: number;
+  /**
+   * Probability that a post of the arm does better than one of the first arm, less one half: 0 is no difference, 0.1 is
+   * 60 of 100. Null for the first arm, and as long as one of the two has no figure.
+   */
+  estimate: number | null;
+  /**
+   * Lower end of its interval. The interval holds at all looks together, at the level alpha shared by all comparisons.
+   */
+  lower: number | null;
+  /** Upper end of its interval. */
+  upper: number | null;
+  /** Median of the figure of its posts. Null without any. */
+  median: number | null;
+}
+
+/**
+ * State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is used
+ * up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+ */
+export type ExperimentState = 'draft' | 'running' | 'decided' | 'inconclusive' | 'stopped' | (string & {});
+
+/** Values of `state` of `listExperiments`. */
+export type ExperimentStateInput = 'draft' | 'running' | 'decided' | 'inconclusive' | 'stopped';
+
+/** The rule by which an experiment ends before its budget does. */
+export interface ExperimentStopping {
+  /** Greatest probability of a claim that is only chance, however often one looks. Default: 0.05. */
+  alpha?: number;
+  /**
+   * Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
+   * arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
+   */
+  min_effect?: number;
+}
+
+/** When it ends before. */
+export interface ExperimentStoppingInput {
+  /** Greatest probability of a claim that is only chance, however often one looks. Default: 0.05. */
+  alpha?: number | undefined;
+  /**
+   * Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
+   * arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
+   */
+  min_effect?: number | undefined;
+}
+
+/** Body of `updateExperiment`. */
+export interface ExperimentUpdate {
+  /** running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it. */
+  state?: ExperimentUpdateState | undefined;
+  /** Metadata to set. A null value removes that pair; null removes all. */
+  metadata?: Record<string, string | null> | null | undefined;
+}
+
+/** running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it. */
+export type ExperimentUpdateState = 'running' | 'stopped';
+
+/** An arm that does better than the first arm of its factor, or the first one, if all others do worse. */
+export interface ExperimentWinner {
+  /** Name of the factor. */
+  factor: string;
+  /** The arm. */
+  arm: string;
+}
 
 /** Factory of an expert. */
 export interface ExpertFactory {
@@ -5997,7 +6342,7 @@ export interface PlanRateLimits {
 /** Platform of the account. */
 export type Platform = 'instagram' | 'tiktok' | 'youtube' | 'telegram' | 'vk' | 'rutube' | 'facebook' | 'linkedin' | 'threads' | 'bluesky' | 'pinterest' | 'x' | (string & {});
 
-/** Platform of the account. Send this or social_account_id. */
+/** Platform whose posts count. */
 export type PlatformInput = 'instagram' | 'tiktok' | 'youtube' | 'telegram' | 'vk' | 'rutube' | 'facebook' | 'linkedin' | 'threads' | 'bluesky' | 'pinterest' | 'x';
 
 /** Options of the post, by platform. Absent: those of the earlier schedule or attempt. */
@@ -6517,7 +6862,7 @@ export interface Proposal {
   metadata: Record<string, string>;
   /** Factory to change. */
   factory_id: string;
-  /** Origin of the proposal: a diagnosis of the factory, or a chat with the architect. */
+  /** Origin of the proposal: a diagnosis of the factory, a chat with the architect, or an experiment. */
   source: ProposalSource;
   /** Summary of the change, in one line. */
   title: string;
@@ -6582,8 +6927,8 @@ export interface ProposalEventData {
   object: Proposal;
 }
 
-/** Origin of the proposal: a diagnosis of the factory, or a chat with the architect. */
-export type ProposalSource = 'diagnosis' | 'architect' | (string & {});
+/** Origin of the proposal: a diagnosis of the factory, a chat with the architect, or an experiment. */
+export type ProposalSource = 'diagnosis' | 'architect' | 'experiment' | (string & {});
 
 /** State of the proposal. open: it can be applied. expired: it was not applied in 30 days. */
 export type ProposalState = 'open' | 'applied' | 'dismissed' | 'expired' | (string & {});
@@ -8409,6 +8754,18 @@ export type TrainingRehearsalOutcome = 'completed' | 'failed' | 'insufficient_ba
 
 /** State of the training. The last three are final. canceled: its factory was deleted. */
 export type TrainingState = 'queued' | 'running' | 'completed' | 'failed' | 'canceled' | (string & {});
+
+/** The arm of a factor that an item was given by chance. */
+export interface TrialArm {
+  /** Name of the factor. */
+  factor: string;
+  /** The arm. */
+  arm: string;
+  /** Probability with which the item was given this arm. */
+  propensity: number;
+  /** Probability of each arm of the factor, in their order. */
+  propensities: number[];
+}
 
 /** The parameters by which a shop or a site counts the visits that come by an item. */
 export interface Utm {

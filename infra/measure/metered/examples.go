@@ -255,6 +255,17 @@ func (w *World) Examples() map[string]Example {
 		"updateAutomation": {ID: of(&w.automation), Body: Object{"max_per_day": 2}},
 		"deleteAutomation": {ID: fresh("createAutomation")},
 
+		"listExperiments": {},
+		"createExperiment": {Body: Object{
+			"factory_id": &w.factory, "question": "Do questions in the first line bring more likes?",
+			"factors": []Object{{"name": "hook", "arms": []string{"claim", "question"}}},
+			"metric":  Object{"name": "likes", "platform": "instagram", "after_hours": 24},
+			"budget":  Object{"posts": 200, "days": 90},
+		}},
+		"getExperiment":    {ID: of(&w.experiment)},
+		"updateExperiment": {ID: fresh("createExperiment"), Body: Object{"state": "running"}},
+		"applyExperiment":  {ID: w.decided, Body: Object{"apply": false}},
+
 		"listPromotions":  {},
 		"createPromotion": {Make: w.promotionBody},
 		"updatePromotion": {ID: of(&w.promotion), Body: Object{"message": "Only this week"}},

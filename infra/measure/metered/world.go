@@ -107,12 +107,12 @@ type World struct {
 	// creator is an account of a platform that asks for choices of the person who posts.
 	creator string
 	// planned is a factory with a content plan, and seller is one with products.
-	planned, seller                                string
-	product, promotion, photo, profile, automation string
-	link                                           string // of reviews
-	products                                       int    // created so far
-	invited                                        int    // people so far
-	checks                                         int    // of the origin of files
+	planned, seller                                            string
+	product, promotion, photo, profile, automation, experiment string
+	link                                                       string // of reviews
+	products                                                   int    // created so far
+	invited                                                    int    // people so far
+	checks                                                     int    // of the origin of files
 	// Profile is the profile that what the world makes belongs to. It is empty without Settings.Profiled.
 	Profile string
 	chat    string // with the architect
@@ -311,6 +311,9 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			}
 		}
 		if w.automation, err = w.make(ctx, "createAutomation"); err != nil {
+			return err
+		}
+		if w.experiment, err = w.make(ctx, "createExperiment"); err != nil {
 			return err
 		}
 		if w.link, err = w.make(ctx, "createReviewLink"); err != nil {

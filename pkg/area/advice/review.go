@@ -33,6 +33,7 @@ type FactoryPath struct {
 func (s *Service) Register(r *httpapi.Router) {
 	s.registerDiagnoses(r)
 	s.registerProposals(r)
+	s.registerExperiments(r)
 }
 
 func op(id, method, path string, scope auth.Scope, summary, description string) httpapi.Op {

@@ -98,6 +98,9 @@ var enumNames = map[string]string{
 	"Automation.state":             "AutomationState",
 	"Comment.state":                "CommentState",
 	"PublicationChange.state":      "PublicationChangeState",
+	"Experiment.state":             "ExperimentState",
+	"ExperimentMetric.name":        "ExperimentFigure",
+	"ExperimentFactor.name":        "ExperimentFactorName",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

@@ -70,6 +70,7 @@ var guides = []guide{
 	{"Publishing", "engagement", "Comments"},
 	{"Publishing", "analytics", "Analytics"},
 	{"Advice", "diagnosis", "Diagnoses and proposals"},
+	{"Advice", "experiments", "Experiments"},
 	{"Advice", "training", "Trained models"},
 	{"Advice", "architect", "The architect"},
 	{"Integrations", "integrations", "CRM integrations"},

@@ -14,10 +14,10 @@ import (
 	diagnosis "github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement"
-	"github.com/content-automation/api/pkg/area/experiment"
 	"github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/area/product"
@@ -118,8 +118,9 @@ func importing(e Env) Handlers {
 func diagnosing(e Env) Handlers {
 	offer := catalog.NewOffer(e.Providers, e.AWS.Region, e.Now)
 	return Handlers{
-		diagnosis.TaskKind:     &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
-		experiment.LookKind:    experiment.Worker{DB: e.DB, Now: e.Now},
+		diagnosis.TaskKind: &diagnosis.Worker{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
+		experiment.LookKind: experiment.Worker{DB: e.DB, Now: e.Now,
+			Apply: diagnosis.ExperimentApplier{DB: e.DB, Now: e.Now}.Apply},
 		engagement.SuggestKind: &engagement.Suggester{DB: e.DB, Providers: e.Models, Offer: offer, Now: e.Now},
 	}
 }

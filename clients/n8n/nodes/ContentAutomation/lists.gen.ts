@@ -9,6 +9,7 @@ export const listSearch = {
   searchDelivery: search('/v1/webhooks/{webhook_id}/deliveries'),
   searchDraft: search('/v1/architect/drafts'),
   searchEvent: search('/v1/events'),
+  searchExperiment: search('/v1/experiments'),
   searchFactory: search('/v1/factories'),
   searchGeneration: search('/v1/studio/generations'),
   searchIntegration: search('/v1/integrations'),

@@ -2314,6 +2314,8 @@ class ContentItem(TypedDict):
     """Version of the prompt with which a text model chose from_parts. Null if none chose them."""
     content_plan_id: Optional[str]
     """Id of its content plan."""
+    experiment: Optional["ContentTrial"]
+    """Its arms in the experiment of its creation. Null: it is in none."""
     publish_at: Optional[str]
     """Time at which it is published, or for which it is planned: waits_for says which. Null: it has no time."""
     waits_for: "ContentWaitsFor"
@@ -2530,6 +2532,11 @@ class ContentItemCreate(TypedDict):
     cover: NotRequired[str]
     """Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
     only.
+    """
+    experiment_id: NotRequired[str]
+    """Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which
+    the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has
+    ended or used up its budget.
     """
     product_id: NotRequired[str]
     """Id of an active product of the factory that the item presents: its name, price and running promotion are in the
@@ -3126,6 +3133,18 @@ ContentStateInput = Literal["queued", "generating", "generated", "scheduled", "p
 """Values of `state` of `listContentItems`."""
 
 
+class ContentTrial(TypedDict):
+    """Tells which arms of an experiment an item has."""
+
+    id: str
+    """Id of the experiment."""
+    number: int
+    """Number of the item in the experiment, from 1."""
+    arms: List["TrialArm"]
+    """Arm of each factor that applies to the item."""
+
+
+
 class ContentVariant(TypedDict):
     """What differs from the item on a platform or a social account. A member that is nil is as that of the item."""
 
@@ -3446,6 +3465,14 @@ class Diagnosis(TypedDict):
     """Reason why a completed diagnosis has no proposals although it has findings. Null otherwise."""
     failure: Optional["DiagnosisFailure"]
     """Reason of the failure. Null if it has not failed."""
+
+
+
+class DiagnosisApplyExperimentCreate(TypedDict):
+    """Body of `applyExperiment`."""
+
+    apply: NotRequired[bool]
+    """Whether the factory is changed at once. Absent: an open proposal is made, for you to apply."""
 
 
 
@@ -3855,6 +3882,337 @@ EventType = Union[Literal["content.generated", "content.published", "content.fai
 
 EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
 """Type of the sample event. The webhook need not subscribe to it."""
+
+
+class Experiment(TypedDict):
+    """Compares posts that differ by chance alone."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile of its factory. Null: the account as a whole."""
+    factory_id: str
+    """Factory whose posts are compared."""
+    question: str
+    """What it is to answer, in words."""
+    factors: List["ExperimentFactor"]
+    """What differs."""
+    metric: "ExperimentMetric"
+    """Figure by which arms are compared."""
+    budget: "ExperimentBudget"
+    """Its bounds."""
+    stopping: "ExperimentStopping"
+    """When it ends before."""
+    auto_apply: bool
+    """Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has
+    created it and needs factories:write then, too.
+    """
+    state: "ExperimentState"
+    """State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
+    used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+    """
+    started_at: Optional[str]
+    """Time of its start. Null until then."""
+    ended_at: Optional[str]
+    """Time of its end. Null until then."""
+    posts: int
+    """Items that have arms."""
+    spent_credits: int
+    """Credits of these items."""
+    needed_posts: int
+    """Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
+    one of the two with the same probability.
+    """
+    results: List["ExperimentResult"]
+    """What is known of each arm."""
+    winners: List["ExperimentWinner"]
+    """Arms that do better. Empty unless decided."""
+    proposal_id: Optional[str]
+    """Proposal that was made of it. Null until then."""
+
+
+
+class ExperimentBudget(TypedDict):
+    """Bounds an experiment."""
+
+    posts: int
+    """Most posts."""
+    days: int
+    """Most days after its start."""
+    credits: NotRequired[int]
+    """Most credits of its items together. Null: any."""
+
+
+
+class ExperimentBudgetInput(TypedDict):
+    """Its bounds."""
+
+    posts: int
+    """Most posts."""
+    days: int
+    """Most days after its start."""
+    credits: NotRequired[int]
+    """Most credits of its items together. Null: any."""
+
+
+
+class ExperimentCreate(TypedDict):
+    """Body of `createExperiment`."""
+
+    factory_id: str
+    """Factory whose posts are compared."""
+    question: str
+    """What it is to answer, in words."""
+    factors: List["ExperimentFactorInput"]
+    """What differs: one to three factors, each drawn by itself."""
+    metric: "ExperimentMetricInput"
+    """Figure by which arms are compared."""
+    budget: "ExperimentBudgetInput"
+    """Its bounds."""
+    stopping: NotRequired["ExperimentStoppingInput"]
+    """When it ends before."""
+    auto_apply: NotRequired[bool]
+    """Whether its proposal is applied by itself as soon as it is decided."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
+
+
+class ExperimentDetails(TypedDict):
+    """An experiment with its results over time."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile of its factory. Null: the account as a whole."""
+    factory_id: str
+    """Factory whose posts are compared."""
+    question: str
+    """What it is to answer, in words."""
+    factors: List["ExperimentFactor"]
+    """What differs."""
+    metric: "ExperimentMetric"
+    """Figure by which arms are compared."""
+    budget: "ExperimentBudget"
+    """Its bounds."""
+    stopping: "ExperimentStopping"
+    """When it ends before."""
+    auto_apply: bool
+    """Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has
+    created it and needs factories:write then, too.
+    """
+    state: "ExperimentState"
+    """State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
+    used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+    """
+    started_at: Optional[str]
+    """Time of its start. Null until then."""
+    ended_at: Optional[str]
+    """Time of its end. Null until then."""
+    posts: int
+    """Items that have arms."""
+    spent_credits: int
+    """Credits of these items."""
+    needed_posts: int
+    """Posts that a comparison of two arms needs to see an effect of min_effect in four of five cases, if all posts have
+    one of the two with the same probability.
+    """
+    results: List["ExperimentResult"]
+    """What is known of each arm."""
+    winners: List["ExperimentWinner"]
+    """Arms that do better. Empty unless decided."""
+    proposal_id: Optional[str]
+    """Proposal that was made of it. Null until then."""
+    history: List["ExperimentLook"]
+    """Results over time, the earliest first: at the end of each day with a new figure."""
+
+
+
+class ExperimentFactor(TypedDict):
+    """What differs between the posts of an experiment."""
+
+    name: "ExperimentFactorName"
+    """What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+    published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+    captions of videos. first_frame: whether the picture of a post has words on it.
+    """
+    arms: List[str]
+    """Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
+    question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
+    outline. Of first_frame: picture, headline. Others are your own words.
+    """
+
+
+
+class ExperimentFactorInput(TypedDict):
+    """What differs: one to three factors, each drawn by itself."""
+
+    name: "ExperimentFactorNameInput"
+    """What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+    published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+    captions of videos. first_frame: whether the picture of a post has words on it.
+    """
+    arms: List[str]
+    """Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
+    question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
+    outline. Of first_frame: picture, headline. Others are your own words.
+    """
+
+
+ExperimentFactorName = Union[Literal["hook", "length", "slot", "pillar", "picture_style", "caption_style", "first_frame"], str]
+"""What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+captions of videos. first_frame: whether the picture of a post has words on it.
+"""
+
+ExperimentFactorNameInput = Literal["hook", "length", "slot", "pillar", "picture_style", "caption_style", "first_frame"]
+"""What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
+published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
+captions of videos. first_frame: whether the picture of a post has words on it.
+"""
+
+ExperimentFigure = Union[Literal["likes", "comments", "shares", "saves", "clicks", "views", "reach", "impressions", "engagement"], str]
+"""Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by them.
+"""
+
+ExperimentFigureInput = Literal["likes", "comments", "shares", "saves", "clicks", "views", "reach", "impressions", "engagement"]
+"""Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by them.
+"""
+
+
+class ExperimentLook(TypedDict):
+    """Has the results at a time."""
+
+    at: str
+    """Time of the look."""
+    results: List["ExperimentResult"]
+    """Results at that time."""
+
+
+
+class ExperimentMetric(TypedDict):
+    """The figure by which arms are compared."""
+
+    name: "ExperimentFigure"
+    """Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by
+    them.
+    """
+    platform: "Platform"
+    """Platform whose posts count."""
+    after_hours: NotRequired[int]
+    """Age of a post at which its figure is read, in hours: 24, 72 or 168. Default: 24."""
+
+
+
+class ExperimentMetricInput(TypedDict):
+    """Figure by which arms are compared."""
+
+    name: "ExperimentFigureInput"
+    """Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by
+    them.
+    """
+    platform: "PlatformInput"
+    """Platform whose posts count."""
+    after_hours: NotRequired[int]
+    """Age of a post at which its figure is read, in hours: 24, 72 or 168. Default: 24."""
+
+
+
+class ExperimentResult(TypedDict):
+    """What is known of an arm."""
+
+    factor: str
+    """Name of the factor."""
+    arm: str
+    """The arm."""
+    assigned: int
+    """Posts with the arm."""
+    n: int
+    """Posts of them whose figure is known."""
+    estimate: Optional[float]
+    """Probability that a post of the arm does better than one of the first arm, less one half: 0 is no difference, 0.1
+    is 60 of 100. Null for the first arm, and as long as one of the two has no figure.
+    """
+    lower: Optional[float]
+    """Lower end of its interval. The interval holds at all looks together, at the level alpha shared by all
+    comparisons.
+    """
+    upper: Optional[float]
+    """Upper end of its interval."""
+    median: Optional[float]
+    """Median of the figure of its posts. Null without any."""
+
+
+ExperimentState = Union[Literal["draft", "running", "decided", "inconclusive", "stopped"], str]
+"""State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is used
+up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
+"""
+
+ExperimentStateInput = Literal["draft", "running", "decided", "inconclusive", "stopped"]
+"""Values of `state` of `listExperiments`."""
+
+
+class ExperimentStopping(TypedDict):
+    """The rule by which an experiment ends before its budget does."""
+
+    alpha: NotRequired[float]
+    """Greatest probability of a claim that is only chance, however often one looks. Default: 0.05."""
+    min_effect: NotRequired[float]
+    """Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
+    arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
+    """
+
+
+
+class ExperimentStoppingInput(TypedDict):
+    """When it ends before."""
+
+    alpha: NotRequired[float]
+    """Greatest probability of a claim that is only chance, however often one looks. Default: 0.05."""
+    min_effect: NotRequired[float]
+    """Least effect that matters: how much more often than by chance a post of an arm does better than one of the first
+    arm. Once all intervals are within it, the experiment ends as inconclusive. Default: 0.05.
+    """
+
+
+
+class ExperimentUpdate(TypedDict):
+    """Body of `updateExperiment`."""
+
+    state: NotRequired["ExperimentUpdateState"]
+    """running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it."""
+    metadata: NotRequired[Optional[Dict[str, Optional[str]]]]
+    """Metadata to set. A null value removes that pair; null removes all."""
+
+
+ExperimentUpdateState = Literal["running", "stopped"]
+"""running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it."""
+
+
+class ExperimentWinner(TypedDict):
+    """An arm that does better than the first arm of its factor, or the first one, if all others do worse."""
+
+    factor: str
+    """Name of the factor."""
+    arm: str
+    """The arm."""
+
 
 
 class ExpertFactory(TypedDict):
@@ -6023,7 +6381,7 @@ Platform = Union[Literal["instagram", "tiktok", "youtube", "telegram", "vk", "ru
 """Platform of the account."""
 
 PlatformInput = Literal["instagram", "tiktok", "youtube", "telegram", "vk", "rutube", "facebook", "linkedin", "threads", "bluesky", "pinterest", "x"]
-"""Platform of the account. Send this or social_account_id."""
+"""Platform whose posts count."""
 
 
 class PlatformOptions(TypedDict):
@@ -6579,7 +6937,7 @@ class Proposal(TypedDict):
     factory_id: str
     """Factory to change."""
     source: "ProposalSource"
-    """Origin of the proposal: a diagnosis of the factory, or a chat with the architect."""
+    """Origin of the proposal: a diagnosis of the factory, a chat with the architect, or an experiment."""
     title: str
     """Summary of the change, in one line."""
     rationale: str
@@ -6648,8 +7006,8 @@ class ProposalEventData(TypedDict):
     """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
 
 
-ProposalSource = Union[Literal["diagnosis", "architect"], str]
-"""Origin of the proposal: a diagnosis of the factory, or a chat with the architect."""
+ProposalSource = Union[Literal["diagnosis", "architect", "experiment"], str]
+"""Origin of the proposal: a diagnosis of the factory, a chat with the architect, or an experiment."""
 
 ProposalState = Union[Literal["open", "applied", "dismissed", "expired"], str]
 """State of the proposal. open: it can be applied. expired: it was not applied in 30 days."""
@@ -8530,6 +8888,20 @@ TrainingState = Union[Literal["queued", "running", "completed", "failed", "cance
 """State of the training. The last three are final. canceled: its factory was deleted."""
 
 
+class TrialArm(TypedDict):
+    """The arm of a factor that an item was given by chance."""
+
+    factor: str
+    """Name of the factor."""
+    arm: str
+    """The arm."""
+    propensity: float
+    """Probability with which the item was given this arm."""
+    propensities: List[float]
+    """Probability of each arm of the factor, in their order."""
+
+
+
 class Utm(TypedDict):
     """The parameters by which a shop or a site counts the visits that come by an item."""
 
@@ -9004,6 +9376,26 @@ class GetBestTimesParams(TypedDict, total=False):
     timezone: str
     """Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first
     factory of the social account, or else UTC.
+    """
+
+
+
+class ListExperimentsParams(TypedDict, total=False):
+    """The parameters of listExperiments."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+    order: "ListOrder"
+    """Order of the results: desc is newest first, asc oldest first."""
+    profile_id: str
+    """Only those of this profile."""
+    factory_id: str
+    """Only experiments of this factory."""
+    state: List["ExperimentStateInput"]
+    """Only experiments in these states, separated by commas. A running one is decided within six hours of its last
+    figure.
     """
 
 

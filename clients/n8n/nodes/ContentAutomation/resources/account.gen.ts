@@ -316,7 +316,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
+    description: 'Body of that operation, as it would be sent there. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, experiment_id, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {

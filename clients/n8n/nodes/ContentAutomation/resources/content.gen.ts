@@ -424,6 +424,23 @@ export const contentDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'duration_seconds' } },
       },
       {
+        displayName: 'Experiment',
+        name: 'experiment_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchExperiment', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'ID of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has ended or used up its budget.',
+        routing: { send: { type: 'body', property: 'experiment_id' } },
+      },
+      {
         displayName: 'Fit',
         name: 'fit',
         type: 'options',
@@ -704,7 +721,7 @@ export const contentDescription: INodeProperties[] = [
     displayOptions: { show: { resource: ['content'], operation: ['createBatch'] } },
     required: true,
     default: '[]',
-    description: 'Items to create: all or none. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
+    description: 'Items to create: all or none. Members: factory_id (required), kind (required), prompt, format, source, from_content_item_id, from_parts, reuse, language, title, headline, show_headline, caption, hashtags, script, scenes, slides, model, quality, duration_seconds, visuals, music, cover, experiment_id, product_id, promotion_id, media, fit, ai_generated, ad_marking, deep_fake, labelled, variants, adapt, publish_at, social_account_ids, options, sandbox, metadata.',
     routing: { send: { type: 'body', property: 'items', preSend: [json('items')] } },
   },
   {

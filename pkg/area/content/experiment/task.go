@@ -5,13 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/factory"
-	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
-	"github.com/content-automation/api/pkg/record/authority"
-	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -32,12 +27,15 @@ func lookTask(experimentID string, o tenant.Owner, now time.Time) task.Task {
 type Worker struct {
 	DB  *store.DB
 	Now func() time.Time
+	// Apply adds the applied proposal of a decided experiment to the transaction. It reports false, and changes
+	// nothing, if it cannot be applied: the result stays, for people to decide.
+	Apply func(ctx context.Context, tx *store.Tx, r *Record, it store.Item) (bool, error)
 }
 
 var _ task.Handler = Worker{}
 
-// Step looks at the figures once. What it finds follows from the stored items and the clock alone, so that a step may be
-// repeated.
+// Step looks at the figures once. What it finds follows from the stored items and the clock alone, so that a step may
+// be repeated.
 func (w Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err error) {
 	r, _, err := w.read(ctx, s)
 	if err != nil || r == nil {
@@ -60,7 +58,7 @@ func (w Worker) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		r.Look(all, w.Now())
 		r.Touch(w.Now())
 		if r.AutoApply && r.State == Decided {
-			if done, err := w.apply(ctx, tx, r, it); done || err != nil {
+			if done, err := w.Apply(ctx, tx, r, it); done || err != nil {
 				return err
 			}
 		}
@@ -95,45 +93,6 @@ func (w Worker) read(ctx context.Context, s *task.Step) (*Record, store.Item, er
 	return r, it, nil
 }
 
-// apply adds the applied proposal of the winners to the transaction. It reports false, and changes nothing, if the
-// factory does not take it: the result stays, for people to decide.
-func (w Worker) apply(ctx context.Context, tx *store.Tx, r *Record, it store.Item) (bool, error) {
-	of, err := w.DB.Get(ctx, factoryrecord.Key(r.FactoryID))
-	if errors.Is(err, store.ErrNotFound) || err == nil && !factoryrecord.Usable(of, it.Owner) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	f, err := factory.Decode(&of)
-	if err != nil {
-		return false, err
-	}
-	now := w.Now()
-	held, err := r.Authority.Find(ctx, w.DB, it.Owner, now)
-	if err == nil {
-		err = authority.Lacks(held.Principal, auth.FactoriesWrite)
-	}
-	if ended := (*authority.EndedError)(nil); errors.As(err, &ended) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	held.Hold(tx)
-	made, err := r.propose(f, now)
-	if err == nil {
-		err = made.Apply(tx, &f, of, now)
-	}
-	if refused := (*errs.Error)(nil); errors.As(err, &refused) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return true, r.propagate(tx, made, it, now)
-}
-
 // Cleaner stops the experiments of a factory that was deleted.
 type Cleaner struct {
 	DB  *store.DB
@@ -142,7 +101,8 @@ type Cleaner struct {
 
 // Clean stops the next experiments of the factory. Called again, it finds nothing.
 func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
-	page, err := c.DB.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind), Limit: 25,
+	page, err := c.DB.List(ctx, store.Query{Index: store.ByOwner, Partition: store.OwnerPartition(o, ItemKind),
+		Limit:   25,
 		Filters: map[string]string{factoryFilter: factoryID},
 		OneOf:   map[string][]string{stateFilter: {string(Draft), string(Running)}}})
 	if err != nil {

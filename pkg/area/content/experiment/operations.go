@@ -4,16 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
-	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -74,7 +69,7 @@ type Path struct {
 	ID string `path:"experiment_id" example:"exp_01h455vb4pex5vsknk084sn02q"`
 }
 
-type updateBody struct {
+type patchBody struct {
 	// running starts a draft; its factors, metric, budget and stopping rule are fixed from then on. stopped ends it.
 	State State `json:"state,omitempty" enum:"running,stopped"`
 	// Metadata to set. A null value removes that pair; null removes all.
@@ -90,17 +85,7 @@ type changeable struct {
 type updateInput struct {
 	Path
 	httpapi.IfMatch
-	Body updateBody
-}
-
-type applyInput struct {
-	Path
-	Body applyBody
-}
-
-type applyBody struct {
-	// Whether the factory is changed at once. Absent: an open proposal is made, for you to apply.
-	Apply bool `json:"apply,omitempty"`
+	Body patchBody
 }
 
 type listInput struct {
@@ -128,34 +113,28 @@ func (s *Service) Register(r *httpapi.Router) {
 			Summary: summary, Description: description}
 	}
 	create := op("createExperiment", http.MethodPost, collection, auth.FactoriesWrite, "Create an experiment",
-		"Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with the "+
-			"state running starts it. New content items with its `experiment_id` then get their arms: at first each as "+
-			"often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins "+
+		"Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with "+
+			"the state running starts it. New content items with its `experiment_id` then get their arms: at first each "+
+			"as often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins "+
 			"only if that is chance with the probability `alpha` at most, however often you look.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound}
 	httpapi.Write(r, create, s.create)
 
-	list := op("listExperiments", http.MethodGet, collection, auth.FactoriesRead, "List the experiments", "Newest first.")
+	list := op("listExperiments", http.MethodGet, collection, auth.FactoriesRead, "List the experiments",
+		"Newest first.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	httpapi.Read(r, op("getExperiment", http.MethodGet, one, auth.FactoriesRead, "Get an experiment",
 		"With its results up to now, and over time. A post counts once its figure has the age of the metric; posts "+
-			"count in the order of their items, so that a result waits for an earlier item that is not published yet: for "+
-			"14 days after its creation, or three days after the time that it is planned for."), s.get)
+			"count in the order of their items, so that a result waits for an earlier item that is not published yet: "+
+			"for 14 days after its creation, or three days after the time that it is planned for."), s.get)
 
 	update := op("updateExperiment", http.MethodPatch, one, auth.FactoriesWrite, "Start or stop an experiment",
-		"Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped one "+
-			"has no winner.")
+		"Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped "+
+			"one has no winner.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, update, s.update)
-
-	apply := op("applyExperiment", http.MethodPost, one+"/apply", auth.FactoriesWrite, "Apply the result of an experiment",
-		"Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, "+
-			"it changes the factory at once. A length and the style of pictures are no settings of a factory: send them "+
-			"with your items.")
-	apply.Status, apply.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.StaleProposal}
-	httpapi.Write(r, apply, s.apply)
 }
 
 // Rules refuses bodies that the schema cannot rule out.
@@ -195,9 +174,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		ProfileID: of.ProfileID(), FactoryID: f.ID, Question: b.Question, Factors: b.Factors, Metric: b.Metric,
 		Budget: b.Budget, Stopping: stopping, AutoApply: b.AutoApply, State: Draft, NeededPosts: needed(stopping),
 		Winners: []Winner{}}
-	if b.AutoApply {
-		r.Authority = authority.Of(auth.FromContext(ctx), auth.FactoriesWrite)
-	}
+	r.Authority = authority.Of(auth.FromContext(ctx), auth.FactoriesWrite)
 	r.Look(nil, now)
 	it, err := r.Entry(of.Owner)
 	if err != nil {
@@ -208,9 +185,14 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	return r.Experiment, nil
 }
 
-// find returns an experiment of the caller.
+// find returns an experiment of the caller, as Find does.
 func (s *Service) find(ctx context.Context, experimentID string) (*Record, store.Item, error) {
-	it, err := resource.Find(ctx, s.db, id.Experiment, ItemKind, experimentID)
+	return Find(ctx, s.db, experimentID)
+}
+
+// Find returns an experiment of the caller, and its item.
+func Find(ctx context.Context, db *store.DB, experimentID string) (*Record, store.Item, error) {
+	it, err := resource.Find(ctx, db, id.Experiment, ItemKind, experimentID)
 	if err != nil {
 		return nil, it, err
 	}
@@ -299,140 +281,4 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, r *Record, it store.I
 	at := resource.Instant(s.now())
 	r.State, r.StartedAt = Running, &at
 	return task.Create(tx, s.now(), lookTask(r.ID, it.Owner, s.now()), struct{}{})
-}
-
-func (s *Service) apply(ctx context.Context, tx *store.Tx, in *applyInput) (out advice.Proposal, err error) {
-	r, it, err := s.find(ctx, in.ID)
-	if err != nil {
-		return out, err
-	}
-	now := s.now()
-	if r.State == Running {
-		all, err := outcomes(ctx, s.db, it.Owner, r, now)
-		if err != nil {
-			return out, err
-		}
-		r.Look(all, now)
-	}
-	if r.State != Decided || r.ProposalID != nil {
-		why := "The experiment is " + string(r.State) + ", and has no winner to apply."
-		if r.ProposalID != nil {
-			why = "The experiment has made the proposal " + *r.ProposalID + " already: apply that one."
-		}
-		return out, errs.New(errs.InvalidState, "%s", why).With(errs.StateContext{State: string(r.State),
-			Allowed: []string{}})
-	}
-	of, err := resource.Find(ctx, s.db, id.Factory, factory.Kind, r.FactoryID)
-	if err != nil {
-		return out, err
-	}
-	f, err := factory.Decode(&of)
-	if err != nil {
-		return out, err
-	}
-	made, err := r.propose(f, now)
-	if err != nil {
-		return out, err
-	}
-	if in.Body.Apply {
-		if err := made.Apply(tx, &f, of, now); err != nil {
-			return out, err
-		}
-	}
-	return made.Proposal, r.propagate(tx, made, it, now)
-}
-
-// propagate adds the proposal of an experiment, and the experiment itself, to the transaction.
-func (r *Record) propagate(tx *store.Tx, made *advice.ProposalRecord, it store.Item, now time.Time) error {
-	p, err := made.Entry(it.Owner)
-	if err != nil {
-		return err
-	}
-	tx.Create(p, nil)
-	r.ProposalID = &made.ID
-	r.Touch(now)
-	if it, err = r.Into(it); err != nil {
-		return err
-	}
-	tx.Replace(it)
-	return made.Announce(tx, it.Owner)
-}
-
-// errNoSetting refuses the result of factors that are no settings of a factory.
-var errNoSetting = errors.New("experiment: no setting")
-
-// propose returns the proposal of the winners.
-func (r *Record) propose(f factory.Factory, now time.Time) (*advice.ProposalRecord, error) {
-	patch, said := map[string]any{}, []string{}
-	for _, w := range r.Winners {
-		if change(patch, f, r, w) {
-			said = append(said, w.Factor+" "+strconv.Quote(w.Arm))
-		}
-	}
-	if len(said) == 0 {
-		return nil, errs.Wrap(errNoSetting, errs.InvalidState, "What has won is no setting of the factory. Send it with "+
-			"your content items.").With(errs.StateContext{State: string(r.State), Allowed: []string{}})
-	}
-	var evidence []string
-	for _, w := range r.Winners {
-		for _, res := range r.Results {
-			if res.Factor == w.Factor && res.Estimate != nil && (res.Arm == w.Arm || w.Arm == r.first(w.Factor)) {
-				evidence = append(evidence, fmt.Sprintf("%s: a post does better than one of %s with the probability %.2f "+
-					"(%.2f to %.2f, %d posts)", res.Arm, r.first(w.Factor), 0.5+*res.Estimate, 0.5+*res.Lower,
-					0.5+*res.Upper, res.N))
-			}
-		}
-	}
-	title := "Use " + strings.Join(said, " and ")
-	return advice.NewProposal(f, id.Derived(id.Proposal, r.EndedAt.Time, r.ID), advice.Proposal{
-		Source: advice.FromExperiment, Title: title, Rationale: r.Question + " " + strings.Join(evidence, ". ") + ".",
-		Patch: patch, ExpectedEffect: "More " + r.Metric.Name + " on " + r.Metric.Platform + "."}, now)
-}
-
-// first returns the first arm of a factor.
-func (r *Record) first(factor string) string {
-	i := slices.IndexFunc(r.Factors, func(f Factor) bool { return f.Name == factor })
-	return r.Factors[i].Arms[0]
-}
-
-// hooks say how texts begin, for the tone of a factory.
-var hooks = map[string]string{"claim": "begins with a concrete claim", "contradiction": "begins with a contradiction",
-	"number": "begins with a number", "question": "begins with a question", "scene": "begins with a scene"}
-
-// change adds the winner to the patch of a factory, and reports whether there is such a setting.
-func change(patch map[string]any, f factory.Factory, r *Record, w Winner) bool {
-	settings, _ := patch["settings"].(map[string]any)
-	if settings == nil {
-		settings = map[string]any{}
-	}
-	switch w.Factor {
-	case FactorHook:
-		patch["tone"] = strings.TrimPrefix(f.Tone+"; "+hooks[w.Arm], "; ")
-	case FactorPillar:
-		topics := []any{w.Arm}
-		for _, t := range f.Topics {
-			if string(t) != w.Arm {
-				topics = append(topics, string(t))
-			}
-		}
-		patch["topics"] = topics
-	case FactorSlot:
-		times := []any{w.Arm}
-		if f.Schedule != nil {
-			i := slices.IndexFunc(r.Factors, func(f Factor) bool { return f.Name == FactorSlot })
-			for _, at := range f.Schedule.Times {
-				if !slices.Contains(r.Factors[i].Arms, at) {
-					times = append(times, at)
-				}
-			}
-		}
-		patch["schedule"] = map[string]any{"timezone": r.Zone, "times": times}
-	case FactorCaptionStyle:
-		settings["caption_style"], patch["settings"] = w.Arm, settings
-	case FactorFirstFrame:
-		settings["post_headlines"], patch["settings"] = w.Arm == "headline", settings
-	default:
-		return false
-	}
-	return true
 }

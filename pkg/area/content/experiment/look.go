@@ -173,8 +173,8 @@ type comparison struct {
 	*statistics.Sequence
 }
 
-// compare returns what the outcomes show, by a sequence for each arm but the first of each factor. Scores are ranks among
-// the earlier posts of the same kind, so that a few posts with very high figures do not decide.
+// compare returns what the outcomes show, by a sequence for each arm but the first of each factor. Scores are ranks
+// among the earlier posts of the same kind, so that a few posts with very high figures do not decide.
 func compare(r *Record, all []Outcome) (v verdict) {
 	var pairs []*comparison
 	v.model = map[string][]statistics.Arm{}
@@ -327,4 +327,13 @@ func (r *Record) Look(all []Outcome, now time.Time) []Look {
 	at := resource.Instant(now)
 	r.EndedAt = &at
 	return v.history
+}
+
+// LookAt reads the items of an experiment, and looks at them. It returns the results over time.
+func (r *Record) LookAt(ctx context.Context, db *store.DB, o tenant.Owner, now time.Time) ([]Look, error) {
+	all, err := outcomes(ctx, db, o, r, now)
+	if err != nil {
+		return nil, err
+	}
+	return r.Look(all, now), nil
 }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/area/experiment"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -46,8 +46,9 @@ func newWorld(t *testing.T) *world {
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, items,
 		experiment.NewService(w.db, factories, w.clock.Now), advice.NewService(w.db, w.clock.Now))
 	w.kernel = task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text,
-		Chance:   func() float64 { return 0.5 },
-		Handlers: map[task.Kind]task.Handler{experiment.LookKind: experiment.Worker{DB: w.db, Now: w.clock.Now}}})
+		Chance: func() float64 { return 0.5 },
+		Handlers: map[task.Kind]task.Handler{experiment.LookKind: experiment.Worker{DB: w.db, Now: w.clock.Now,
+			Apply: advice.ExperimentApplier{DB: w.db, Now: w.clock.Now}.Apply}}})
 	w.Kept()
 	return w
 }
@@ -179,11 +180,14 @@ func TestBadExperimentsAreRefused(t *testing.T) {
 		"an empty pillar":        {"factors", factor("pillar", " ", "Care"), "/factors/0/arms/0"},
 		"one arm":                {"factors", factor("hook", "claim"), "/factors/0/arms"},
 		"a factor that is none":  {"factors", factor("weather", "sun", "rain"), "/factors/0/name"},
-		"a factor twice":         {"factors", append(factor("hook", "claim", "scene"), factor("hook", "claim", "number")...), "/factors/1/name"},
-		"no platform":            {"metric", object{"name": "likes", "platform": "myspace"}, "/metric/platform"},
-		"a figure it lacks":      {"metric", object{"name": "likes", "platform": "rutube"}, "/metric/name"},
-		"few posts":              {"budget", object{"posts": 5, "days": 10}, "/budget/posts"},
-		"a level of one":         {"stopping", object{"alpha": 1}, "/stopping/alpha"},
+		"a factor twice": {"factors", append(factor("hook", "claim", "scene"),
+			factor("hook", "claim", "number")...), "/factors/1/name"},
+		"no platform":       {"metric", object{"name": "likes", "platform": "myspace"}, "/metric/platform"},
+		"a figure it lacks": {"metric", object{"name": "likes", "platform": "rutube"}, "/metric/name"},
+		"an age between": {"metric", object{"name": "likes", "platform": "instagram", "after_hours": 48},
+			"/metric/after_hours"},
+		"few posts":      {"budget", object{"posts": 5, "days": 10}, "/budget/posts"},
+		"a level of one": {"stopping", object{"alpha": 1}, "/stopping/alpha"},
 	} {
 		a := w.Call(http.MethodPost, experiments, body(f.ID, c.member, c.value))
 		if a.Error == nil || a.Error.Param != c.param {
@@ -209,7 +213,8 @@ func TestAnExperimentIsFixedOnceItRuns(t *testing.T) {
 	var stopped experiment.Experiment
 	w.Call(http.MethodPatch, path, object{"state": "stopped", "metadata": object{"a": "b"}}).Into(t, http.StatusOK,
 		&stopped)
-	if stopped.State != experiment.Stopped || stopped.EndedAt == nil || stopped.Metadata["a"] != "b" || stopped.Version != 3 {
+	if stopped.State != experiment.Stopped || stopped.EndedAt == nil || stopped.Metadata["a"] != "b" ||
+		stopped.Version != 3 {
 		t.Errorf("%+v", stopped)
 	}
 	w.Call(http.MethodPatch, path, object{"state": "running"}).Refused(t, http.StatusConflict, errs.InvalidState, "")
@@ -220,7 +225,8 @@ func TestAnExperimentIsFixedOnceItRuns(t *testing.T) {
 	w.Stranger().Call(http.MethodGet, path, nil).Refused(t, http.StatusNotFound, errs.NotFound, "")
 	w.Without(auth.FactoriesWrite).Call(http.MethodPatch, path, object{"state": "stopped"}).Refused(t,
 		http.StatusForbidden, errs.InsufficientScope, "")
-	if all := apitest.All[experiment.Experiment](w.Caller, experiments+"?state=stopped&factory_id="+e.FactoryID, 1); len(all) != 1 {
+	query := experiments + "?state=stopped&factory_id=" + e.FactoryID
+	if all := apitest.All[experiment.Experiment](w.Caller, query, 1); len(all) != 1 {
 		t.Errorf("the list has %d", len(all))
 	}
 }
@@ -256,12 +262,31 @@ func TestItemsGetTheirArms(t *testing.T) {
 	if own.Experiment != nil || *own.DurationSeconds != 20 {
 		t.Errorf("an item with values of its own has %+v", own.Experiment)
 	}
-	if now := w.get(e.ID); now.Posts != 21 || now.SpentCredits == 0 {
+	if now := w.get(e.ID); now.Posts != 21 || now.SpentCredits != 0 {
 		t.Errorf("%d posts, %d credits", now.Posts, now.SpentCredits)
 	}
 	other := w.factory()
 	w.Call(http.MethodPost, "/v1/content-items", object{"factory_id": other.ID, "kind": "post", "prompt": "A",
 		"experiment_id": e.ID}).Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/experiment_id")
+}
+
+// A budget of credits ends the draws of live work.
+func TestCreditsOfAnExperimentAreCounted(t *testing.T) {
+	w := newWorld(t)
+	w.Caller = w.Live()
+	apitest.TopUp(t, w.db, w.clock.Now(), w.Principal.Account, 100_000)
+	e := w.started(w.factory().ID, "budget", object{"posts": 20, "days": 10, "credits": 12})
+	made := w.items(e, 6)
+	d := w.get(e.ID)
+	with := int64(0)
+	for _, one := range made {
+		if one.Experiment != nil {
+			with += one.ReservedCredits
+		}
+	}
+	if d.SpentCredits != with || with < 12 || made[5].Experiment != nil || made[0].Experiment == nil {
+		t.Errorf("%d credits are counted, of items with arms %d", d.SpentCredits, with)
+	}
 }
 
 func TestADecidedExperimentMakesAProposal(t *testing.T) {
@@ -280,10 +305,11 @@ func TestADecidedExperimentMakesAProposal(t *testing.T) {
 	var p advice.Proposal
 	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", object{}).Into(t, http.StatusCreated, &p)
 	if p.State != advice.Open || p.Source != advice.FromExperiment || p.Patch["tone"] != "warm; begins with a question" ||
-		!strings.Contains(p.Rationale, "question: a post does better than one of claim with the probability 0.9") {
+		!strings.Contains(p.Rationale, "question: a post does better than one of claim with the probability ") {
 		t.Errorf("%+v", p)
 	}
-	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", object{}).Refused(t, http.StatusConflict, errs.InvalidState, "")
+	w.Call(http.MethodPost, experiments+"/"+e.ID+"/apply", object{}).Refused(t, http.StatusConflict, errs.InvalidState,
+		"")
 	if got := w.get(e.ID); got.ProposalID == nil || *got.ProposalID != p.ID {
 		t.Errorf("%+v", got)
 	}
@@ -322,7 +348,8 @@ func TestAutoApply(t *testing.T) {
 		var f factory.Factory
 		w.Call(http.MethodGet, "/v1/factories/"+e.FactoryID, nil).Into(t, http.StatusOK, &f)
 		d := w.get(e.ID)
-		if applied := f.Tone != "warm"; applied == revoked || d.State != experiment.Decided || (d.ProposalID != nil) == revoked {
+		if applied := f.Tone != "warm"; applied == revoked || d.State != experiment.Decided ||
+			(d.ProposalID != nil) == revoked {
 			t.Errorf("revoked %t: the tone is %q, and the experiment %+v", revoked, f.Tone, d)
 		}
 	}

@@ -96,8 +96,8 @@ type Metric struct {
 	Name string `json:"name" enum:"likes,comments,shares,saves,clicks,views,reach,impressions,engagement" example:"likes"`
 	// Platform whose posts count.
 	Platform string `json:"platform" example:"instagram"`
-	// Age of a post at which its figure is read, in hours.
-	AfterHours int `json:"after_hours,omitempty" enum:"24,72,168" default:"24"`
+	// Age of a post at which its figure is read, in hours: 24, 72 or 168.
+	AfterHours int `json:"after_hours,omitempty" minimum:"24" maximum:"168" default:"24" example:"24"`
 }
 
 // Budget bounds an experiment.
@@ -166,8 +166,8 @@ type Experiment struct {
 	Budget Budget `json:"budget"`
 	// When it ends before.
 	Stopping Stopping `json:"stopping"`
-	// Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has created
-	// it and needs factories:write then, too.
+	// Whether its proposal is applied by itself as soon as it is decided, on behalf of the key or person that has
+	// created it and needs factories:write then, too.
 	AutoApply bool `json:"auto_apply"`
 	// State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is
 	// used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
@@ -358,6 +358,9 @@ func needed(s Stopping) int {
 
 // checkMetric refuses a figure that the platform does not have.
 func checkMetric(m Metric) error {
+	if m.AfterHours != 0 && !slices.Contains([]int{24, 72, 168}, m.AfterHours) {
+		return errs.Invalid("/metric/after_hours", "must be 24, 72 or 168")
+	}
 	row, ok := registry.Find(m.Platform)
 	if !ok {
 		return errs.Invalid("/metric/platform", "is not a platform: GET /v1/publishing/platforms lists all")
