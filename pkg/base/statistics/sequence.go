@@ -22,9 +22,18 @@ var bets = [...]float64{-0.9, -0.7, -0.5, -0.35, -0.2, -0.1, -0.05, 0.05, 0.1, 0
 // wager is a gambler who bets against the claim that the first arm raises the score by effect.
 type wager struct {
 	effect float64
-	logs   [len(bets)]float64 // of the fortunes
-	center float64            // mean of the scores without the effect so far
-	most   float64            // greatest fortune so far
+	// fortunes are those of all bets, and most is the greatest of their means so far.
+	fortunes [len(bets)]float64
+	most     float64
+	center   float64 // mean of the scores without the effect so far
+}
+
+func newWager(effect float64) wager {
+	w := wager{effect: effect, center: 0.5, most: 1}
+	for i := range w.fortunes {
+		w.fortunes[i] = 1
+	}
+	return w
 }
 
 // add bets on a trial, the n-th from 0.
@@ -38,8 +47,8 @@ func (w *wager) add(t Trial, n int) {
 	rest := t.Score - w.effect*arm - w.center
 	gain, sum := rest*(arm-t.Propensity)/bound, 0.0
 	for i, bet := range bets {
-		w.logs[i] += math.Log1p(bet * gain)
-		sum += math.Exp(w.logs[i])
+		w.fortunes[i] *= 1 + bet*gain
+		sum += w.fortunes[i]
 	}
 	w.most = max(w.most, sum/float64(len(bets)))
 	w.center = min(max(w.center+rest/float64(n+2), 0), 1)
@@ -68,7 +77,7 @@ type Sequence struct {
 func NewSequence() *Sequence {
 	s := &Sequence{}
 	for i := range s.wagers {
-		s.wagers[i] = wager{effect: float64(i-steps) / (2 * steps), center: 0.5, most: 1}
+		s.wagers[i] = newWager(float64(i-steps) / (2 * steps))
 	}
 	return s
 }

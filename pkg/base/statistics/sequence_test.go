@@ -17,8 +17,8 @@ func lookedAt(t *testing.T, lift, drift float64, adaptive bool) (rejectsZero, mi
 		var ranker Ranker
 		var arms [2]Arm
 		// A value of the one distribution exceeds one of the other with the probability of the true effect.
-		none := wager{center: 0.5, most: 1}
-		truth := wager{effect: 0.5*math.Erfc(-math.Log(1+lift)/2) - 0.5, center: 0.5, most: 1}
+		none := newWager(0)
+		truth := newWager(0.5*math.Erfc(-math.Log(1+lift)/2) - 0.5)
 		for n := range posts {
 			p := 0.5
 			if adaptive {
