@@ -59,7 +59,7 @@ func (f *videoRun) openBumper(ctx context.Context, b Bumper, name string) (o bum
 		length = o.input.length
 	case b.Picture != "":
 		all := image.Rect(0, 0, f.width, f.height)
-		img, _, err := f.run.whole(ctx, b.Picture, about, all.Max, all)
+		img, err := f.run.whole(ctx, b.Picture, about, all.Max, all)
 		if err != nil {
 			return o, err
 		}

@@ -182,7 +182,7 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 	full := image.Rectangle{Max: c.size}
 	switch {
 	case c.whole:
-		img, plain, err := r.whole(ctx, path, c.about, c.size, free)
+		img, plain, err := r.staged(ctx, path, c.about, c.size, free, c.brand)
 		if err == nil && c.text != "" {
 			c.heading(img, s, w, plain)
 		}

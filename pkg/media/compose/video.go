@@ -176,6 +176,7 @@ type videoRun struct {
 	frames        int // of all
 	logo          *placed
 	cues          []cue
+	written       []timeline.Cue // those of the file of captions, which has longer ones
 	caps          style
 	encoded       int // frames of scenes
 	stills        map[int]*Still
@@ -234,6 +235,11 @@ func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 
 // openPictures opens the pictures and clips.
 func (f *videoRun) openPictures(ctx context.Context) error {
+	if f.Brand != nil && f.Brand.Logo != "" {
+		if err := f.writeLogo(ctx); err != nil {
+			return err
+		}
+	}
 	for i, s := range f.Scenes {
 		about, path, t := fmt.Sprintf("/scenes/%d/clip", i), s.Clip, media.Video
 		if s.Picture != "" {
@@ -251,13 +257,7 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 		}
 		f.scenes = append(f.scenes, one)
 	}
-	if err := f.openBumpers(ctx); err != nil {
-		return err
-	}
-	if f.Brand == nil || f.Brand.Logo == "" {
-		return nil
-	}
-	return f.writeLogo(ctx)
+	return f.openBumpers(ctx)
 }
 
 // openSounds opens the sounds, and sets the lengths of the scenes.
@@ -382,18 +382,13 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 	if err := f.poster(ctx, f.files[len(f.files)-1].Path, begin+posterFrame, f.width, f.height); err != nil {
 		return err
 	}
-	if len(f.cues) == 0 {
+	if len(f.written) == 0 {
 		return nil
 	}
-	cues := slices.Collect(func(yield func(timeline.Cue) bool) {
-		for _, c := range f.cues {
-			c.From, c.To = c.From+begin, c.To+begin
-			if !yield(c.Cue) {
-				return
-			}
-		}
-	})
-	if err := f.write(StageJoin, "captions.vtt", []byte(timeline.WebVTT(cues))); err != nil {
+	for i := range f.written {
+		f.written[i].From, f.written[i].To = f.written[i].From+begin, f.written[i].To+begin
+	}
+	if err := f.write(StageJoin, "captions.vtt", []byte(timeline.WebVTT(f.written))); err != nil {
 		return err
 	}
 	return f.deliver("captions.vtt", File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})
