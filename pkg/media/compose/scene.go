@@ -109,14 +109,10 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 	if err != nil {
 		return in, err
 	}
-	move := Moves[n%len(Moves)]
-	if f.Scenes[n].Whole {
-		move = Centered[n%len(Centered)]
-	}
 	return ffmpeg.Input{
 		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS),
 			"-video_size", fmt.Sprintf("%dx%d", f.width, f.height)},
-		Feed: func(w io.Writer) error { return still.Write(w, f.width, f.height, move, begin, count, s.seen()) },
+		Feed: func(w io.Writer) error { return f.feed(w, still, s, begin, count) },
 	}, nil
 }
 
@@ -159,6 +155,8 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 	switch {
 	case s.still && f.Quality == Full: // the input already has these frames
 		return all + "null"
+	case s.still && len(s.shots) > 1:
+		return all + s.cover(f.width, f.height) + "," + f.cuts(n, s, begin*f.Quality.every(), count*f.Quality.every())
 	case s.still:
 		// A picture is decoded and scaled once.
 		return all + s.cover(f.width, f.height) +
@@ -175,8 +173,12 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 	if slow := s.slow(); slow > 1 {
 		all += fmt.Sprintf("setpts=%.4f*PTS,", slow)
 	}
-	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,fps=%d",
-		fps, fit, hold, begin, begin+count, fps)
+	shown := fmt.Sprintf("fps=%d", fps)
+	if len(s.shots) > 1 {
+		shown = f.cuts(n, s, begin*f.Quality.every(), count*f.Quality.every())
+	}
+	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,%s",
+		fps, fit, hold, begin, begin+count, shown)
 }
 
 // slow returns the factor by which a clip is slowed down so that it fills its scene. If that is not enough, its last

@@ -65,6 +65,9 @@ type Video struct {
 	// Captions burns the captions in. They are also written as WebVTT whenever there is a narration.
 	Captions     bool
 	CaptionStyle CaptionStyle
+	// Cuts is the number of times that the picture changes in 10 s: scenes that are longer are divided into shots of the
+	// same picture or clip, which are joined by hard cuts. With 0, only scenes change.
+	Cuts int
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
 	// Music is the path of a track that plays under the voice. It may be empty.
@@ -97,6 +100,7 @@ type Scene struct {
 
 const (
 	maxScenes   = 100
+	maxCuts     = 10
 	maxVideo    = 10 * time.Minute
 	leastScene  = timeline.FPS // frames
 	fadeFrames  = 12           // of a cross-fade; even
@@ -134,6 +138,8 @@ func (v Video) check() error {
 		return invalid("/quality", "The quality must be full or draft.")
 	case !slices.Contains([]CaptionStyle{"", Words, Lines, Outline}, v.CaptionStyle):
 		return invalid("/caption_style", "The style of captions must be words, lines or outline.")
+	case v.Cuts < 0 || v.Cuts > maxCuts:
+		return invalid("/cuts", "The number of cuts in 10 s is from 0 to %d.", maxCuts)
 	case len(v.Scenes) == 0 || len(v.Scenes) > maxScenes:
 		return invalid("/scenes", "A video has from 1 to %d scenes.", maxScenes)
 	}
@@ -158,6 +164,7 @@ func (v Video) check() error {
 type scene struct {
 	input
 	still, whole bool
+	shots        []shot // one at least
 	// length is the number of frames between the middles of its cross-fades. before and after are the lengths of the
 	// cross-fades at its beginning and its end.
 	length, before, after int
@@ -317,6 +324,7 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 			Message: fmt.Sprintf("The video is longer than %v. Shorten its text.", maxVideo)}
 	}
 	f.setLengths(lengths)
+	f.cut(lengths)
 	return m, nil
 }
 

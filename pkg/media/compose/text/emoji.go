@@ -284,6 +284,6 @@ func (s *Script) shape(of shape, x, y, em float64, when Span) {
 			fmt.Fprintf(&path, "%.2f %.2f ", (p.x-corner.x)*em, (p.y-corner.y)*em)
 		}
 	}
-	s.add(1, when, fmt.Sprintf(`{\an7\pos(%.2f,%.2f)\1c%s\1a&H%02X&\p1}%s{\p0}`, x+corner.x*em, y+corner.y*em,
+	s.add(1, when, fmt.Sprintf(`{\an7%s\1c%s\1a&H%02X&\p1}%s{\p0}`, s.at(x+corner.x*em, y+corner.y*em),
 		assColor(of.color), int((1-of.opacity)*255+0.5), path.String()))
 }

@@ -26,6 +26,49 @@ type Script struct {
 	fonts         []string
 	// family is a font of the script: libass draws nothing, not even a box, in a style whose font is missing.
 	family string
+	motion Motion
+}
+
+// Motion is the way in which a text appears.
+type Motion struct {
+	Kind MotionKind
+	// From is the offset from which a text slides to its place, in pixels.
+	From float64
+	// Left, Top, Right and Bottom are the edges of a text that is unveiled, which RTL unveils from its right edge.
+	Left, Top, Right, Bottom float64
+	RTL                      bool
+}
+
+// MotionKind is a kind of motion.
+type MotionKind int
+
+// The kinds. With At, a text is there at once.
+const (
+	At MotionKind = iota
+	Fades
+	Slides
+	Unveils
+)
+
+// Moving sets the motion of all that is drawn after it.
+func (s *Script) Moving(m Motion) { s.motion = m }
+
+// at returns the tags that put something at a point, by the motion.
+func (s *Script) at(x, y float64) string {
+	switch m := s.motion; m.Kind {
+	case Fades:
+		return fmt.Sprintf(`\pos(%.2f,%.2f)\fad(260,0)`, x, y)
+	case Slides:
+		return fmt.Sprintf(`\move(%.2f,%.2f,%.2f,%.2f,0,220)\fad(100,0)`, x+m.From, y, x, y)
+	case Unveils:
+		from := m.Left
+		if m.RTL {
+			from = m.Right
+		}
+		return fmt.Sprintf(`\pos(%.2f,%.2f)\clip(%.0f,%.0f,%.0f,%.0f)\t(0,420,\clip(%.0f,%.0f,%.0f,%.0f))`, x, y,
+			from, m.Top, from, m.Bottom, m.Left, m.Top, m.Right, m.Bottom)
+	}
+	return fmt.Sprintf(`\pos(%.2f,%.2f)`, x, y)
 }
 
 // NewScript returns an empty script for pictures of a size.
@@ -83,8 +126,8 @@ func (s *Script) Marked(b Block, left, right, top float64, align Align, c canvas
 				s.needs(r.face)
 			}
 			anchor, x := l.place(b, p.before, left, right, align)
-			s.add(1, when, fmt.Sprintf(`{\an%d\pos(%.2f,%.2f)\1c%s%s}%s`, anchor, x, baseline-ascent, assColor(c),
-				outline, p.markup(b, word, c, m.Color)))
+			s.add(1, when, fmt.Sprintf(`{\an%d%s\1c%s%s}%s`, anchor, s.at(x, baseline-ascent), assColor(c), outline,
+				p.markup(b, word, c, m.Color)))
 		}
 		for _, p := range l.pictures {
 			s.needs(l.runs[0].face) // which a line of pictures alone would lack
@@ -164,7 +207,7 @@ func (s *Script) box(layer int, left, top, right, bottom, radius float64, c canv
 	path := fmt.Sprintf("m %.1f 0 l %.1f 0 b %.1f 0 %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f %.1f %.1f %.1f %.1f "+
 		"l %.1f %.1f b %.1f %.1f 0 %.1f 0 %.1f l 0 %.1f b 0 %.1f %.1f 0 %.1f 0",
 		r, w-r, w-k, w, k, w, r, w, h-r, w, h-k, w-k, h, w-r, h, r, h, k, h, h-k, h-r, r, k, k, r)
-	s.add(layer, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c),
+	s.add(layer, when, fmt.Sprintf(`{\an7%s\1c%s\1a&H%02X&\p1}%s{\p0}`, s.at(left, top), assColor(c),
 		int((1-opacity)*255+0.5), path))
 }
 
