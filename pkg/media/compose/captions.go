@@ -51,9 +51,16 @@ func (f *videoRun) style() style {
 	box.Width, box.MaxEm = float64(area.Dx()-60)*k, box.MaxEm*k
 	s.box = box
 	ground := canvas.Black
+	theme := f.Brand.theme()
+	if f.CaptionStyle == "" && theme == Bold {
+		f.CaptionStyle = Outline
+	}
 	if f.CaptionStyle == Outline {
 		s.outline = 0.09
 		s.box.MaxEm *= 1.1
+	} else if theme == Editorial {
+		ground = paper
+		s.back, s.letters, s.opacity = ground, canvas.On(ground), 1
 	} else if f.Brand != nil && len(f.Brand.Colors) > 0 {
 		// The box is opaque, so that the contrast is known.
 		ground = f.Brand.color()

@@ -75,6 +75,7 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 	if c.whole {
 		c.layout = cover
 	}
+	c = c.themed()
 	top := c.area
 	c.area = below(c.area, c.notice)
 	s := text.NewScript(c.size.X, c.size.Y)
@@ -194,7 +195,7 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 		}
 		return img, err
 	case c.layout == split:
-		back := c.brand.color()
+		back := c.brand.panel(c.brand.color())
 		panel := full
 		panel.Min.Y = c.size.Y - int(w.height()) - 2*panelPad - 2*barTall
 		img, err := r.framed(ctx, path, c, image.Rect(0, 0, c.size.X, panel.Min.Y), back, 0)
@@ -213,11 +214,12 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 		if c.brand != nil && len(c.brand.Colors) > 1 {
 			back = c.brand.second()
 		}
+		back = c.brand.panel(back)
 		canvas.Round(img, box, 36, back)
 		c.write(img, s, w, float64(box.Min.Y+boxPad+2*barTall), box.Inset(boxPad), back)
 		return img, nil
 	}
-	back := c.brand.color()
+	back := c.brand.panel(c.brand.color())
 	top := c.area.Max.Y - int(w.height())
 	frame := image.Rect(c.area.Min.X, c.area.Min.Y+labelTall+wholeInset/2, c.area.Max.X, top-3*barTall-56)
 	img, err := r.framed(ctx, path, c, frame, back, 36)

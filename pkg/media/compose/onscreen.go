@@ -59,7 +59,11 @@ func (f *videoRun) screen(n int, price image.Rectangle) (w screen, err error) {
 			w.top = max(w.top, float64(price.Max.Y)+screenGap*k)
 		}
 	}
-	box := text.Box{Width: w.right - w.left - 2*screenPad*k, Height: 400 * k, MaxEm: screenEm * k,
+	em := screenEm * k
+	if f.Brand.theme() == Bold {
+		em *= 1.25
+	}
+	box := text.Box{Width: w.right - w.left - 2*screenPad*k, Height: 400 * k, MaxEm: em,
 		MinEm: screenMinEm * k, MaxLines: screenLines}
 	if w.block, err = f.fonts.Fit(words, f.Language, box); err != nil {
 		return w, ofText(fmt.Sprintf("/scenes/%d/on_screen", n), err)
@@ -77,10 +81,20 @@ func (f *videoRun) onScreen(s *text.Script, n, frames int, price image.Rectangle
 	if f.Brand != nil && len(f.Brand.Colors) > 1 {
 		back = f.Brand.second()
 	}
+	back = f.Brand.panel(back)
 	b, pad := w.block, screenPad*f.part()
-	when := text.Span{To: timeline.Time(frames - f.scenes[n].after/2)}
-	middle := (w.left + w.right) / 2
-	s.Box(middle-b.Width/2-pad, w.top, middle+b.Width/2+pad, w.top+b.Height+pad, 0.3*b.Em, back, 1, when)
+	when := text.Span{To: min(timeline.Time(frames-f.scenes[n].after/2), f.ends(n, frames))}
+	middle, radius := (w.left+w.right)/2, 0.3*b.Em
+	left, right, bottom := middle-b.Width/2-pad, middle+b.Width/2+pad, w.top+b.Height+pad
+	if f.Brand.theme() != Calm {
+		radius = 0
+	}
+	s.Moving(f.Brand.moving(left, w.top, right, bottom, b.RTL))
+	defer s.Moving(text.Motion{})
+	s.Box(left, w.top, right, bottom, radius, back, 1, when)
+	if f.Brand.theme() == Editorial {
+		s.Box(left, bottom-6*f.part(), right, bottom, 0, f.Brand.accent(back, canvas.LogoContrast), 1, when)
+	}
 	s.Text(b, w.left, w.right, w.top+pad/2, text.Center, canvas.On(back), when)
 	return nil
 }

@@ -266,6 +266,7 @@ func (f *videoRun) offer(s *text.Script, n, frames int) (drawn image.Rectangle, 
 	if !last && !f.Scenes[n+1].Whole {
 		when.To = timeline.Time(frames - f.scenes[n].after/2)
 	}
+	when.To = min(when.To, f.ends(n, frames))
 	if drawn, err = f.price(s, n, when); err != nil || !last {
 		return drawn, err
 	}

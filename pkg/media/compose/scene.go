@@ -48,7 +48,11 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 			f.logo.at.X, f.logo.at.Y)
 		last = "[v3]"
 	}
-	script := f.script(f.encoded, frames)
+	script := text.NewScript(f.width, f.height)
+	if err := f.end(script, n, frames); err != nil {
+		return "", 0, err
+	}
+	f.script(script, f.encoded, frames)
 	if err := f.notice(script, f.Notice, f.Language, f.area(), f.part()); err != nil {
 		return "", 0, err
 	}
@@ -188,11 +192,10 @@ func (s scene) slow() float64 {
 	return min(max(need/max(s.input.length.Seconds(), 0.001), 1), maxSlow)
 }
 
-// script returns the captions within frames of the video, with times relative to the scene's own file.
-func (f *videoRun) script(begin, count int) *text.Script {
-	s := text.NewScript(f.width, f.height)
+// script draws the captions within frames of the video, with times relative to the scene's own file.
+func (f *videoRun) script(s *text.Script, begin, count int) {
 	if !f.Captions {
-		return s
+		return
 	}
 	from, to := timeline.Time(begin), timeline.Time(begin+count)
 	for _, c := range f.cues {
@@ -200,5 +203,4 @@ func (f *videoRun) script(begin, count int) *text.Script {
 			f.draw(s, c, text.Span{From: from, To: to})
 		}
 	}
-	return s
 }

@@ -77,7 +77,8 @@ type Video struct {
 	// may be nil.
 	Offer  *Offer
 	Notice string // drawn at the top of all parts; it may be empty
-	// Intro and Outro are shown before and after the scenes. They are not part of Length.
+	// Intro is shown after the first scene of a video with a narration, or before the scenes, and Outro after them. They
+	// are not part of Length.
 	Intro, Outro Bumper
 
 	// scale divides the size, which makes tests that do not depend on it faster.
@@ -220,19 +221,21 @@ func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 				fmt.Fprintf(&list, "file %s\nduration %.6f\n", name, timeline.Time(frames).Seconds())
 			}
 		}
-		name, err := f.encodeBumper(ctx, f.intro, 0)
-		add(name, f.intro.frames)
-		if err != nil {
-			return err
-		}
 		for i := range f.scenes {
+			if f.hooked(i) {
+				name, err := f.encodeBumper(ctx, f.intro, f.encoded)
+				add(name, f.intro.frames)
+				if err != nil {
+					return err
+				}
+			}
 			name, frames, err := f.encode(ctx, i)
 			if err != nil {
 				return err
 			}
 			add(name, frames)
 		}
-		name, err = f.encodeBumper(ctx, f.outro, f.frames-f.outro.frames)
+		name, err := f.encodeBumper(ctx, f.outro, f.frames-f.outro.frames)
 		add(name, f.outro.frames)
 		return err
 	})
@@ -300,6 +303,9 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		lengths = timeline.Scenes(texts, clock, lead, tail, leastScene)
 		f.extend(lengths)
 		m.frames = f.Quality.even(lengths)
+		if f.hooked(1) {
+			m.hook = lengths[0]
+		}
 		if err := f.caption(strings.Join(texts, " "), clock, m.frames); err != nil {
 			return m, err
 		}
@@ -360,7 +366,7 @@ func (f *videoRun) setLengths(lengths []int) {
 	for i := range f.scenes {
 		s := &f.scenes[i]
 		s.length = lengths[i]
-		if i > 0 && f.Fade && f.Quality == Full {
+		if i > 0 && f.Fade && f.Quality == Full && !f.hooked(i) {
 			s.before = fadeFrames
 			f.scenes[i-1].after = fadeFrames
 		}
@@ -383,21 +389,49 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 		return err
 	}
 	seconds, begin := timeline.Time(f.frames), timeline.Time(f.intro.frames)
+	shown := begin
+	if f.hooked(1) {
+		shown = 0
+	}
 	if err := f.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: f.width,
 		Height: f.height, Duration: seconds}); err != nil {
 		return err
 	}
-	if err := f.poster(ctx, f.files[len(f.files)-1].Path, begin+posterFrame, f.width, f.height); err != nil {
+	if err := f.poster(ctx, f.files[len(f.files)-1].Path, shown+posterFrame, f.width, f.height); err != nil {
 		return err
 	}
 	if len(f.written) == 0 {
 		return nil
 	}
-	for i := range f.written {
-		f.written[i].From, f.written[i].To = f.written[i].From+begin, f.written[i].To+begin
-	}
+	f.shift(begin)
 	if err := f.write(StageJoin, "captions.vtt", []byte(timeline.WebVTT(f.written))); err != nil {
 		return err
 	}
 	return f.deliver("captions.vtt", File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})
+}
+
+// hooked reports whether the intro is shown before a scene: before the second one of a video with a narration, whose
+// first one is the hook, or else before the first one.
+func (f *videoRun) hooked(n int) bool {
+	first := 0
+	if f.Narration != "" && len(f.Scenes) > 1 {
+		first = 1
+	}
+	return f.intro.frames > 0 && n == first
+}
+
+// shift moves the written captions that are said after the intro by its length.
+func (f *videoRun) shift(intro time.Duration) {
+	at := time.Duration(0)
+	if f.hooked(1) {
+		at = timeline.Time(f.scenes[0].length)
+	}
+	for i := range f.written {
+		switch c := &f.written[i]; {
+		case c.From >= at:
+			c.From, c.To = c.From+intro, c.To+intro
+		default:
+			c.To = min(c.To, at)
+		}
+	}
 }
