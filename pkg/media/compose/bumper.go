@@ -158,8 +158,8 @@ func (m mix) surround(job *ffmpeg.Job) string {
 	order, rest, n := "", "[mixed]", 1
 	if at := timeline.Time(m.hook).Seconds(); m.hook > 0 {
 		order, rest, n = "[hook]", "[rest]", 2
-		job.Filter += fmt.Sprintf(";[mixed]asplit[before][after];[before]atrim=end=%[1]f,afade=t=out:st=%[2]f:d=0.05[hook];"+
-			"[after]atrim=start=%[1]f,asetpts=PTS-STARTPTS,afade=d=0.05[rest]", at, at-0.05)
+		job.Filter += fmt.Sprintf(";[mixed]asplit[before][after];"+
+			"[before]atrim=end=%[1]f,afade=t=out:st=%[2]f:d=0.05[hook];[after]atrim=start=%[1]f,asetpts=PTS-STARTPTS,afade=d=0.05[rest]", at, at-0.05)
 	}
 	for _, b := range []bumper{m.intro, {}, m.outro} {
 		switch label := "[" + b.name + "]"; {

@@ -41,6 +41,8 @@ type card struct {
 	offer *Offer
 	// notice is drawn at the top. It may be empty.
 	notice string
+	// lifted keeps all of the text within the area: its box is not at the edge of the picture.
+	lifted bool
 }
 
 const (
@@ -209,6 +211,9 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 			return nil, err
 		}
 		box := full.Inset(boxInset)
+		if c.lifted {
+			box.Max.Y = c.area.Max.Y
+		}
 		box.Min.Y = box.Max.Y - int(w.height()) - 2*boxPad - 2*barTall
 		back := canvas.White
 		if c.brand != nil && len(c.brand.Colors) > 1 {
@@ -284,7 +289,9 @@ func (c card) box() text.Box {
 		b.MaxEm, b.Height = min(c.maxEm, wholeEm), float64(c.area.Dy())*wholePart
 	case c.layout == boxed:
 		b.Width, b.MinEm, b.MaxEm = float64(c.size.X-2*boxInset-2*boxPad), boxedEm, min(c.maxEm, wholeEm)
-		b.Height = float64(c.area.Dy()) * panelPart
+		if b.Height = float64(c.area.Dy()) * panelPart; c.lifted {
+			b.MaxEm = 0.85 * c.maxEm
+		}
 	case c.layout != cover:
 		b.Height = float64(c.area.Dy()) * panelPart
 	}

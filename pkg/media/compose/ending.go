@@ -12,8 +12,8 @@ import (
 // endCard is the time for which the end of a video shows its call to action: within the last sentence.
 const endCard = 1600 * time.Millisecond
 
-// ending returns the texts of the end card: the call to action, and the name of the brand or the shop. A video with an
-// outro has none.
+// ending returns the texts of the end card: the call to action, and the name of the brand or the shop. If a video
+// has an outro, it has none.
 func (f *videoRun) ending() (call, name string) {
 	if f.outro.frames > 0 || f.Narration == "" {
 		return "", ""

@@ -181,7 +181,8 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 	if len(s.shots) > 1 {
 		shown = f.cuts(n, s, begin*f.Quality.every(), count*f.Quality.every())
 	}
-	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,%s",
+	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,"+
+		"trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,%s",
 		fps, fit, hold, begin, begin+count, shown)
 }
 

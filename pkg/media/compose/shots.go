@@ -17,7 +17,7 @@ type shot struct {
 
 const (
 	leastShot  = 26 // the least length of a shot, in frames
-	mostShots  = 4  // of a scene
+	mostShots  = 4  // the greatest number of shots of a scene
 	shotWindow = 18 // frames by which a cut may be moved to the beat of the voice
 	perCuts    = 10 * timeline.FPS
 	punch      = 0.8 // the visible part of a picture in a nearer shot
@@ -26,12 +26,15 @@ const (
 
 // views are the views of the shots after the first one of a picture that may be cropped: nearer, a detail, wide again.
 var views = [][]Move{
-	{{View{0.1, 0.1, punch}, View{0.12, 0.12, punch - 0.04}}, {View{0.08, 0.3, detail}, View{0.2, 0.3, detail}}, Moves[2]},
-	{{View{0.3, 0.1, detail}, View{0.2, 0.12, detail}}, {View{0.1, 0.1, punch}, View{0.08, 0.08, punch + 0.04}}, Moves[0]},
+	{{View{0.1, 0.1, punch}, View{0.12, 0.12, punch - 0.04}}, {View{0.08, 0.3, detail}, View{0.2, 0.3, detail}},
+		Moves[2]},
+	{{View{0.3, 0.1, detail}, View{0.2, 0.12, detail}}, {View{0.1, 0.1, punch}, View{0.08, 0.08, punch + 0.04}},
+		Moves[0]},
 }
 
 // wholeViews are those of a picture that stays whole.
-var wholeViews = []Move{{View{0.06, 0.06, Zoom}, View{0.05, 0.05, Zoom + 0.02}}, {View{0, 0, 1}, View{0.02, 0.02, 0.96}}}
+var wholeViews = []Move{{View{0.06, 0.06, Zoom}, View{0.05, 0.05, Zoom + 0.02}},
+	{View{0, 0, 1}, View{0.02, 0.02, 0.96}}}
 
 // cut divides the scenes into shots, so that pictures change as often as the video wants. The cuts between shots are
 // where a caption begins: on the beat of the voice.
@@ -94,13 +97,14 @@ func (f *videoRun) crop(v View) string {
 	if v.Size >= 1 {
 		return "null"
 	}
-	return fmt.Sprintf("crop=%d:%d:%d:%d,scale=%d:%d:flags=bicubic", int(float64(f.width)*v.Size)&^1,
-		int(float64(f.height)*v.Size)&^1, int(float64(f.width)*v.X)&^1, int(float64(f.height)*v.Y)&^1, f.width, f.height)
+	part := func(of int, size float64) int { return int(float64(of)*size) &^ 1 }
+	return fmt.Sprintf("crop=%d:%d:%d:%d,scale=%d:%d:flags=bicubic,setsar=1", part(f.width, v.Size),
+		part(f.height, v.Size), part(f.width, v.X), part(f.height, v.Y), f.width, f.height)
 }
 
-// cuts returns the filters that show count frames of a scene from the frame begin on in its shots, each of which is a
-// part of the frames with the filter of its view. n is the number of the input, which names the links. A still, which is
-// one frame, is repeated for each shot.
+// cuts returns the filters that show count frames of a scene from the frame begin on in its shots. Each of them is a
+// part of the frames with the filter of its view. n is the number of the input, which names the links. A still, which
+// is one frame, is repeated for each shot.
 func (f *videoRun) cuts(n int, s scene, begin, count int) string {
 	shots, lengths := s.shown()
 	every, fps := f.Quality.every(), f.Quality.fps()
@@ -123,7 +127,8 @@ func (f *videoRun) cuts(n int, s scene, begin, count int) string {
 		names, parts = append(names, in), append(parts, out)
 		filters = append(filters, fmt.Sprintf("%s%s,setpts=N/(%d*TB)%s", in, frames, fps, out))
 	}
-	return fmt.Sprintf("split=%d%s;%s;%sconcat=n=%d:v=1:a=0,setpts=N/(%d*TB),fps=%d", len(names), strings.Join(names, ""),
+	return fmt.Sprintf("split=%d%s;%s;%sconcat=n=%d:v=1:a=0,setpts=N/(%d*TB),fps=%d", len(names),
+		strings.Join(names, ""),
 		strings.Join(filters, ";"), strings.Join(parts, ""), len(parts), fps, fps)
 }
 

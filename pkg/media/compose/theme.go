@@ -15,7 +15,7 @@ const (
 	Editorial Theme = "editorial" // texts with serifs on paper, which are unveiled
 )
 
-// Themes are all of them.
+// Themes are all of the themes, the default first.
 var Themes = []Theme{Calm, Bold, Editorial}
 
 // paper is the ground of texts in the theme Editorial.
@@ -59,6 +59,8 @@ func (b *Brand) panel(calm canvas.Color) canvas.Color {
 func (c card) themed() card {
 	switch theme := c.brand.theme(); {
 	case c.whole || c.text == "" || c.layout == closing:
+	case theme != Calm && c.lifted:
+		c.layout = boxed
 	case theme == Bold && c.layout != split:
 		c.layout, c.maxEm = split, c.maxEm*1.1
 	case theme == Editorial && c.layout == cover:

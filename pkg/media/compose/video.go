@@ -62,11 +62,13 @@ type Video struct {
 	Marks []timeline.Mark
 	// Language of the texts (BCP 47).
 	Language string
+	// Headline is written on the poster, which is a picture of its own with it. It may be empty.
+	Headline string
 	// Captions burns the captions in. They are also written as WebVTT whenever there is a narration.
 	Captions     bool
 	CaptionStyle CaptionStyle
-	// Cuts is the number of times that the picture changes in 10 s: scenes that are longer are divided into shots of the
-	// same picture or clip, which are joined by hard cuts. With 0, only scenes change.
+	// Cuts is the number of times that the picture changes in 10 s: scenes that are longer are divided into shots of
+	// the same picture or clip, which are joined by hard cuts. With 0, only scenes change.
 	Cuts int
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
@@ -77,8 +79,8 @@ type Video struct {
 	// may be nil.
 	Offer  *Offer
 	Notice string // drawn at the top of all parts; it may be empty
-	// Intro is shown after the first scene of a video with a narration, or before the scenes, and Outro after them. They
-	// are not part of Length.
+	// Intro is shown after the first scene of a video with a narration, or before the scenes, and Outro after them.
+	// They are not part of Length.
 	Intro, Outro Bumper
 
 	// scale divides the size, which makes tests that do not depend on it faster.
@@ -165,7 +167,7 @@ func (v Video) check() error {
 type scene struct {
 	input
 	still, whole bool
-	shots        []shot // one at least
+	shots        []shot
 	// length is the number of frames between the middles of its cross-fades. before and after are the lengths of the
 	// cross-fades at its beginning and its end.
 	length, before, after int
@@ -334,45 +336,6 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 	return m, nil
 }
 
-// extend lengthens the last scene if the voice is too short for the requested length, as far as its clip lasts.
-func (f *videoRun) extend(lengths []int) {
-	last, missing := len(lengths)-1, 0
-	if f.Length > 0 {
-		least, _ := timeline.Bounds(f.Length)
-		missing = timeline.Frames(least)
-	}
-	for _, n := range lengths {
-		missing -= n
-	}
-	if s := f.scenes[last]; !s.still {
-		missing = min(missing, timeline.Frames(time.Duration(maxSlow*float64(s.input.length)))-lengths[last])
-	}
-	lengths[last] += max(missing, 0)
-}
-
-// even moves the ends of scenes to the nearest earlier frame of the video, and returns the last end.
-func (q Quality) even(lengths []int) (before int) {
-	end := 0
-	for i, n := range lengths {
-		end += n
-		at := end / q.every() * q.every()
-		lengths[i], before = at-before, at
-	}
-	return before
-}
-
-// setLengths sets the lengths of the scenes, and of the cross-fades between them.
-func (f *videoRun) setLengths(lengths []int) {
-	for i := range f.scenes {
-		s := &f.scenes[i]
-		s.length = lengths[i]
-		if i > 0 && f.Fade && f.Quality == Full && !f.hooked(i) {
-			s.before = fadeFrames
-			f.scenes[i-1].after = fadeFrames
-		}
-	}
-}
-
 // rate returns the greatest bit rate of the picture with which the file is small enough for all platforms. Each scene
 // may begin with the content of its buffer of one second.
 func (f *videoRun) rate() int {
@@ -397,7 +360,12 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 		Height: f.height, Duration: seconds}); err != nil {
 		return err
 	}
-	if err := f.poster(ctx, f.files[len(f.files)-1].Path, shown+posterFrame, f.width, f.height); err != nil {
+	video := f.files[len(f.files)-1].Path
+	designed, err := f.cover(ctx)
+	if err == nil && !designed {
+		err = f.poster(ctx, video, shown+posterFrame, f.width, f.height)
+	}
+	if err != nil {
 		return err
 	}
 	if len(f.written) == 0 {
@@ -408,30 +376,4 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 		return err
 	}
 	return f.deliver("captions.vtt", File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})
-}
-
-// hooked reports whether the intro is shown before a scene: before the second one of a video with a narration, whose
-// first one is the hook, or else before the first one.
-func (f *videoRun) hooked(n int) bool {
-	first := 0
-	if f.Narration != "" && len(f.Scenes) > 1 {
-		first = 1
-	}
-	return f.intro.frames > 0 && n == first
-}
-
-// shift moves the written captions that are said after the intro by its length.
-func (f *videoRun) shift(intro time.Duration) {
-	at := time.Duration(0)
-	if f.hooked(1) {
-		at = timeline.Time(f.scenes[0].length)
-	}
-	for i := range f.written {
-		switch c := &f.written[i]; {
-		case c.From >= at:
-			c.From, c.To = c.From+intro, c.To+intro
-		default:
-			c.To = min(c.To, at)
-		}
-	}
 }

@@ -39,7 +39,7 @@ type Motion struct {
 	RTL                      bool
 }
 
-// MotionKind is a kind of motion.
+// MotionKind is the kind of a motion of libass, which moves no letter by itself.
 type MotionKind int
 
 // The kinds. With At, a text is there at once.

@@ -102,9 +102,9 @@ func inJapanese(text, lang string) bool {
 
 func kana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
 
-// phraseBreak reports whether a phrase of a Japanese text ends before a character. A phrase is a word with its particles
-// and endings, which are in Hiragana, so that the next one begins with another kind of character. Without a dictionary,
-// a phrase that begins with Hiragana is joined with the one before it, unless a particle ends that one.
+// phraseBreak reports whether a phrase of a Japanese text ends before a character. A phrase is a word with its
+// particles and endings, which are in Hiragana, so that the next one begins with another kind of character. Without a
+// dictionary, a phrase that begins with Hiragana is joined with the one before it, unless a particle ends that one.
 func phraseBreak(chars []rune, at int) bool {
 	if at <= 0 || at >= len(chars) {
 		return true
