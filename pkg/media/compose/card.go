@@ -199,7 +199,10 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 	case c.layout == split:
 		back := c.brand.panel(c.brand.color())
 		panel := full
-		panel.Min.Y = c.size.Y - int(w.height()) - 2*panelPad - 2*barTall
+		if c.band {
+			panel.Max.Y -= bandTall
+		}
+		panel.Min.Y = panel.Max.Y - int(w.height()) - 2*panelPad - 2*barTall
 		img, err := r.framed(ctx, path, c, image.Rect(0, 0, c.size.X, panel.Min.Y), back, 0)
 		if err == nil {
 			c.write(img, s, w, float64(panel.Min.Y+panelPad+2*barTall), c.area, back)
@@ -211,8 +214,11 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 			return nil, err
 		}
 		box := full.Inset(boxInset)
-		if c.lifted {
+		switch {
+		case c.lifted:
 			box.Max.Y = c.area.Max.Y
+		case c.band:
+			box.Max.Y -= bandTall
 		}
 		box.Min.Y = box.Max.Y - int(w.height()) - 2*boxPad - 2*barTall
 		back := canvas.White

@@ -125,7 +125,7 @@ func (p Picture) compose(ctx context.Context, r *run) error {
 		c.brand, c.band = c.brand.orEmpty(), true
 	}
 	if p.Use == Story {
-		c.size.Y, c.area, c.maxEm = storyTall, SafePortrait, 96
+		c.size.Y, c.area, c.maxEm, c.lifted = storyTall, SafePortrait, 96, true
 	}
 	if err := r.card(ctx, p.Path, c); err != nil {
 		return err

@@ -3,6 +3,7 @@ package compose
 import (
 	"image"
 	"image/color"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +142,18 @@ func TestRatiosAndThemes(t *testing.T) {
 				t.Errorf("%s: slide %d of %v has %v behind its text", theme, i+1, img.Bounds(), c)
 			}
 		}
+	}
+	// No text lies on the band of the first slide, nor where platforms cover a story.
+	brand := &Brand{Name: "Acme", Theme: Bold, Colors: []canvas.Color{main}}
+	slides := []Slide{{Path: gray, Heading: strings.Repeat("Nets ", 12)}, {Path: gray, Heading: "Nets"}}
+	img := b.image(b.compose(Carousel{Language: "en", Brand: brand, Slides: slides}).Files[0])
+	if got := letters(img, image.Rect(slideInset, slideTall-bandTall+2, wide, slideTall-bandTall+40)); !got.Empty() {
+		t.Errorf("on the band, there is %v", got)
+	}
+	img = b.image(b.compose(Picture{Use: Story, Path: gray, Text: "Nets make shoes", Language: "en",
+		Brand: brand}).Files[0])
+	if got := letters(img, image.Rect(0, SafePortrait.Max.Y+8, wide, storyTall)); !got.Empty() {
+		t.Errorf("below the safe area of a story, there is %v", got)
 	}
 	if e := b.fails(Picture{Use: Post, Path: gray, Ratio: "3:2"}); e.About != "/ratio" {
 		t.Errorf("another ratio: %v", e)
