@@ -22,8 +22,8 @@ func (s *bench) theme(theme compose.Theme) (rows [][]image.Image, err error) {
 		}
 		brand.Call = w.scenes[1]
 		name := fmt.Sprintf("theme-%s-%s", theme, w.lang)
-		row, err := s.covered(name, compose.Video{Format: compose.Portrait, Quality: compose.Draft, Captions: true, Cuts: 5,
-			Language: w.lang, Narration: s.voice, Brand: brand, Headline: w.story, Scenes: []compose.Scene{
+		row, err := s.covered(name, compose.Video{Format: compose.Portrait, Quality: compose.Draft, Captions: true,
+			Cuts: 5, Language: w.lang, Narration: s.voice, Brand: brand, Headline: w.story, Scenes: []compose.Scene{
 				{Text: w.scenes[0], Picture: s.tall[0], OnScreen: w.story}, {Text: w.scenes[1], Picture: s.tall[1]}}},
 			time.Second, 4*time.Second, 7*time.Second, 11*time.Second)
 		if err != nil {
@@ -34,7 +34,8 @@ func (s *bench) theme(theme compose.Theme) (rows [][]image.Image, err error) {
 				{Path: s.tall[2], Heading: w.headings[0]}, {Path: s.tall[1], Heading: w.headings[1], Body: w.scenes[0]},
 				{Path: s.tall[0], Heading: w.story}, {Path: s.cover, Heading: w.headings[2], Body: w.scenes[1]}}}, nil},
 			{compose.Picture{Use: compose.Story, Path: s.tall[3], Text: w.story, Language: w.lang, Brand: brand}, nil},
-			{compose.Picture{Use: compose.Post, Path: s.wide[1], Text: w.headings[0], Language: w.lang, Brand: brand}, nil},
+			{compose.Picture{Use: compose.Post, Path: s.wide[1], Text: w.headings[0], Language: w.lang,
+				Brand: brand}, nil},
 			{compose.MusicClip{Track: s.track, Cover: s.cover, Length: song, Title: w.song, Language: w.lang,
 				Quality: compose.Draft, Brand: brand}, []time.Duration{7 * time.Second}},
 		})
