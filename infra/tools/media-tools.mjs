@@ -57,6 +57,9 @@ const fonts = [
   ['oswald', '0.4.2', 'Oswald', 'ZLB8ou0SmSWThyLDCHQdFnbMrj93hRrpkKMLLoPrIs4QTrPxZyOxHoJ4mFoFCs0efZdV1Yd8mULfaggAblX5Mg=='],
 ];
 
+// The font of emoji in color.
+const colors = ['noto-color-emoji', '0.4.6', 'NotoColorEmoji', '2pAakFka8eSDCHB5d6NNp/7WrOZAiVYcycOqAbccPd8P8zaWUVfQ0N3y84nNPmhCQT9qzM9bpDi6cgMu6fRKEg=='];
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const notice = readFileSync(join(root, 'NOTICE'));
 const self = readFileSync(fileURLToPath(import.meta.url));
@@ -78,6 +81,34 @@ function npmPackage(scratch, name, version, integrity) {
 // take writes one file of an archive of npm.
 function take(archive, path, file) {
   writeFileSync(file, execFileSync('tar', ['-xzOf', archive, path], { maxBuffer: 256 << 20 }));
+}
+
+// without returns a font (OpenType) without one of its tables.
+function without(font, tag) {
+  const all = [];
+  for (let i = 0; i < font.readUInt16BE(4); i++) {
+    const at = 12 + 16 * i;
+    const offset = font.readUInt32BE(at + 8);
+    all.push({ head: font.subarray(at, at + 8), data: font.subarray(offset, offset + font.readUInt32BE(at + 12)) });
+  }
+  const kept = all.filter((table) => table.head.toString('latin1', 0, 4) !== tag);
+  const header = Buffer.alloc(12 + 16 * kept.length);
+  font.copy(header, 0, 0, 4);
+  const power = Math.floor(Math.log2(kept.length));
+  header.writeUInt16BE(kept.length, 4);
+  header.writeUInt16BE(16 << power, 6);
+  header.writeUInt16BE(power, 8);
+  header.writeUInt16BE(16 * kept.length - (16 << power), 10);
+  const parts = [header];
+  let end = header.length;
+  kept.forEach(({ head, data }, i) => {
+    head.copy(header, 12 + 16 * i);
+    header.writeUInt32BE(end, 20 + 16 * i);
+    header.writeUInt32BE(data.length, 24 + 16 * i);
+    parts.push(data, Buffer.alloc(-data.length & 3));
+    end += data.length + (-data.length & 3);
+  });
+  return Buffer.concat(parts);
 }
 
 // unpacked downloads a wheel, and returns the folder with its files.
@@ -142,6 +173,13 @@ function tools(part, scratch) {
     take(archive, `package/700Bold/${file}_700Bold.ttf`, join(part, 'fonts', `${file}-Bold.ttf`));
     take(archive, 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
   }
+  const [name, version, file, integrity] = colors;
+  const archive = npmPackage(scratch, `@expo-google-fonts/${name}`, version, integrity);
+  const font = join(part, 'fonts', `${file}-Regular.ttf`);
+  take(archive, `package/400Regular/${file}_400Regular.ttf`, font);
+  // Its drawings are there a second time as SVG, which is four fifths of the file.
+  writeFileSync(font, without(readFileSync(font), 'SVG '));
+  take(archive, 'package/LICENSE_FONT', join(part, 'fonts', `${file}.OFL.txt`));
 }
 
 const media = join(root, '.tools', 'media');

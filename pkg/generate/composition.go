@@ -24,8 +24,12 @@ type Brand struct {
 	More  []string `json:",omitempty"`
 	// Right puts the mark into the right upper corner instead of the left one.
 	Right bool `json:",omitempty"`
-	// Font is a family of script.Fonts, or empty for the default.
+	// Font is a family of script.Fonts, or empty for that of the theme.
 	Font string `json:",omitempty"`
+	// Theme is calm, bold or editorial. If it is empty, it is calm.
+	Theme string `json:",omitempty"`
+	// Call is the call to action with which videos end. It may be empty.
+	Call string `json:",omitempty"`
 }
 
 // Offer is what the media of a product say of it. Any member may be zero.
@@ -65,13 +69,17 @@ type Video struct {
 	Captions bool
 	// CaptionStyle is words, lines or outline. If it is empty, it is words.
 	CaptionStyle string
+	// Headline is written on the poster. It may be empty.
+	Headline string `json:",omitempty"`
+	// Cuts is the number of times that the picture changes in 10 s: longer scenes are divided into shots.
+	Cuts int `json:",omitempty"`
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
 	// Music plays under the voice. It may be nil.
 	Music *media.File
 	Brand *Brand
 	Offer *Offer // of the product that it presents, or nil
-	// Intro and Outro are clips or pictures that are shown before and after the scenes. They may be nil.
+	// Intro and Outro are clips or pictures that are shown after the first scene and at the end. They may be nil.
 	Intro, Outro *media.File
 	// Notice is what a rule of law requires to be seen, such as a label of advertising. It may be empty.
 	Notice string
@@ -107,6 +115,8 @@ type Picture struct {
 	Whole    bool   // without cropping it
 	Offer    *Offer // of the product that it presents, or nil
 	Notice   string // as of a video
+	// Ratio is that of a post: 1:1, 4:5 or 2:3. If it is empty, it is 4:5.
+	Ratio string `json:",omitempty"`
 }
 
 // Carousel is pictures that are published together. The first and the last one carry the
@@ -117,6 +127,8 @@ type Carousel struct {
 	Brand    *Brand
 	Offer    *Offer // of the product that it presents, or nil
 	Notice   string // as of a video
+	// Ratio is that of the slides, as of a post.
+	Ratio string `json:",omitempty"`
 }
 
 // Slide is a picture of a carousel.
@@ -229,7 +241,7 @@ func (b *Brand) At(logo *media.File, place string) *Brand {
 	if place == None {
 		at.Logo = nil
 	}
-	if !at.Shows() && at.Color == "" && at.Font == "" {
+	if !at.Shows() && at.Color == "" && at.Font == "" && at.Theme == "" {
 		return nil
 	}
 	return &at
@@ -243,10 +255,10 @@ type Look struct {
 	Place string `json:"logo_place,omitempty"`
 }
 
-// Plain returns the brand without its logo and name. Its colors and its font stay.
+// Plain returns the brand without its logo and name. Its colors, its font and its theme stay.
 func (b *Brand) Plain() *Brand {
 	if b == nil {
 		return nil
 	}
-	return (&Brand{Color: b.Color, More: b.More, Font: b.Font}).At(nil, None)
+	return (&Brand{Color: b.Color, More: b.More, Font: b.Font, Theme: b.Theme}).At(nil, None)
 }

@@ -65,8 +65,12 @@ func (s *bench) sheets(to, only string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
-	for name, rows := range map[string]func() ([][]image.Image, error){"products": s.products,
-		"logos": s.logos, "captions": s.styles, "fonts": s.families} {
+	all := map[string]func() ([][]image.Image, error){"products": s.products, "logos": s.logos, "captions": s.styles,
+		"fonts": s.families, "ratios": s.ratios}
+	for _, theme := range compose.Themes {
+		all["theme-"+string(theme)] = func() ([][]image.Image, error) { return s.theme(theme) }
+	}
+	for name, rows := range all {
 		if !strings.Contains(name, only) {
 			continue
 		}

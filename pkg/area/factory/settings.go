@@ -60,8 +60,9 @@ type SellerSettings struct {
 	Colors []Color `json:"colors,omitempty" maxItems:"8" example:"[\"#ff6600\"]"`
 	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
 	Logo string `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+	// it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+	// sound. It counts in their length; with the outro it
 	// takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
 	// logo_places has a place for the platform. It is kept until you delete it.
 	Intro string `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
@@ -77,12 +78,23 @@ type SellerSettings struct {
 	// this list, media show the brand, and the platform refuses them.
 	LogoPlaces LogoPlaces `json:"logo_places,omitempty"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-	// outline and the spoken word in another color. Absent: words.
+	// outline and the spoken word in another color. Absent: words, or outline with the theme bold.
 	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitempty"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostRatio string `json:"post_aspect_ratio,omitempty" enum:"1:1,4:5,2:3"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+	// longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+	// slow for a factory of type brand.
+	Pace string `json:"pace,omitempty" enum:"slow,medium,fast"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+	// and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+	// unveiled. Absent: calm.
+	Theme string `json:"theme,omitempty" enum:"calm,bold,editorial"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+	// bold, lora with the theme editorial. A text is in Noto if the font
 	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Font `json:"font,omitempty"`
 }
@@ -113,8 +125,9 @@ type BrandSettings struct {
 	Colors []Color `json:"colors,omitempty" maxItems:"8" example:"[\"#ff6600\"]"`
 	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
 	Logo string `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+	// it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+	// sound. It counts in their length; with the outro it
 	// takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
 	// logo_places has a place for the platform. It is kept until you delete it.
 	Intro string `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
@@ -130,12 +143,23 @@ type BrandSettings struct {
 	// this list, media show the brand, and the platform refuses them.
 	LogoPlaces LogoPlaces `json:"logo_places,omitempty"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-	// outline and the spoken word in another color. Absent: words.
+	// outline and the spoken word in another color. Absent: words, or outline with the theme bold.
 	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitempty"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostRatio string `json:"post_aspect_ratio,omitempty" enum:"1:1,4:5,2:3"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+	// longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+	// slow for a factory of type brand.
+	Pace string `json:"pace,omitempty" enum:"slow,medium,fast"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+	// and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+	// unveiled. Absent: calm.
+	Theme string `json:"theme,omitempty" enum:"calm,bold,editorial"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+	// bold, lora with the theme editorial. A text is in Noto if the font
 	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
 	Font Font `json:"font,omitempty"`
 	// Rules for the brand's voice.

@@ -23,7 +23,8 @@ func describe(what generate.Composition, draft bool, at paths) (compose.Work, er
 			Format: compose.Format(w.Format), Quality: quality, Narration: at.of(w.Narration), Marks: w.Marks,
 			Language: w.Language, Captions: w.Captions,
 			CaptionStyle: compose.CaptionStyle(w.CaptionStyle), Fade: w.Fade, Music: at.of(w.Music), Brand: brand,
-			Offer: describeOffer(w.Offer, w.Language), Length: w.Length, Intro: bumper(w.Intro, at),
+			Offer: describeOffer(w.Offer, w.Language), Length: w.Length, Cuts: w.Cuts,
+			Headline: w.Headline, Intro: bumper(w.Intro, at),
 			Outro: bumper(w.Outro, at), Notice: w.Notice,
 		}
 		for _, s := range w.Scenes {
@@ -34,11 +35,12 @@ func describe(what generate.Composition, draft bool, at paths) (compose.Work, er
 	case generate.Picture:
 		brand, err := describeBrand(w.Brand, at)
 		return compose.Picture{Use: compose.Use(w.Use), Path: at.of(w.File), Text: w.Text, Language: w.Language,
-			Brand: brand, Whole: w.Whole, Offer: describeOffer(w.Offer, w.Language), Notice: w.Notice}, err
+			Brand: brand, Whole: w.Whole, Offer: describeOffer(w.Offer, w.Language), Notice: w.Notice,
+			Ratio: compose.Ratio(w.Ratio)}, err
 	case generate.Carousel:
 		brand, err := describeBrand(w.Brand, at)
 		c := compose.Carousel{Language: w.Language, Brand: brand, Offer: describeOffer(w.Offer, w.Language),
-			Notice: w.Notice}
+			Notice: w.Notice, Ratio: compose.Ratio(w.Ratio)}
 		for _, s := range w.Slides {
 			c.Slides = append(c.Slides, compose.Slide{Path: at.of(s.File), Heading: s.Heading, Body: s.Body,
 				Whole: s.Whole})
@@ -66,7 +68,8 @@ func describeBrand(b *generate.Brand, at paths) (*compose.Brand, error) {
 	if b == nil {
 		return nil, nil
 	}
-	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo), Right: b.Right, Font: b.Font}
+	brand := &compose.Brand{Name: b.Name, Logo: at.of(b.Logo), Right: b.Right, Font: b.Font,
+		Theme: compose.Theme(b.Theme), Call: b.Call}
 	if b.Color == "" {
 		return brand, nil
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 
-// Bumper is a clip or a picture before or after the scenes of a video. It is shown whole, with its own sound, and
+// Bumper is a clip or a picture after the first scene of a video with a narration, which is its hook, or before the
+// scenes of another one, or after them. It is shown whole, with its own sound, and
 // without captions, logo and offer. A clip plays in its own length, a picture for timeline.Still. The zero value is
 // none.
 type Bumper struct {
@@ -59,7 +60,7 @@ func (f *videoRun) openBumper(ctx context.Context, b Bumper, name string) (o bum
 		length = o.input.length
 	case b.Picture != "":
 		all := image.Rect(0, 0, f.width, f.height)
-		img, _, err := f.run.whole(ctx, b.Picture, about, all.Max, all)
+		img, err := f.run.whole(ctx, b.Picture, about, all.Max, all)
 		if err != nil {
 			return o, err
 		}
@@ -154,11 +155,16 @@ func (m mix) surround(job *ffmpeg.Job) string {
 	if m.intro.frames+m.outro.frames == 0 {
 		return "[mixed]"
 	}
-	order := ""
+	order, rest, n := "", "[mixed]", 1
+	if at := timeline.Time(m.hook).Seconds(); m.hook > 0 {
+		order, rest, n = "[hook]", "[rest]", 2
+		job.Filter += fmt.Sprintf(";[mixed]asplit[before][after];"+
+			"[before]atrim=end=%[1]f,afade=t=out:st=%[2]f:d=0.05[hook];[after]atrim=start=%[1]f,asetpts=PTS-STARTPTS,afade=d=0.05[rest]", at, at-0.05)
+	}
 	for _, b := range []bumper{m.intro, {}, m.outro} {
 		switch label := "[" + b.name + "]"; {
 		case b.name == "":
-			order += "[mixed]"
+			order += rest
 			continue
 		case b.frames == 0:
 			continue
@@ -172,7 +178,7 @@ func (m mix) surround(job *ffmpeg.Job) string {
 			order += label
 		}
 	}
-	n := 1 + min(m.intro.frames, 1) + min(m.outro.frames, 1)
+	n += min(m.intro.frames, 1) + min(m.outro.frames, 1)
 	job.Filter += fmt.Sprintf(";%sconcat=n=%d:v=0:a=1[all]", order, n)
 	return "[all]"
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,9 +44,9 @@ func (b *bench) heardIn(path string, from, to float64, filter string) float64 {
 	return number(b.t, strings.Replace(value, "-inf", "-200", 1))
 }
 
-// The intro and the outro are the first and the last frames, with their own sound. The voice, the captions and the
-// music are between them.
-func TestAVideoBeginsWithItsIntroAndEndsWithItsOutro(t *testing.T) {
+// The intro is seen after the first scene, which is the hook, and the outro is the end, both with their own sound. The
+// voice, the captions and the music go on after the intro.
+func TestAVideoShowsItsHookItsIntroAndItsOutro(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	const length = 12 * time.Second
@@ -70,9 +71,21 @@ func TestAVideoBeginsWithItsIntroAndEndsWithItsOutro(t *testing.T) {
 				t.Errorf("%s: the %s plays %s s, not %v", quality, s.CodecType, s.Duration, f.Duration)
 			}
 		}
+		written, err := os.ReadFile(b.find(res, media.Subtitles).Path)
+		said := regexp.MustCompile(`--> 00:00:(\d\d\.\d+)\n(?:.+\n)+\n00:00:(\d\d\.\d+)`).FindSubmatch(written)
+		if err != nil || said == nil {
+			t.Fatalf("%s: the captions are %s, %v", quality, written, err)
+		}
+		// The first caption ends with its scene, and the next one begins after the intro.
+		hook := number(t, string(said[1]))
+		if next := number(t, string(said[2])); next < hook+2.5 || next > hook+3 {
+			t.Errorf("%s: the hook ends at %v s, and the next caption begins at %v s", quality, hook, next)
+		}
 		every := quality.every()
-		first, last := timeline.Frames(2500*time.Millisecond)/every, timeline.Frames(f.Duration)/every
-		for frame, want := range map[int][3]int{0: {254, 0, 0}, first - 1: {254, 0, 0}, first + 1: {20, 120, 40},
+		begin := timeline.Frames(time.Duration(hook*1e9)) / every
+		first, last := begin+timeline.Frames(2500*time.Millisecond)/every, timeline.Frames(f.Duration)/every
+		for frame, want := range map[int][3]int{0: {20, 120, 40}, begin - 1: {20, 120, 40}, begin + 1: {254, 0, 0},
+			first - 1: {254, 0, 0}, first + 1: {20, 120, 40},
 			last - 60/every - 1: {20, 120, 40}, last - 60/every + 1: {30, 30, 200}, last - 1: {30, 30, 200}} {
 			if got := b.middle(f.Path, frame); !near(got, want[0], want[1], want[2]) {
 				t.Errorf("%s: frame %d is %v, not %v", quality, frame, got, want)
@@ -83,18 +96,17 @@ func TestAVideoBeginsWithItsIntroAndEndsWithItsOutro(t *testing.T) {
 		}
 		end := f.Duration.Seconds()
 		const tones = "bandpass=f=700:width_type=h:w=40,bandpass=f=700:width_type=h:w=40"
-		if tone, after := b.heardIn(f.Path, 0.2, 2.3, tones), b.heardIn(f.Path, 2.7, end-2.2, tones); tone < after+10 {
+		if tone, after := b.heardIn(f.Path, hook+0.2, hook+2.3, tones),
+			b.heardIn(f.Path, hook+2.7, end-2.2, tones); tone < after+10 {
 			t.Errorf("%s: the tone of the intro has %v dB, and after it %v dB", quality, tone, after)
 		}
 		if left := b.heardIn(f.Path, end-1.8, end-0.1, "anull"); left > -60 {
 			t.Errorf("%s: %v dB are heard in the outro, which is silent", quality, left)
 		}
-		if voice := b.heardIn(f.Path, 3, end-3, "anull"); voice < -30 {
-			t.Errorf("%s: the voice has %v dB", quality, voice)
-		}
-		written, err := os.ReadFile(b.find(res, media.Subtitles).Path)
-		if err != nil || !strings.Contains(string(written), "\n\n00:00:02.8") {
-			t.Errorf("%s: the captions are %s, %v", quality, written, err)
+		for _, part := range [][2]float64{{0.4, hook - 0.2}, {hook + 3, end - 3}} {
+			if voice := b.heardIn(f.Path, part[0], part[1], "anull"); voice < -30 {
+				t.Errorf("%s: the voice has %v dB from %v s on", quality, voice, part[0])
+			}
 		}
 		if facts := b.facts(f, probed); math.Abs(facts.Loudness-targetLoudness) > maxSlack+0.3 || facts.EditList {
 			t.Errorf("%s: %+v", quality, facts)

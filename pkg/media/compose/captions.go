@@ -38,38 +38,54 @@ const captionOpacity = 0.66
 
 // style returns the style of the captions, within the area that no platform covers.
 func (f *videoRun) style() style {
-	area := SafeLandscape
-	em := 52.0
+	area := f.area()
+	box := text.Box{MaxEm: 68, MaxLines: 2, MaxWords: 7}
 	if f.Format == Portrait {
-		area, em = SafePortrait, 62
+		box.MaxEm, box.MaxWords = 92, 4
 	}
-	k := 1 / float64(max(f.scale, 1))
+	k := f.part()
 	s := style{
-		box:    text.Box{Width: float64(area.Dx()-60) * k, MaxEm: em * k, MaxLines: 2},
 		bottom: float64(area.Max.Y) * k, middle: float64(area.Min.X+area.Max.X) / 2 * k,
 		back: canvas.Black, letters: canvas.White, opacity: captionOpacity,
 	}
+	box.Width, box.MaxEm = float64(area.Dx()-60)*k, box.MaxEm*k
+	s.box = box
 	ground := canvas.Black
+	theme := f.Brand.theme()
+	if f.CaptionStyle == "" && theme == Bold {
+		f.CaptionStyle = Outline
+	}
 	if f.CaptionStyle == Outline {
 		s.outline = 0.09
-		s.box.MaxEm *= 1.15
+		s.box.MaxEm *= 1.1
+	} else if theme == Editorial {
+		ground = paper
+		s.back, s.letters, s.opacity = ground, canvas.On(ground), 1
 	} else if f.Brand != nil && len(f.Brand.Colors) > 0 {
 		// The box is opaque, so that the contrast is known.
 		ground = f.Brand.color()
 		s.back, s.letters, s.opacity = ground, canvas.On(ground), 1
 	}
 	s.spoken = s.letters
-	if f.CaptionStyle != Lines {
-		s.spoken = f.Brand.highlight(ground, s.letters)
+	if f.CaptionStyle == Lines {
+		return s
+	}
+	var ok bool
+	if s.spoken, ok = f.Brand.highlight(ground, s.letters); !ok {
+		// No color stands out from the letters on the brand's main color: a darker one of the same hue takes yellow.
+		s.back, s.letters, s.spoken = canvas.Darker(ground, canvas.MinContrast, yellow), canvas.White, yellow
 	}
 	return s
 }
 
-// highlights are the colors of the spoken word if the brand has none that fits.
-var highlights = []canvas.Color{{R: 255, G: 214, B: 10}, {R: 11, G: 61, B: 145}, {R: 120}, canvas.White}
+var yellow = canvas.Color{R: 255, G: 214, B: 10}
 
-// highlight returns the color of the spoken word: one that can be read on the ground, and told from other letters.
-func (b *Brand) highlight(ground, letters canvas.Color) canvas.Color {
+// highlights are the colors of the spoken word if the brand has none that fits.
+var highlights = []canvas.Color{yellow, {R: 11, G: 61, B: 145}, {R: 120}, canvas.White}
+
+// highlight returns the color of the spoken word: one that can be read on the ground, and told from other letters. If
+// there is none, it reports that.
+func (b *Brand) highlight(ground, letters canvas.Color) (c canvas.Color, ok bool) {
 	choices := highlights
 	if b != nil && len(b.Colors) > 1 {
 		choices = slices.Concat(b.Colors[1:], highlights)
@@ -77,10 +93,10 @@ func (b *Brand) highlight(ground, letters canvas.Color) canvas.Color {
 	for _, c := range choices {
 		if canvas.Contrast(c.Luminance(), ground.Luminance()) >= canvas.MinContrast &&
 			canvas.Contrast(c.Luminance(), letters.Luminance()) >= 1.25 {
-			return c
+			return c, true
 		}
 	}
-	return letters
+	return letters, false
 }
 
 // cue is a caption, laid out.
@@ -100,12 +116,14 @@ func (f *videoRun) caption(script string, clock timeline.Clock, frames int) erro
 	if err != nil {
 		return ofText("/scenes", err)
 	}
-	times := make([]timeline.Cue, len(pages))
-	for i, p := range pages {
-		times[i] = timeline.Cue{From: lead + clock.At(p.Begin), To: lead + clock.At(p.End), Lines: p.Lines()}
+	// The file of captions has subtitles, which are read by those who turn them on.
+	k := f.part()
+	lines, err := f.fonts.Pages(script, f.Language, text.Box{Width: 820 * k, MaxEm: 62 * k, MaxLines: 2})
+	if err != nil {
+		return ofText("/scenes", err)
 	}
-	timeline.Follow(times, timeline.Time(frames))
-	for i, c := range times {
+	f.written = cuesOf(lines, clock, frames)
+	for i, c := range cuesOf(pages, clock, frames) {
 		one := cue{Cue: c, block: pages[i].Block}
 		for _, w := range one.block.Words() {
 			one.words = append(one.words, lead+clock.At(w.Begin))
@@ -113,6 +131,16 @@ func (f *videoRun) caption(script string, clock timeline.Clock, frames int) erro
 		f.cues = append(f.cues, one)
 	}
 	return nil
+}
+
+// cuesOf returns the times of pages, of which each stays until the next one.
+func cuesOf(pages []text.Page, clock timeline.Clock, frames int) []timeline.Cue {
+	times := make([]timeline.Cue, len(pages))
+	for i, p := range pages {
+		times[i] = timeline.Cue{From: lead + clock.At(p.Begin), To: lead + clock.At(p.End), Lines: p.Lines()}
+	}
+	timeline.Follow(times, timeline.Time(frames))
+	return times
 }
 
 // draw draws a caption in a part of the video.

@@ -16,7 +16,7 @@ import (
 func TestTheSpokenWordIsHighlighted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	const text = "Nets make shoes"
+	const text = "Our new net"
 	for _, c := range []struct {
 		style CaptionStyle
 		moves bool
@@ -26,7 +26,7 @@ func TestTheSpokenWordIsHighlighted(t *testing.T) {
 			Format: Portrait, Quality: Full, scale: 2, Captions: true, CaptionStyle: c.style, Language: "en",
 			Narration: b.part("voice.wav", sample.Voice(3*time.Second)),
 			Marks: []timeline.Mark{{Offset: 0, At: 0},
-				{Offset: 5, At: time.Second}, {Offset: 10, At: 2 * time.Second}},
+				{Offset: 4, At: time.Second}, {Offset: 8, At: 2 * time.Second}},
 			Scenes: []Scene{{Text: text, Picture: b.plain("gray", color.RGBA{128, 128, 128, 255})}},
 		}
 		res := b.compose(v)
@@ -55,22 +55,43 @@ func TestTheSpokenWordIsHighlighted(t *testing.T) {
 	}
 }
 
-// Whatever the colors of the brand, the spoken word can be read, and differs from the others.
-func TestTheHighlightHasContrast(t *testing.T) {
-	for r := 0; r < 256; r += 15 {
-		for g := 0; g < 256; g += 15 {
-			for bl := 0; bl < 256; bl += 15 {
-				ground := canvas.Color{R: uint8(r), G: uint8(g), B: uint8(bl)}
-				brand := &Brand{Colors: []canvas.Color{ground, {R: 255, G: 102}}}
-				letters := canvas.On(ground)
-				c := brand.highlight(ground, letters)
-				if canvas.Contrast(c.Luminance(), ground.Luminance()) < canvas.MinContrast {
-					t.Fatalf("on %v, the spoken word is %v", ground, c)
-				}
+// known are the main colors of well-known brands.
+var known = []string{"#f40009", "#e50914", "#00704a", "#0077ff", "#e20074", "#ff6600", "#1877f2", "#25d366", "#ff0000",
+	"#ffcc00", "#fc6d26", "#0a66c2", "#7b0099", "#21a038", "#ef3124", "#005bff", "#cb11ab", "#ff5a5f", "#1db954",
+	"#a50034", "#00a0df", "#ffd100"}
+
+// The spoken word stands out whatever the main color of the brand: it can be read on the plate, and told from the other
+// words.
+func TestTheSpokenWordStandsOutForEveryBrand(t *testing.T) {
+	check := func(c canvas.Color) {
+		for _, style := range []CaptionStyle{Words, Outline} {
+			brand := &Brand{Colors: []canvas.Color{c}}
+			f := &videoRun{Video: Video{Format: Portrait, CaptionStyle: style, Brand: brand}}
+			s := f.style()
+			ground := s.back.Luminance()
+			if style == Outline {
+				ground = 0
+			}
+			if canvas.Contrast(s.spoken.Luminance(), ground) < canvas.MinContrast ||
+				canvas.Contrast(s.letters.Luminance(), ground) < canvas.MinContrast ||
+				canvas.Contrast(s.spoken.Luminance(), s.letters.Luminance()) < 1.25 {
+				t.Errorf("%v, %s: the spoken word is %v, the others are %v on %v", c, style, s.spoken, s.letters,
+					s.back)
 			}
 		}
 	}
-	if c := (*Brand)(nil).highlight(canvas.Black, canvas.White); c == canvas.White {
-		t.Error("without a brand, the spoken word is like the others")
+	for _, hex := range known {
+		c, err := canvas.ParseColor(hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(c)
+	}
+	for r := 0; r < 256; r += 15 {
+		for g := 0; g < 256; g += 15 {
+			for bl := 0; bl < 256; bl += 15 {
+				check(canvas.Color{R: uint8(r), G: uint8(g), B: uint8(bl)})
+			}
+		}
 	}
 }

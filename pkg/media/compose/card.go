@@ -41,6 +41,8 @@ type card struct {
 	offer *Offer
 	// notice is drawn at the top. It may be empty.
 	notice string
+	// lifted keeps all of the text within the area: its box is not at the edge of the picture.
+	lifted bool
 }
 
 const (
@@ -75,6 +77,7 @@ func (r *run) card(ctx context.Context, path string, c card) error {
 	if c.whole {
 		c.layout = cover
 	}
+	c = c.themed()
 	top := c.area
 	c.area = below(c.area, c.notice)
 	s := text.NewScript(c.size.X, c.size.Y)
@@ -182,7 +185,7 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 	full := image.Rectangle{Max: c.size}
 	switch {
 	case c.whole:
-		img, plain, err := r.whole(ctx, path, c.about, c.size, free)
+		img, plain, err := r.staged(ctx, path, c.about, c.size, free, c.brand)
 		if err == nil && c.text != "" {
 			c.heading(img, s, w, plain)
 		}
@@ -194,9 +197,12 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 		}
 		return img, err
 	case c.layout == split:
-		back := c.brand.color()
+		back := c.brand.panel(c.brand.color())
 		panel := full
-		panel.Min.Y = c.size.Y - int(w.height()) - 2*panelPad - 2*barTall
+		if c.band {
+			panel.Max.Y -= bandTall
+		}
+		panel.Min.Y = panel.Max.Y - int(w.height()) - 2*panelPad - 2*barTall
 		img, err := r.framed(ctx, path, c, image.Rect(0, 0, c.size.X, panel.Min.Y), back, 0)
 		if err == nil {
 			c.write(img, s, w, float64(panel.Min.Y+panelPad+2*barTall), c.area, back)
@@ -208,16 +214,23 @@ func (r *run) arrange(ctx context.Context, path string, c card, w wording, free 
 			return nil, err
 		}
 		box := full.Inset(boxInset)
+		switch {
+		case c.lifted:
+			box.Max.Y = c.area.Max.Y
+		case c.band:
+			box.Max.Y -= bandTall
+		}
 		box.Min.Y = box.Max.Y - int(w.height()) - 2*boxPad - 2*barTall
 		back := canvas.White
 		if c.brand != nil && len(c.brand.Colors) > 1 {
 			back = c.brand.second()
 		}
+		back = c.brand.panel(back)
 		canvas.Round(img, box, 36, back)
 		c.write(img, s, w, float64(box.Min.Y+boxPad+2*barTall), box.Inset(boxPad), back)
 		return img, nil
 	}
-	back := c.brand.color()
+	back := c.brand.panel(c.brand.color())
 	top := c.area.Max.Y - int(w.height())
 	frame := image.Rect(c.area.Min.X, c.area.Min.Y+labelTall+wholeInset/2, c.area.Max.X, top-3*barTall-56)
 	img, err := r.framed(ctx, path, c, frame, back, 36)
@@ -282,7 +295,9 @@ func (c card) box() text.Box {
 		b.MaxEm, b.Height = min(c.maxEm, wholeEm), float64(c.area.Dy())*wholePart
 	case c.layout == boxed:
 		b.Width, b.MinEm, b.MaxEm = float64(c.size.X-2*boxInset-2*boxPad), boxedEm, min(c.maxEm, wholeEm)
-		b.Height = float64(c.area.Dy()) * panelPart
+		if b.Height = float64(c.area.Dy()) * panelPart; c.lifted {
+			b.MaxEm = 0.85 * c.maxEm
+		}
 	case c.layout != cover:
 		b.Height = float64(c.area.Dy()) * panelPart
 	}

@@ -97,8 +97,12 @@ type Brand struct {
 	Right bool
 	// Colors are the brand's colors, the main one first. There may be none.
 	Colors []canvas.Color
-	// Font is a family of script.Fonts, or empty for the default.
+	// Font is a family of script.Fonts, or empty for that of the theme.
 	Font string
+	// Call is the call to action with which videos end. It may be empty.
+	Call string
+	// Theme is the manner of texts. The empty one is Calm.
+	Theme Theme
 }
 
 // color returns the brand's main color, or ink if it has none.
@@ -162,7 +166,10 @@ func (e *Engine) Compose(ctx context.Context, w Work, out string, progress func(
 	if err := w.check(); err != nil {
 		return Result{}, err
 	}
-	fonts, ok := e.fonts.In(w.brand().orEmpty().Font)
+	if theme := w.brand().theme(); !slices.Contains(Themes, theme) {
+		return Result{}, invalid("/brand/theme", "The theme must be calm, bold or editorial.")
+	}
+	fonts, ok := e.fonts.In(w.brand().font())
 	if !ok {
 		return Result{}, invalid("/brand/font", "The font must be one of %s.", strings.Join(script.Fonts, ", "))
 	}

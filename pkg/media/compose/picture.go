@@ -20,7 +20,7 @@ type Use string
 
 // The uses.
 const (
-	Post  Use = "post"  // 1080 × 1350
+	Post  Use = "post"  // 1080 wide, in one of the ratios
 	Story Use = "story" // 1080 × 1920
 )
 
@@ -38,6 +38,39 @@ type Picture struct {
 	Offer *Offer
 	// Notice is drawn at the top. It may be empty.
 	Notice string
+	// Ratio is that of a post. The empty one is Four5.
+	Ratio Ratio
+}
+
+// Ratio is the proportion of the width to the height of posts and slides.
+type Ratio string
+
+// The ratios, of pictures that are 1080 pixels wide.
+const (
+	Square Ratio = "1:1"
+	Four5  Ratio = "4:5"
+	Two3   Ratio = "2:3"
+)
+
+// Ratios are all of the ratios, from the lowest to the tallest.
+var Ratios = []Ratio{Square, Four5, Two3}
+
+// tall returns the height of a picture.
+func (r Ratio) tall() int {
+	switch r {
+	case Square:
+		return wide
+	case Two3:
+		return wide * 3 / 2
+	}
+	return slideTall
+}
+
+func (r Ratio) check() error {
+	if r != "" && !slices.Contains(Ratios, r) {
+		return invalid("/ratio", "The ratio must be 1:1, 4:5 or 2:3.")
+	}
+	return nil
 }
 
 // Carousel describes pictures that are published together. Each has its number and the mark of the brand. The layouts
@@ -51,6 +84,8 @@ type Carousel struct {
 	Offer *Offer
 	// Notice is drawn at the top of each slide. It may be empty.
 	Notice string
+	// Ratio is that of the slides. The empty one is Four5.
+	Ratio Ratio
 }
 
 // Slide is a picture of a carousel.
@@ -78,19 +113,19 @@ func (p Picture) check() error {
 	if p.Use != Post && p.Use != Story {
 		return invalid("/use", "The use must be post or story.")
 	}
-	return nil
+	return p.Ratio.check()
 }
 
 func (p Picture) compose(ctx context.Context, r *run) error {
 	c := card{about: "/path", text: p.Text, lang: p.Language, brand: p.Brand, name: "final", maxEm: 92,
-		size: image.Pt(wide, slideTall)}
-	c.area = image.Rect(slideInset, slideInset, wide-slideInset, slideTall-96)
+		size: image.Pt(wide, p.Ratio.tall())}
+	c.area = image.Rect(slideInset, slideInset, wide-slideInset, c.size.Y-96)
 	c.whole, c.offer, c.notice = p.Whole, p.Offer, p.Notice
 	if p.Use == Post && p.Offer != nil {
 		c.brand, c.band = c.brand.orEmpty(), true
 	}
 	if p.Use == Story {
-		c.size.Y, c.area, c.maxEm = storyTall, SafePortrait, 96
+		c.size.Y, c.area, c.maxEm, c.lifted = storyTall, SafePortrait, 96, true
 	}
 	if err := r.card(ctx, p.Path, c); err != nil {
 		return err
@@ -108,17 +143,18 @@ func (c Carousel) check() error {
 			return invalid(fmt.Sprintf("/slides/%d/body", i), "A slide with a body needs a heading.")
 		}
 	}
-	return nil
+	return c.Ratio.check()
 }
 
 func (c Carousel) compose(ctx context.Context, r *run) error {
+	tall := c.Ratio.tall()
 	priced := slices.IndexFunc(c.Slides, func(s Slide) bool { return s.Whole })
 	for i, s := range c.Slides {
 		name := fmt.Sprintf("slide%02d", i+1)
 		one := card{
 			about: fmt.Sprintf("/slides/%d", i), text: s.Heading, body: s.Body, lang: c.Language, name: name,
-			maxEm: 88, size: image.Pt(wide, slideTall), notice: c.Notice,
-			area: image.Rect(slideInset, slideInset, wide-slideInset, slideTall-88),
+			maxEm: 88, size: image.Pt(wide, tall), notice: c.Notice,
+			area: image.Rect(slideInset, slideInset, wide-slideInset, tall-88),
 		}
 		if i == 0 {
 			one.maxEm = 112
@@ -150,7 +186,7 @@ func (c Carousel) compose(ctx context.Context, r *run) error {
 			return err
 		}
 		if err := r.deliver(name+".jpg", File{Role: media.Final, Type: media.Image, MIMEType: "image/jpeg", Width: wide,
-			Height: slideTall}); err != nil {
+			Height: tall}); err != nil {
 			return err
 		}
 		r.report(100 * (i + 1) / (len(c.Slides) + 1))

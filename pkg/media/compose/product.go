@@ -27,13 +27,40 @@ type Offer struct {
 // priced reports whether an offer has a badge.
 func (o *Offer) priced() bool { return o.Price != "" || o.Was != "" || o.Promotion != "" }
 
-// whole returns a canvas with a picture that is not cropped: within a box, on a ground of a fitting color. It also
-// returns the color of the ground, or nil if it has several.
-func (r *run) whole(ctx context.Context, path, about string, size image.Point, box image.Rectangle) (*image.RGBA,
-	*canvas.Color, error) {
-	in, err := r.open(ctx, path, about, media.Image)
+// staged returns a canvas with a photo of a product that is not cropped: within a box, on a ground of one color. It
+// returns that color, too.
+func (r *run) staged(ctx context.Context, path, about string, size image.Point, box image.Rectangle, b *Brand) (
+	*image.RGBA, *canvas.Color, error) {
+	photo, err := r.within(ctx, path, about, box)
 	if err != nil {
 		return nil, nil, err
+	}
+	var color *canvas.Color
+	if b != nil && len(b.Colors) > 0 {
+		color = &b.Colors[0]
+	}
+	img := image.NewRGBA(image.Rectangle{Max: size})
+	ground := canvas.Stage(img, photo, box, color)
+	return img, &ground, nil
+}
+
+// whole returns a canvas with a picture that is not cropped: within a box, on its own color or its blurred copy.
+func (r *run) whole(ctx context.Context, path, about string, size image.Point, box image.Rectangle) (*image.RGBA,
+	error) {
+	photo, err := r.within(ctx, path, about, box)
+	if err != nil {
+		return nil, err
+	}
+	img := image.NewRGBA(image.Rectangle{Max: size})
+	canvas.Ground(img, photo, photo.Rect.Min.Add(box.Min))
+	return img, nil
+}
+
+// within returns a picture in the size in which it fits into a box.
+func (r *run) within(ctx context.Context, path, about string, box image.Rectangle) (*image.NRGBA, error) {
+	in, err := r.open(ctx, path, about, media.Image)
+	if err != nil {
+		return nil, err
 	}
 	fit := box.Size()
 	// The padding is transparent, and cut off again: ffmpeg turns photos by their metadata, so that their proportions
@@ -41,15 +68,13 @@ func (r *run) whole(ctx context.Context, path, about string, size image.Point, b
 	raw, err := r.raw(ctx, in, fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=decrease:flags=lanczos,"+
 		"format=rgba,pad=%d:%d:(ow-iw)/2:(oh-ih)/2:color=black@0", fit.X, fit.Y, fit.X, fit.Y), "rgba")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	padded, err := canvas.FromRGBA(raw, fit.X, fit.Y)
 	if err != nil {
-		return nil, nil, unreadable(StagePicture, about, err)
+		return nil, unreadable(StagePicture, about, err)
 	}
-	photo := canvas.Trim(padded)
-	img := image.NewRGBA(image.Rectangle{Max: size})
-	return img, canvas.Ground(img, photo, photo.Rect.Min.Add(box.Min)), nil
+	return canvas.Trim(padded), nil
 }
 
 // unfit reports whether a text cannot be shown in its place.
@@ -143,24 +168,77 @@ func (r *run) action(s *text.Script, o *Offer, lang string, b *Brand, left, righ
 	return nil
 }
 
-// The boxes of whole pictures in videos: below the logo and the badge, and above the captions and the buttons of the
-// platforms. No motion moves a picture out of the frame.
+// The boxes of whole pictures in videos. They are smaller where something is written: below the logo and the badge,
+// and above the captions and the buttons of the platforms.
 var (
-	wholePortrait  = image.Rect(90, 410, 990, 1250)
-	wholeLandscape = image.Rect(420, 90, 1500, 830)
+	wholePortrait  = image.Rect(80, 300, 1000, 1400)
+	wholeLandscape = image.Rect(420, 70, 1500, 900)
 )
+
+const (
+	wholeGap  = 28  // between a whole picture and what is above it
+	leastTall = 260 // the least height of a whole picture, in pixels
+)
+
+// box returns the box of the whole picture of a scene, in pixels of a video that is not scaled. Nothing lies over the
+// picture at any view of its motion.
+func (f *videoRun) box(n int) (image.Rectangle, error) {
+	box, k := wholePortrait, f.part()
+	if f.Format == Landscape {
+		box = wholeLandscape
+	}
+	top := float64(box.Min.Y) * k
+	if f.Format == Portrait && f.logo != nil {
+		top = max(top, float64(f.logo.bottom)+wholeGap*k)
+	}
+	draft := text.NewScript(f.width, f.height)
+	price, err := f.price(draft, n, text.Always)
+	if err != nil {
+		return box, err
+	}
+	if f.Format == Portrait && !price.Empty() {
+		top = max(top, float64(price.Max.Y)+wholeGap*k)
+	}
+	words, err := f.screen(n, price)
+	if err != nil {
+		return box, err
+	}
+	if words.block.Height > 0 {
+		top = max(top, words.top+words.block.Height+(screenPad+wholeGap)*k)
+	}
+	bottom := f.caps.bottom - 40*k
+	switch action := f.Offer != nil && f.Offer.Action+f.Offer.Shop != ""; {
+	case action && n == len(f.Scenes)-1:
+		bottom = f.above() - actionTall*k
+	case f.Captions:
+		bottom = f.above()
+	}
+	box.Max.Y = int(bottom / k)
+	if f.Format == Landscape && !price.Empty() {
+		right := float64(price.Min.X)/k - wholeGap
+		middle := float64(f.full().X) / 2
+		box.Max.X = min(box.Max.X, int(middle+(right-middle)*Zoom))
+		box.Min.X = f.full().X - box.Max.X
+	}
+	// The nearest view enlarges the picture from the middle of the frame.
+	middle := float64(f.full().Y) / 2
+	box.Min.Y = int(middle - (middle-top/k)*Zoom)
+	box.Max.Y = int(middle + (float64(box.Max.Y)-middle)*Zoom)
+	box.Max.Y = max(box.Max.Y, box.Min.Y+leastTall)
+	return box, nil
+}
 
 // ground replaces the picture of a scene by its whole on a ground, in the size that the motion needs.
 func (f *videoRun) ground(ctx context.Context, s *scene, n int) error {
-	box := wholePortrait
-	if f.Format == Landscape {
-		box = wholeLandscape
+	box, err := f.box(n)
+	if err != nil {
+		return err
 	}
 	width, height := f.stillSize()
 	full := f.full()
 	scaled := func(p image.Point) image.Point { return image.Pt(p.X*width/full.X, p.Y*height/full.Y) }
-	img, _, err := f.run.whole(ctx, f.Scenes[n].Picture, s.about, image.Pt(width, height),
-		image.Rectangle{Min: scaled(box.Min), Max: scaled(box.Max)})
+	img, _, err := f.staged(ctx, f.Scenes[n].Picture, s.about, image.Pt(width, height),
+		image.Rectangle{Min: scaled(box.Min), Max: scaled(box.Max)}, f.Brand)
 	if err != nil {
 		return err
 	}
@@ -188,16 +266,25 @@ func (f *videoRun) offer(s *text.Script, n, frames int) (drawn image.Rectangle, 
 	if !last && !f.Scenes[n+1].Whole {
 		when.To = timeline.Time(frames - f.scenes[n].after/2)
 	}
-	if f.Scenes[n].Whole {
-		corner := image.Pt(safe.Max.X, safe.Min.Y).Div(max(f.scale, 1))
-		if drawn, err = f.badge(s, f.Offer, f.Language, f.Brand, corner, k, when); err != nil {
-			return drawn, err
-		}
+	when.To = min(when.To, f.ends(n, frames))
+	if drawn, err = f.price(s, n, when); err != nil || !last {
+		return drawn, err
 	}
-	if !last {
+	left, right := float64(safe.Min.X)*k, float64(safe.Max.X)*k
+	return drawn, f.action(s, f.Offer, f.Language, f.Brand, left, right, f.above(), k, when)
+}
+
+// above returns the end of what may lie above the captions.
+func (f *videoRun) above() float64 {
+	return f.caps.bottom - 1.4*float64(f.caps.box.MaxLines)*f.caps.box.MaxEm - 30*f.part()
+}
+
+// price draws the price of the offer on a scene that shows the product, and returns its rectangle.
+func (f *videoRun) price(s *text.Script, n int, when text.Span) (drawn image.Rectangle, err error) {
+	if f.Offer == nil || !f.Scenes[n].Whole {
 		return drawn, nil
 	}
-	above := f.caps.bottom - 3*float64(f.caps.box.MaxLines)/2*f.caps.box.MaxEm - 30*k
-	left, right := float64(safe.Min.X)*k, float64(safe.Max.X)*k
-	return drawn, f.action(s, f.Offer, f.Language, f.Brand, left, right, above, k, when)
+	safe := f.safe()
+	corner := image.Pt(safe.Max.X, safe.Min.Y).Div(max(f.scale, 1))
+	return f.badge(s, f.Offer, f.Language, f.Brand, corner, f.part(), when)
 }

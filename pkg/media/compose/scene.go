@@ -48,7 +48,11 @@ func (f *videoRun) encode(ctx context.Context, n int) (name string, frames int, 
 			f.logo.at.X, f.logo.at.Y)
 		last = "[v3]"
 	}
-	script := f.script(f.encoded, frames)
+	script := text.NewScript(f.width, f.height)
+	if err := f.end(script, n, frames); err != nil {
+		return "", 0, err
+	}
+	f.script(script, f.encoded, frames)
 	if err := f.notice(script, f.Notice, f.Language, f.area(), f.part()); err != nil {
 		return "", 0, err
 	}
@@ -109,14 +113,10 @@ func (f *videoRun) source(ctx context.Context, n, begin, count int) (ffmpeg.Inpu
 	if err != nil {
 		return in, err
 	}
-	move := Moves[n%len(Moves)]
-	if f.Scenes[n].Whole {
-		move = Centered[n%len(Centered)]
-	}
 	return ffmpeg.Input{
 		Format: "rawvideo", Options: []string{"-pixel_format", "yuv420p", "-framerate", fmt.Sprint(timeline.FPS),
 			"-video_size", fmt.Sprintf("%dx%d", f.width, f.height)},
-		Feed: func(w io.Writer) error { return still.Write(w, f.width, f.height, move, begin, count, s.seen()) },
+		Feed: func(w io.Writer) error { return f.feed(w, still, s, begin, count) },
 	}, nil
 }
 
@@ -159,6 +159,8 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 	switch {
 	case s.still && f.Quality == Full: // the input already has these frames
 		return all + "null"
+	case s.still && len(s.shots) > 1:
+		return all + s.cover(f.width, f.height) + "," + f.cuts(n, s, begin*f.Quality.every(), count*f.Quality.every())
 	case s.still:
 		// A picture is decoded and scaled once.
 		return all + s.cover(f.width, f.height) +
@@ -175,8 +177,13 @@ func (f *videoRun) prepare(n int, s scene, begin, count int) string {
 	if slow := s.slow(); slow > 1 {
 		all += fmt.Sprintf("setpts=%.4f*PTS,", slow)
 	}
-	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,fps=%d",
-		fps, fit, hold, begin, begin+count, fps)
+	shown := fmt.Sprintf("fps=%d", fps)
+	if len(s.shots) > 1 {
+		shown = f.cuts(n, s, begin*f.Quality.every(), count*f.Quality.every())
+	}
+	return all + fmt.Sprintf("fps=%d,%s,tpad=stop_mode=clone:stop=%d,"+
+		"trim=start_frame=%d:end_frame=%d,setpts=PTS-STARTPTS,%s",
+		fps, fit, hold, begin, begin+count, shown)
 }
 
 // slow returns the factor by which a clip is slowed down so that it fills its scene. If that is not enough, its last
@@ -186,11 +193,10 @@ func (s scene) slow() float64 {
 	return min(max(need/max(s.input.length.Seconds(), 0.001), 1), maxSlow)
 }
 
-// script returns the captions within frames of the video, with times relative to the scene's own file.
-func (f *videoRun) script(begin, count int) *text.Script {
-	s := text.NewScript(f.width, f.height)
+// script draws the captions within frames of the video, with times relative to the scene's own file.
+func (f *videoRun) script(s *text.Script, begin, count int) {
 	if !f.Captions {
-		return s
+		return
 	}
 	from, to := timeline.Time(begin), timeline.Time(begin+count)
 	for _, c := range f.cues {
@@ -198,5 +204,4 @@ func (f *videoRun) script(begin, count int) *text.Script {
 			f.draw(s, c, text.Span{From: from, To: to})
 		}
 	}
-	return s
 }

@@ -72,8 +72,9 @@ type mix struct {
 	clip *input
 	// intro and outro are heard before and after the rest.
 	intro, outro bumper
-	// frames is the length without the bumpers.
+	// frames is the length without the bumpers, of which hook are before the intro.
 	frames  int
+	hook    int
 	quality Quality
 	// tempo is that of the voice. 0 is 1.
 	tempo float64

@@ -28,7 +28,8 @@ func TestTheNoticeNamesWhatIsInstalled(t *testing.T) {
 		t.Fatalf("the fonts are %v, %v", fonts, err)
 	}
 	for _, font := range fonts {
-		licence, err := os.ReadFile(strings.TrimSuffix(font, "-Bold.ttf") + ".OFL.txt")
+		family, _, _ := strings.Cut(filepath.Base(font), "-")
+		licence, err := os.ReadFile(filepath.Join(filepath.Dir(font), family+".OFL.txt"))
 		if err != nil || !strings.Contains(strings.ToUpper(string(licence)), "SIL OPEN FONT LICENSE VERSION 1.1") {
 			t.Errorf("%s has no licence beside it: %v", font, err)
 		}

@@ -62,9 +62,14 @@ type Video struct {
 	Marks []timeline.Mark
 	// Language of the texts (BCP 47).
 	Language string
+	// Headline is written on the poster, which is a picture of its own with it. It may be empty.
+	Headline string
 	// Captions burns the captions in. They are also written as WebVTT whenever there is a narration.
 	Captions     bool
 	CaptionStyle CaptionStyle
+	// Cuts is the number of times that the picture changes in 10 s: scenes that are longer are divided into shots of
+	// the same picture or clip, which are joined by hard cuts. With 0, only scenes change.
+	Cuts int
 	// Fade joins the scenes by cross-fades instead of cuts.
 	Fade bool
 	// Music is the path of a track that plays under the voice. It may be empty.
@@ -74,7 +79,8 @@ type Video struct {
 	// may be nil.
 	Offer  *Offer
 	Notice string // drawn at the top of all parts; it may be empty
-	// Intro and Outro are shown before and after the scenes. They are not part of Length.
+	// Intro is shown after the first scene of a video with a narration, or before the scenes, and Outro after them.
+	// They are not part of Length.
 	Intro, Outro Bumper
 
 	// scale divides the size, which makes tests that do not depend on it faster.
@@ -97,6 +103,7 @@ type Scene struct {
 
 const (
 	maxScenes   = 100
+	maxCuts     = 10
 	maxVideo    = 10 * time.Minute
 	leastScene  = timeline.FPS // frames
 	fadeFrames  = 12           // of a cross-fade; even
@@ -134,6 +141,8 @@ func (v Video) check() error {
 		return invalid("/quality", "The quality must be full or draft.")
 	case !slices.Contains([]CaptionStyle{"", Words, Lines, Outline}, v.CaptionStyle):
 		return invalid("/caption_style", "The style of captions must be words, lines or outline.")
+	case v.Cuts < 0 || v.Cuts > maxCuts:
+		return invalid("/cuts", "The number of cuts in 10 s is from 0 to %d.", maxCuts)
 	case len(v.Scenes) == 0 || len(v.Scenes) > maxScenes:
 		return invalid("/scenes", "A video has from 1 to %d scenes.", maxScenes)
 	}
@@ -158,6 +167,7 @@ func (v Video) check() error {
 type scene struct {
 	input
 	still, whole bool
+	shots        []shot
 	// length is the number of frames between the middles of its cross-fades. before and after are the lengths of the
 	// cross-fades at its beginning and its end.
 	length, before, after int
@@ -176,6 +186,7 @@ type videoRun struct {
 	frames        int // of all
 	logo          *placed
 	cues          []cue
+	written       []timeline.Cue // those of the file of captions, which has longer ones
 	caps          style
 	encoded       int // frames of scenes
 	stills        map[int]*Still
@@ -212,19 +223,21 @@ func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 				fmt.Fprintf(&list, "file %s\nduration %.6f\n", name, timeline.Time(frames).Seconds())
 			}
 		}
-		name, err := f.encodeBumper(ctx, f.intro, 0)
-		add(name, f.intro.frames)
-		if err != nil {
-			return err
-		}
 		for i := range f.scenes {
+			if f.hooked(i) {
+				name, err := f.encodeBumper(ctx, f.intro, f.encoded)
+				add(name, f.intro.frames)
+				if err != nil {
+					return err
+				}
+			}
 			name, frames, err := f.encode(ctx, i)
 			if err != nil {
 				return err
 			}
 			add(name, frames)
 		}
-		name, err = f.encodeBumper(ctx, f.outro, f.frames-f.outro.frames)
+		name, err := f.encodeBumper(ctx, f.outro, f.frames-f.outro.frames)
 		add(name, f.outro.frames)
 		return err
 	})
@@ -234,6 +247,11 @@ func (f *videoRun) encodeParts(ctx context.Context, m mix) (string, error) {
 
 // openPictures opens the pictures and clips.
 func (f *videoRun) openPictures(ctx context.Context) error {
+	if f.Brand != nil && f.Brand.Logo != "" {
+		if err := f.writeLogo(ctx); err != nil {
+			return err
+		}
+	}
 	for i, s := range f.Scenes {
 		about, path, t := fmt.Sprintf("/scenes/%d/clip", i), s.Clip, media.Video
 		if s.Picture != "" {
@@ -251,13 +269,7 @@ func (f *videoRun) openPictures(ctx context.Context) error {
 		}
 		f.scenes = append(f.scenes, one)
 	}
-	if err := f.openBumpers(ctx); err != nil {
-		return err
-	}
-	if f.Brand == nil || f.Brand.Logo == "" {
-		return nil
-	}
-	return f.writeLogo(ctx)
+	return f.openBumpers(ctx)
 }
 
 // openSounds opens the sounds, and sets the lengths of the scenes.
@@ -293,6 +305,9 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 		lengths = timeline.Scenes(texts, clock, lead, tail, leastScene)
 		f.extend(lengths)
 		m.frames = f.Quality.even(lengths)
+		if f.hooked(1) {
+			m.hook = lengths[0]
+		}
 		if err := f.caption(strings.Join(texts, " "), clock, m.frames); err != nil {
 			return m, err
 		}
@@ -317,46 +332,8 @@ func (f *videoRun) openSounds(ctx context.Context) (mix, error) {
 			Message: fmt.Sprintf("The video is longer than %v. Shorten its text.", maxVideo)}
 	}
 	f.setLengths(lengths)
+	f.cut(lengths)
 	return m, nil
-}
-
-// extend lengthens the last scene if the voice is too short for the requested length, as far as its clip lasts.
-func (f *videoRun) extend(lengths []int) {
-	last, missing := len(lengths)-1, 0
-	if f.Length > 0 {
-		least, _ := timeline.Bounds(f.Length)
-		missing = timeline.Frames(least)
-	}
-	for _, n := range lengths {
-		missing -= n
-	}
-	if s := f.scenes[last]; !s.still {
-		missing = min(missing, timeline.Frames(time.Duration(maxSlow*float64(s.input.length)))-lengths[last])
-	}
-	lengths[last] += max(missing, 0)
-}
-
-// even moves the ends of scenes to the nearest earlier frame of the video, and returns the last end.
-func (q Quality) even(lengths []int) (before int) {
-	end := 0
-	for i, n := range lengths {
-		end += n
-		at := end / q.every() * q.every()
-		lengths[i], before = at-before, at
-	}
-	return before
-}
-
-// setLengths sets the lengths of the scenes, and of the cross-fades between them.
-func (f *videoRun) setLengths(lengths []int) {
-	for i := range f.scenes {
-		s := &f.scenes[i]
-		s.length = lengths[i]
-		if i > 0 && f.Fade && f.Quality == Full {
-			s.before = fadeFrames
-			f.scenes[i-1].after = fadeFrames
-		}
-	}
 }
 
 // rate returns the greatest bit rate of the picture with which the file is small enough for all platforms. Each scene
@@ -375,25 +352,27 @@ func (f *videoRun) join(ctx context.Context, list string) error {
 		return err
 	}
 	seconds, begin := timeline.Time(f.frames), timeline.Time(f.intro.frames)
+	shown := begin
+	if f.hooked(1) {
+		shown = 0
+	}
 	if err := f.deliver("final.mp4", File{Role: media.Final, Type: media.Video, MIMEType: "video/mp4", Width: f.width,
 		Height: f.height, Duration: seconds}); err != nil {
 		return err
 	}
-	if err := f.poster(ctx, f.files[len(f.files)-1].Path, begin+posterFrame, f.width, f.height); err != nil {
+	video := f.files[len(f.files)-1].Path
+	designed, err := f.cover(ctx)
+	if err == nil && !designed {
+		err = f.poster(ctx, video, shown+posterFrame, f.width, f.height)
+	}
+	if err != nil {
 		return err
 	}
-	if len(f.cues) == 0 {
+	if len(f.written) == 0 {
 		return nil
 	}
-	cues := slices.Collect(func(yield func(timeline.Cue) bool) {
-		for _, c := range f.cues {
-			c.From, c.To = c.From+begin, c.To+begin
-			if !yield(c.Cue) {
-				return
-			}
-		}
-	})
-	if err := f.write(StageJoin, "captions.vtt", []byte(timeline.WebVTT(cues))); err != nil {
+	f.shift(begin)
+	if err := f.write(StageJoin, "captions.vtt", []byte(timeline.WebVTT(f.written))); err != nil {
 		return err
 	}
 	return f.deliver("captions.vtt", File{Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt"})

@@ -65,7 +65,11 @@ type Brief struct {
 	Headlined bool `json:"headlined,omitempty"`
 	// CaptionStyle is the style of captions, or empty for the default.
 	CaptionStyle string `json:"caption_style,omitempty"`
-	// Intro and Outro are shown before and after videos.
+	// Cuts is the number of times that the picture of a video changes in 10 s, and Ratio the ratio of posts and slides,
+	// which may be empty.
+	Cuts  int    `json:"cuts,omitempty"`
+	Ratio string `json:"ratio,omitempty"`
+	// Intro and Outro are shown in videos, after the first scene and at the end.
 	Intro *media.File `json:"intro,omitempty"`
 	Outro *media.File `json:"outro,omitempty"`
 }
@@ -139,7 +143,8 @@ func (f Factory) badgeOf(settings map[string]any) *Badge {
 
 // brandOf returns the brand that settings describe, or nil if they describe none.
 func brandOf(settings map[string]any, logo *media.File) *generate.Brand {
-	b := generate.Brand{Font: words(settings["font"])}
+	b := generate.Brand{Font: words(settings["font"]), Theme: words(settings["theme"]),
+		Call: words(settings["call_to_action"])}
 	for _, member := range []string{"brand_name", "shop_name", "artist_name"} {
 		if name, ok := settings[member].(string); ok {
 			b.Name = name
@@ -152,6 +157,32 @@ func brandOf(settings map[string]any, logo *media.File) *generate.Brand {
 		}
 	}
 	return b.At(logo, words(settings["logo_place"]))
+}
+
+// paces are the numbers of times that the picture of a video changes in 10 s, by the setting pace.
+var paces = map[string]int{"slow": 4, "medium": 5, "fast": 7}
+
+// cutsOf returns how often the picture of a video changes: as the settings say, or by the type of the factory.
+func (f Factory) cutsOf(settings map[string]any) int {
+	if n := paces[words(settings["pace"])]; n > 0 {
+		return n
+	}
+	switch f.Type {
+	case "expert", "brand":
+		return paces["slow"]
+	case "entertainment", "musician":
+		return paces["fast"]
+	}
+	return paces["medium"]
+}
+
+// ratios returns the ratios of the pictures of posts and slides, of which the model makes the first that it can.
+func (b Brief) ratios(others ...string) []string {
+	all := append([]string{cmp.Or(b.Ratio, "4:5")}, others...)
+	if b.Ratio == "2:3" {
+		all = append(all, "3:4")
+	}
+	return append(all, "4:5")
 }
 
 // Logo is a logo with its places.
@@ -219,7 +250,7 @@ func NewBrief(f Factory) (Brief, error) {
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Replace: f.Replace, CaptionLine: f.CaptionLine, Trained: f.Trained, Brand: brand, Logo: logo,
 		Prices: f.pricesOf(settings), Badge: badge, Headlined: settings["post_headlines"] == true, CaptionStyle: captions,
-		Intro: f.Intro, Outro: f.Outro,
+		Intro: f.Intro, Outro: f.Outro, Cuts: f.cutsOf(settings), Ratio: words(settings["post_aspect_ratio"]),
 		Forbidden: lines(settings["forbidden_words"]), Sources: sources, MaxAge: int(hours),
 		Sourced: settings["cite_sources"] == true || settings["fact_check"] == true,
 	}, nil

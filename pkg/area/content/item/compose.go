@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (r maker) composition(made []generate.Made) (generate.Composition, error) {
 		return generate.Video{Format: generate.Portrait, Scenes: []generate.Scene{scene}, Language: r.Language,
 			Brand: brand, Intro: r.Brief.Intro, Outro: r.Brief.Outro}, nil
 	case "carousel":
-		c := generate.Carousel{Language: r.Language, Brand: brand, Offer: r.offer()}
+		c := generate.Carousel{Language: r.Language, Brand: brand, Offer: r.offer(), Ratio: r.Brief.Ratio}
 		for i, p := range pictures {
 			slide := generate.Slide{File: p, Heading: r.Slides[i].Text, Body: r.Slides[i].Body,
 				Whole: r.photo(i+1) != nil}
@@ -68,7 +69,7 @@ func (r maker) composition(made []generate.Made) (generate.Composition, error) {
 		headline = text.Headline
 	}
 	return generate.Picture{Use: generate.Post, File: pictures[0], Text: headline, Language: r.Language,
-		Brand: r.Brief.Brand, Whole: r.photo(1) != nil, Offer: r.offer()}, nil
+		Brand: r.Brief.Brand, Whole: r.photo(1) != nil, Offer: r.offer(), Ratio: r.Brief.Ratio}, nil
 }
 
 // pictures returns the pictures and clips of the item in their order: those that were made,
@@ -97,8 +98,8 @@ func (r maker) pictures(made []generate.Made) (all []*media.File) {
 // video describes a video of scenes.
 func (r maker) video(text provider.Text, made []generate.Made, seen []*media.File) (generate.Composition, error) {
 	v := generate.Video{Format: generate.Portrait, Language: r.Language, Captions: true, Fade: true,
-		CaptionStyle: r.Brief.CaptionStyle,
-		Brand:        r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
+		CaptionStyle: r.Brief.CaptionStyle, Cuts: r.Brief.Cuts,
+		Brand: r.Brief.Brand, Music: r.Track, Offer: r.offer(), Intro: r.Brief.Intro, Outro: r.Brief.Outro}
 	if r.Shape == "long video" {
 		v.Format = generate.Landscape
 	}
@@ -107,6 +108,9 @@ func (r maker) video(text provider.Text, made []generate.Made, seen []*media.Fil
 		return nil, fmt.Errorf("item: %s has a script of %d scenes, and made %d", r.ID, len(text.Scenes), len(seen))
 	}
 	v.Narration = voice
+	if v.Headline = cmp.Or(text.Scenes[0].OnScreen, r.Title); !script.Slide.Fits(v.Headline) {
+		v.Headline = script.Slide.Clip(v.Headline)
+	}
 	if !r.Given.Has(Script) { // which determines the length itself
 		v.Length = r.between()
 	}

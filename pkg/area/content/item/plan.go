@@ -110,7 +110,7 @@ func (r Attempt) Plan(offer catalog.Offer, w Options, live bool) error {
 func (r Attempt) lead() step {
 	switch r.Shape {
 	case "carousel":
-		return step{role: roleItem, kind: provider.KindImage, ratios: []string{"4:5", "1:1"}}
+		return step{role: roleItem, kind: provider.KindImage, ratios: r.Brief.ratios("1:1")}
 	case "short video", "long video":
 		st := step{role: roleItem, kind: provider.KindVideo, ratios: []string{"9:16"}, seconds: shortScene}
 		if r.Shape == "long video" {
@@ -128,7 +128,7 @@ func (r Attempt) lead() step {
 	case "music clip":
 		return step{role: roleItem, kind: provider.KindMusic, seconds: *r.DurationSeconds}
 	}
-	return step{role: roleItem, kind: provider.KindImage, ratios: []string{"4:5"}}
+	return step{role: roleItem, kind: provider.KindImage, ratios: r.Brief.ratios()}
 }
 
 // steps returns the generations of the item. count is the number of pictures or clips that

@@ -253,20 +253,22 @@ func TestTheBrandKit(t *testing.T) {
 	logo := &media.File{ID: "logo"}
 	for settings, want := range map[string]Brief{
 		`{"brand_name":"Acme","colors":["#ff6600","#123456"],"logo_place":"top_right","caption_style":"outline",` +
-			`"font":"oswald"}`: {
+			`"font":"oswald","theme":"editorial","pace":"fast","post_aspect_ratio":"1:1","call_to_action":"Look in"}`: {
 			Brand: &generate.Brand{Name: "Acme", Logo: logo, Color: "#ff6600", More: []string{"#123456"},
-				Right: true, Font: "oswald"}, CaptionStyle: "outline"},
-		`{"brand_name":"Acme","logo_place":"none"}`: {Brand: &generate.Brand{Name: "Acme"}},
-		`{"logo_place":"none"}`:                     {},
+				Right: true, Font: "oswald", Theme: "editorial", Call: "Look in"}, CaptionStyle: "outline", Cuts: 7,
+			Ratio: "1:1"},
+		`{"brand_name":"Acme","logo_place":"none"}`: {Brand: &generate.Brand{Name: "Acme"}, Cuts: 4},
+		`{"logo_place":"none"}`:                     {Cuts: 4},
 		`{"logo_place":"none","logo_places":{"youtube":"top_right"}}`: {Logo: &Logo{File: *logo, Place: "none",
-			Places: map[string]string{"youtube": "top_right"}}},
+			Places: map[string]string{"youtube": "top_right"}}, Cuts: 4},
 	} {
 		f := voiced()
-		f.Settings, f.Logo = []byte(settings), logo
+		f.Settings, f.Logo, f.Type = []byte(settings), logo, "brand"
 		r := recordOf(t, Video, FormatShort, "en", f)
 		if got := r.Brief; !reflect.DeepEqual(got.Brand, want.Brand) ||
 			!reflect.DeepEqual(got.Logo, want.Logo) || got.CaptionStyle != want.CaptionStyle ||
-			strings.Contains(got.Voice, "logo") || strings.Contains(got.Voice, "caption") ||
+			got.Cuts != want.Cuts || got.Ratio != want.Ratio || strings.Contains(got.Voice, "editorial") ||
+			strings.Contains(got.Voice, "fast") || strings.Contains(got.Voice, "logo") || strings.Contains(got.Voice, "caption") ||
 			strings.Contains(got.Voice, "oswald") {
 			t.Errorf("%s: the brief is %+v", settings, got)
 		}
@@ -274,8 +276,18 @@ func TestTheBrandKit(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := AttemptAt(r).composition(made(r, r.Parts[0].Scenes))
-		if v, ok := c.(generate.Video); err != nil || !ok || v.CaptionStyle != want.CaptionStyle {
+		if v, ok := c.(generate.Video); err != nil || !ok || v.CaptionStyle != want.CaptionStyle ||
+			v.Cuts != want.Cuts || v.Headline == "" {
 			t.Errorf("%s: composed is %+v, %v", settings, c, err)
+		}
+		post := recordOf(t, Post, "", "en", f)
+		if err := AttemptAt(post).Plan(all, Options{}, true); err != nil {
+			t.Fatal(err)
+		}
+		c, err = AttemptAt(post).composition(made(post, 0))
+		if p, ok := c.(generate.Picture); err != nil || !ok || p.Ratio != want.Ratio ||
+			want.Ratio != "" && *post.AspectRatio != want.Ratio {
+			t.Errorf("%s: the post is %+v, %v", settings, c, err)
 		}
 	}
 }

@@ -172,3 +172,77 @@ func TestALogoHasContrastOnAnyGround(t *testing.T) {
 		t.Errorf("black on white has a plate of %v", c)
 	}
 }
+
+// The main color of a logo chooses its plate: a small part that stands out less does not.
+func TestTheMainColorOfALogoChoosesItsPlate(t *testing.T) {
+	navy, turquoise, cream := Color{R: 10, G: 30, B: 90}, Color{R: 64, G: 200, B: 190}, Color{R: 250, G: 240, B: 220}
+	for name, c := range map[string]struct {
+		main, accent, brand Color
+		want                Color
+	}{
+		"navy, a little turquoise": {navy, turquoise, turquoise, White},
+		"navy, a little cream":     {navy, cream, cream, White},
+		"cream, a little navy":     {cream, navy, navy, plates[1]},
+	} {
+		logo := image.NewRGBA(image.Rect(0, 0, 100, 40))
+		for i := range 100 * 40 {
+			if x := i % 100; x > 4 {
+				logo.SetRGBA(x, i/100, c.main.RGBA())
+				if x > 86 {
+					logo.SetRGBA(x, i/100, c.accent.RGBA())
+				}
+			}
+		}
+		badge := Badge(logo, 252, 132, []Color{c.brand})
+		if got := badge.RGBAAt(badge.Rect.Dx()/2, 3); got != c.want.RGBA() {
+			t.Errorf("%s: the plate is %v, not %v", name, got, c.want)
+		}
+	}
+}
+
+// An object on a plain ground is cut out, what is no object is not.
+func TestObjectsAreCutOut(t *testing.T) {
+	ground, red := Color{R: 230, G: 232, B: 235}, Color{R: 200, G: 30, B: 30}
+	photo := image.NewNRGBA(image.Rect(0, 0, 200, 120))
+	for i := range 200 * 120 {
+		photo.Set(i%200, i/200, ground.RGBA())
+	}
+	if got := Cut(photo, ground); got != nil {
+		t.Errorf("an empty photo has an object of %v", got.Rect)
+	}
+	object := image.Rect(60, 40, 150, 100)
+	for y := object.Min.Y; y < object.Max.Y; y++ {
+		for x := object.Min.X; x < object.Max.X; x++ {
+			photo.Set(x, y, red.RGBA())
+		}
+	}
+	got := Cut(photo, ground)
+	if got == nil || got.Rect.Size() != object.Size() {
+		t.Fatalf("the object of %v is cut out as %v", object, got)
+	}
+	// The ground would go on into an object that is hardly darker than it.
+	pale := image.NewNRGBA(photo.Rect)
+	for i := range 200 * 120 {
+		c := ground
+		if p := image.Pt(i%200, i/200); p.In(object) {
+			c = Color{R: uint8(230 - (p.X-object.Min.X)/2), G: 232, B: 235}
+		}
+		pale.Set(i%200, i/200, c.RGBA())
+	}
+	if got := Cut(pale, ground); got != nil {
+		t.Errorf("a pale object is cut out as %v", got.Rect)
+	}
+	brand := Color{R: 20, G: 90, B: 200}
+	img := image.NewRGBA(image.Rect(0, 0, 400, 400))
+	on := Stage(img, photo, image.Rect(50, 50, 350, 350), &brand)
+	if c := img.RGBAAt(2, 2); c != on.RGBA() || c == ground.RGBA() || Contrast(on.Luminance(), 0) < 10 {
+		t.Errorf("the ground is %v, and said to be %v", c, on)
+	}
+	if c := img.RGBAAt(200, 200); c != red.RGBA() {
+		t.Errorf("the object is %v", c)
+	}
+	below := img.RGBAAt(200, 200+48+20)
+	if luminance(below.R, below.G, below.B) > on.Luminance()-0.02 {
+		t.Errorf("below the object there is %v, no shadow", below)
+	}
+}

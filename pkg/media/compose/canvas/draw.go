@@ -79,6 +79,9 @@ func (r round) Bounds() image.Rectangle { return r.rect }
 func (r round) At(x, y int) color.Color {
 	inner := r.rect.Inset(r.radius)
 	dx, dy := max(inner.Min.X-x, x-inner.Max.X+1, 0), max(inner.Min.Y-y, y-inner.Max.Y+1, 0)
+	if dx == 0 && dy == 0 {
+		return color.Opaque
+	}
 	over := math.Hypot(float64(dx), float64(dy)) - float64(r.radius)
 	return color.Alpha{uint8(255 * min(max(0.5-over, 0), 1))}
 }

@@ -16,7 +16,7 @@ var studio = Color{R: 242, G: 242, B: 240}
 // the color of its edges if they have only one, or else its blurred copy. A picture that is cut out lies on a light
 // ground. It returns the color of the ground, or nil if it has several.
 func Ground(img *image.RGBA, src *image.NRGBA, at image.Point) *Color {
-	c, spread := edges(src)
+	c, spread, _ := edges(src)
 	plain := &c
 	if spread <= plainSpread {
 		Fill(img, img.Rect, c)
@@ -29,8 +29,8 @@ func Ground(img *image.RGBA, src *image.NRGBA, at image.Point) *Color {
 }
 
 // edges returns the mean color of the pixels at the edges of a picture, and their deviation from it. If some of them
-// are transparent, it returns the ground of pictures that are cut out.
-func edges(src *image.NRGBA) (mean Color, spread float64) {
+// are transparent, it returns the ground of pictures that are cut out, and reports that.
+func edges(src *image.NRGBA) (mean Color, spread float64, clear bool) {
 	var sum, squares [3]float64
 	n := 0.0
 	b := src.Rect
@@ -42,7 +42,7 @@ func edges(src *image.NRGBA) (mean Color, spread float64) {
 		for x := b.Min.X; x < b.Max.X; x += step {
 			p := src.Pix[src.PixOffset(x, y):]
 			if p[3] < 250 {
-				return studio, 0
+				return studio, 0, true
 			}
 			for i := range 3 {
 				v := float64(p[i])
@@ -54,7 +54,7 @@ func edges(src *image.NRGBA) (mean Color, spread float64) {
 	for i := range 3 {
 		spread = max(spread, math.Sqrt(max(squares[i]/n-sum[i]/n*sum[i]/n, 0)))
 	}
-	return Color{uint8(sum[0]/n + 0.5), uint8(sum[1]/n + 0.5), uint8(sum[2]/n + 0.5)}, spread
+	return Color{uint8(sum[0]/n + 0.5), uint8(sum[1]/n + 0.5), uint8(sum[2]/n + 0.5)}, spread, false
 }
 
 // Trim returns the part of a picture that is not transparent.

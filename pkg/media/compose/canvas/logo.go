@@ -72,9 +72,35 @@ func inner(all []float64) (kept []float64) {
 	return kept
 }
 
-// plateOf returns the color of the plate on which the worst part of a logo has the most contrast. The colors of the
-// brand come first if they have enough.
+// lost is the contrast below which a part of a logo cannot be told from its plate, and maxLost the greatest share of a
+// logo's pixels that may be lost on a plate that its main color chooses.
+const lost, maxLost = 1.4, 0.2
+
+// plateOf returns the color of the plate of a logo: white for a dark one and dark for a light one, by its main color.
+// If that loses a large part of it, the plate is the one on which its worst part has the most contrast.
 func plateOf(logo []float64, colors []Color) Color {
+	if len(logo) == 0 {
+		return plates[0]
+	}
+	plate := plates[1]
+	if main := logo[len(logo)/2]; Contrast(main, 1) >= LogoContrast {
+		plate = plates[0]
+	}
+	n := 0
+	for _, l := range logo {
+		if Contrast(l, plate.Luminance()) < lost {
+			n++
+		}
+	}
+	if float64(n) <= maxLost*float64(len(logo)) {
+		return plate
+	}
+	return safest(logo, colors)
+}
+
+// safest returns the color of the plate on which the worst part of a logo has the most contrast. The colors of the
+// brand come first if they have enough.
+func safest(logo []float64, colors []Color) Color {
 	best, most := plates[0], 0.0
 	for i, c := range slices.Concat(plates[:2], colors, plates[2:]) {
 		contrast := worst(logo, []float64{c.Luminance()})

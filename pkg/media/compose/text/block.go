@@ -14,6 +14,8 @@ type Box struct {
 	// MaxEm and MinEm bound the size of the letters. The largest size that fits is used.
 	MaxEm, MinEm float64
 	MaxLines     int
+	// MaxWords is the greatest number of words of a page. 0 is any.
+	MaxWords int
 }
 
 // line is a line of a block.
@@ -21,6 +23,17 @@ type line struct {
 	runs  []cluster
 	width float64 // in pixels
 	words []Word
+	// parts are the parts of the line between its emoji in color, which are pictures.
+	parts    []part
+	pictures []picture
+}
+
+// part is a part of a line that libass draws at once.
+type part struct {
+	runs []cluster
+	// from is the offset into the line, in bytes, and before the width of the line before the part, in ems.
+	from   int
+	before float64
 }
 
 // Word is a part of a line that is spoken at once: a word, or a character in scripts without spaces.
@@ -88,7 +101,7 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 	if err != nil {
 		return Block{}, err
 	}
-	leading := leadingOf(units)
+	leading, phrases := leadingOf(units), inJapanese(text, lang)
 	for em := box.MaxEm; ; em = max(em*0.96, box.MinEm) {
 		width := box.Width / em
 		if em == box.MinEm {
@@ -97,6 +110,15 @@ func (f *Fonts) fit(text, lang string, box Box) (Block, error) {
 		most := min(box.MaxLines, int(box.Height/(em*leading)))
 		if ends, ok := wrap(units, width); ok && len(ends) <= most {
 			return block(units, balance(units, width, ends), em, leading, rightToLeft(text)), nil
+		}
+		if em == box.MinEm && phrases {
+			// Phrases may leave lines half empty: without them, more fits.
+			phrases = false
+			if units, err = f.unitsOf(text, lang, phrases); err != nil {
+				return Block{}, err
+			}
+			em = box.MinEm / 0.96
+			continue
 		}
 		if em == box.MinEm {
 			return Block{}, ErrTooLong
@@ -138,7 +160,8 @@ const (
 	costLine   = 10   // for each line
 	costSpace  = 0.04 // for an end within a phrase
 	costWithin = 0.2  // for an end without a space, as in Chinese
-	costShort  = 0.3  // for an end with a word of one or two letters that belongs to the next one
+	costBinds  = 1.5  // for an end with a number, or another word that belongs to the next one
+	costShort  = 0.3  // for an end with another word of one or two letters
 )
 
 // balance divides units into as few lines as wrap does, of about equal length, which end with phrases if that costs
@@ -166,6 +189,8 @@ func balance(units []unit, width float64, ends []int) []int {
 			cost := best[begin] + costLine + off*off
 			switch {
 			case end == len(units) || endOf(u) != word:
+			case u.binds:
+				cost += costBinds
 			case space > 0 && short(u):
 				cost += costShort
 			case space > 0:
@@ -209,20 +234,42 @@ func block(units []unit, ends []int, em, leading float64, rtl bool) Block {
 // lineOf joins units to a line, whose width is in ems.
 func lineOf(units []unit) line {
 	var l line
-	var clusters []cluster
+	var all []cluster
+	var open part
 	at := 0
-	for i, u := range units {
-		clusters = append(clusters, u.clusters...)
-		size := len(u.text())
-		l.words = append(l.words, Word{u.begin, at, at + size})
-		at += size
-		l.width += u.width
-		if i < len(units)-1 && u.space > 0 {
-			clusters = append(clusters, cluster{text: " ", face: u.gap})
-			l.width += u.space
-			at++
+	close := func() {
+		if open.runs != nil {
+			open.runs = runs(open.runs)
+			l.parts = append(l.parts, open)
 		}
 	}
-	l.runs = runs(clusters)
+	add := func(c cluster, before float64) {
+		all = append(all, c)
+		at += len(c.text)
+		switch {
+		case c.art != nil:
+			close()
+			l.pictures = append(l.pictures, picture{c.art, before, c.width})
+			open = part{from: at, before: before + c.width}
+		case c.text == " " && open.runs == nil: // libass leaves out a space at the beginning
+			open.from, open.before = at, open.before+c.width
+		default:
+			open.runs = append(open.runs, c)
+		}
+	}
+	for i, u := range units {
+		begin := at
+		for _, c := range u.clusters {
+			add(c, l.width+c.before)
+		}
+		l.words = append(l.words, Word{u.begin, begin, at})
+		l.width += u.width
+		if i < len(units)-1 && u.space > 0 {
+			add(cluster{text: " ", face: u.gap, width: u.space}, l.width)
+			l.width += u.space
+		}
+	}
+	close()
+	l.runs = runs(all)
 	return l
 }

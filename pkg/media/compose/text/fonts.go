@@ -43,6 +43,7 @@ const (
 	montserrat
 	lora
 	oswald
+	colored
 	count // of the families
 )
 
@@ -60,6 +61,7 @@ var families = []family{
 	montserrat: {"Montserrat", "Montserrat-Bold.ttf", 1.22, 0.7},
 	lora:       {"Lora", "Lora-Bold.ttf", 1.25, 0.7},
 	oswald:     {"Oswald", "Oswald-Bold.ttf", 1.4, 0.81},
+	colored:    {"Noto Color Emoji", "NotoColorEmoji-Regular.ttf", 1.3, 0},
 }
 
 // brands are the families of brands, by their names in package script.
@@ -89,6 +91,7 @@ type set struct {
 	mu     sync.Mutex
 	faces  [count]*face
 	shaper shaping.HarfbuzzShaper
+	arts   map[string]art // the drawings of emoji, by their characters
 }
 
 // Open opens the fonts in a folder. A font is read when a text needs it.
@@ -168,11 +171,6 @@ func order(first int, text, lang string) []int {
 		han = []int{korean, chinese, japanese}
 	}
 	return append([]int{first, latin, arabic, hebrew, devanagari, thai}, append(han, emoji)...)
-}
-
-// pictorial reports whether a cluster is an emoji.
-func pictorial(cluster []rune) bool {
-	return cluster[0] >= 0x1f000 || len(cluster) > 1 && strings.ContainsRune(string(cluster[1:]), '\ufe0f')
 }
 
 // choose returns the font of a cluster, or nil if none has it.

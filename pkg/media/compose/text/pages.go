@@ -19,12 +19,16 @@ const (
 	costPage      = 1.0
 	costPhrase    = 0.25 // for an end with a phrase, within a sentence
 	costWord      = 0.9  // for an end with a word, within a phrase
+	costTied      = 3.0  // for an end with a word that belongs to the next one, besides
+	costLineEnd   = 0.1  // for a second line, so that short pages have one
+	costAlone     = 0.5  // for a page of a single word, where pages have few
 	costBeyond    = 1.5  // for each sentence that ends within a page
 	costEmptiness = 0.6  // for a page with hardly a word
 )
 
-// Pages divides a text into pages of at most box.MaxLines lines, in letters of the size box.MaxEm. It returns the
-// errors of Fit.
+// Pages divides a text into pages of at most box.MaxLines lines and box.MaxWords words, in letters of the size
+// box.MaxEm, or smaller ones for a page with a word that is too wide. In scripts without spaces, the lines alone count.
+// It returns the errors of Fit.
 func (f *Fonts) Pages(text, lang string, box Box) ([]Page, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -34,36 +38,70 @@ func (f *Fonts) Pages(text, lang string, box Box) ([]Page, error) {
 	}
 	em, leading, rtl := box.MaxEm, leadingOf(units), rightToLeft(text)
 	width := box.Width / em
-	units = divided(units, width)
+	units = divided(units, width/leastPage)
 	pages := []Page{}
 	begin := 0
-	for _, end := range paginate(units, width, box.MaxLines) {
+	for _, end := range paginate(narrowed(units, width), width, box) {
 		part := units[begin:end]
-		ends, _ := wrap(part, width)
-		b := block(part, balance(part, width, ends), em, leading, rtl)
+		// A long word makes the letters of its page smaller.
+		smaller := 1.0
+		for _, u := range part {
+			smaller = min(smaller, width/u.width)
+		}
+		ends, _ := wrap(part, width/smaller)
+		b := block(part, balance(part, width/smaller, ends), em*smaller, leading, rtl)
 		pages = append(pages, Page{b, part[0].begin, part[len(part)-1].end})
 		begin = end
 	}
 	return pages, nil
 }
 
+// leastPage is the smallest size of the letters of a page, relative to that of the others. If a word would need less,
+// it is divided.
+const leastPage = 0.6
+
+// narrowed returns units of which none is wider than a line.
+func narrowed(units []unit, width float64) []unit {
+	all := slices.Clone(units)
+	for i := range all {
+		all[i].width = min(all[i].width, width)
+	}
+	return all
+}
+
 // paginate returns the ends of the pages with the least total cost.
-func paginate(units []unit, width float64, maxLines int) []int {
+func paginate(units []unit, width float64, box Box) []int {
 	ends := make([]int, len(units)+1) // the beginning of the page that ends here
 	best := make([]float64, len(units)+1)
 	for i := range units {
 		best[i+1] = math.Inf(1)
 	}
 	for begin := range units {
-		beyond, used := 0.0, 0.0
+		beyond, used, words := 0.0, 0.0, 0
 		for end := begin + 1; end <= len(units); end++ {
-			if lines, _ := wrap(units[begin:end], width); len(lines) > maxLines {
+			last := units[end-1]
+			part := units[begin:end]
+			lines, _ := wrap(part, width)
+			if len(lines) > box.MaxLines || box.MaxWords > 0 && words == box.MaxWords {
 				break
 			}
-			last := units[end-1]
 			used += last.width + last.space
+			if last.space > 0 {
+				words++
+			}
 			fill := min(used/width, 1)
+			if box.MaxWords > 0 && words > 0 {
+				fill = min(float64(words)/float64(box.MaxWords-1), 1)
+			}
 			cost := best[begin] + costPage + beyond + costEmptiness*(1-fill)*(1-fill)
+			if len(lines) > 1 && box.MaxWords > 0 {
+				cost += costLineEnd
+				for _, at := range balance(part, width, lines) {
+					if at < len(part) && part[at-1].binds {
+						cost += costTied
+					}
+				}
+			}
 			switch endOf(last) {
 			case sentence:
 				beyond += costBeyond
@@ -73,6 +111,12 @@ func paginate(units []unit, width float64, maxLines int) []int {
 				if end < len(units) {
 					cost += costWord
 				}
+				if last.binds {
+					cost += costTied
+				}
+			}
+			if words == 1 && box.MaxWords > 1 && end == begin+1 {
+				cost += costAlone
 			}
 			if cost < best[end] {
 				best[end], ends[end] = cost, begin

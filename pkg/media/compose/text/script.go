@@ -26,6 +26,49 @@ type Script struct {
 	fonts         []string
 	// family is a font of the script: libass draws nothing, not even a box, in a style whose font is missing.
 	family string
+	motion Motion
+}
+
+// Motion is the way in which a text appears.
+type Motion struct {
+	Kind MotionKind
+	// From is the offset from which a text slides to its place, in pixels.
+	From float64
+	// Left, Top, Right and Bottom are the edges of a text that is unveiled, which RTL unveils from its right edge.
+	Left, Top, Right, Bottom float64
+	RTL                      bool
+}
+
+// MotionKind is the kind of a motion of libass, which moves no letter by itself.
+type MotionKind int
+
+// The kinds. With At, a text is there at once.
+const (
+	At MotionKind = iota
+	Fades
+	Slides
+	Unveils
+)
+
+// Moving sets the motion of all that is drawn after it.
+func (s *Script) Moving(m Motion) { s.motion = m }
+
+// at returns the tags that put something at a point, by the motion.
+func (s *Script) at(x, y float64) string {
+	switch m := s.motion; m.Kind {
+	case Fades:
+		return fmt.Sprintf(`\pos(%.2f,%.2f)\fad(260,0)`, x, y)
+	case Slides:
+		return fmt.Sprintf(`\move(%.2f,%.2f,%.2f,%.2f,0,220)\fad(100,0)`, x+m.From, y, x, y)
+	case Unveils:
+		from := m.Left
+		if m.RTL {
+			from = m.Right
+		}
+		return fmt.Sprintf(`\pos(%.2f,%.2f)\clip(%.0f,%.0f,%.0f,%.0f)\t(0,420,\clip(%.0f,%.0f,%.0f,%.0f))`, x, y,
+			from, m.Top, from, m.Bottom, m.Left, m.Top, m.Right, m.Bottom)
+	}
+	return fmt.Sprintf(`\pos(%.2f,%.2f)`, x, y)
 }
 
 // NewScript returns an empty script for pictures of a size.
@@ -67,21 +110,6 @@ func (s *Script) Marked(b Block, left, right, top float64, align Align, c canvas
 		// Capital letters are in the middle of the line.
 		capital := cmp.Or(l.runs[0].face.capHeight, capHeight)
 		baseline := top + b.leading*(float64(i)+0.5) + capital/2*b.Em
-		ascent := 0.0
-		for _, r := range l.runs {
-			ascent = max(ascent, r.face.ascent*b.Em)
-			if !slices.Contains(s.fonts, r.face.path) {
-				s.fonts = append(s.fonts, r.face.path)
-				s.family = r.face.name
-			}
-		}
-		anchor, x := 7, left
-		switch {
-		case align == Center:
-			anchor, x = 8, (left+right)/2
-		case b.RTL:
-			anchor, x = 9, right
-		}
 		var word Word
 		if n := m.Word - 1 - before; n >= 0 && n < len(l.words) {
 			word = l.words[n]
@@ -91,17 +119,58 @@ func (s *Script) Marked(b Block, left, right, top float64, align Align, c canvas
 		if m.Outline > 0 {
 			outline = fmt.Sprintf(`\bord%.2f\3c%s`, m.Outline*b.Em, assColor(canvas.Black))
 		}
-		s.add(1, when, fmt.Sprintf(`{\an%d\pos(%.2f,%.2f)\1c%s%s}%s`, anchor, x, baseline-ascent, assColor(c), outline,
-			l.markup(b, word, c, m.Color)))
+		for _, p := range l.parts {
+			ascent := 0.0
+			for _, r := range p.runs {
+				ascent = max(ascent, r.face.ascent*b.Em)
+				s.needs(r.face)
+			}
+			anchor, x := l.place(b, p.before, left, right, align)
+			s.add(1, when, fmt.Sprintf(`{\an%d%s\1c%s%s}%s`, anchor, s.at(x, baseline-ascent), assColor(c), outline,
+				p.markup(b, word, c, m.Color)))
+		}
+		for _, p := range l.pictures {
+			s.needs(l.runs[0].face) // which a line of pictures alone would lack
+			anchor, x := l.place(b, p.before, left, right, align)
+			if anchor == 9 {
+				x -= p.width * b.Em
+			}
+			for _, shape := range p.art {
+				s.shape(shape, x, baseline, b.Em, when)
+			}
+		}
 	}
 }
 
-// markup returns the line with the font of each run, and with a word in another color. Each run is scaled so that the
+// needs adds a font to those that the script names, unless it is there.
+func (s *Script) needs(f *face) {
+	if !slices.Contains(s.fonts, f.path) {
+		s.fonts = append(s.fonts, f.path)
+		s.family = f.name
+	}
+}
+
+// place returns the anchor, as libass numbers it, and the position of what is in a line between two edges after a part
+// of its width, which is in ems.
+func (l line) place(b Block, before, left, right float64, align Align) (anchor int, x float64) {
+	switch {
+	case align == Center && len(l.pictures) == 0:
+		return 8, (left + right) / 2
+	case align == Center:
+		left, right = (left+right-l.width)/2, (left+right+l.width)/2
+	}
+	if b.RTL {
+		return 9, right - before*b.Em
+	}
+	return 7, left + before*b.Em
+}
+
+// markup returns the part with the font of each run, and with a word in another color. Each run is scaled so that the
 // letters of all fonts have the same size.
-func (l line) markup(b Block, w Word, c, marked canvas.Color) string {
+func (p part) markup(b Block, w Word, c, marked canvas.Color) string {
 	var out strings.Builder
-	at := 0
-	for i, r := range l.runs {
+	at := p.from
+	for i, r := range p.runs {
 		fmt.Fprintf(&out, `{\fn%s\fs%.3f}`, r.face.name, b.Em*(r.face.ascent+r.face.descent))
 		if i == 0 {
 			out.WriteString(map[bool]string{false: "\u200e", true: "\u200f"}[b.RTL])
@@ -138,7 +207,7 @@ func (s *Script) box(layer int, left, top, right, bottom, radius float64, c canv
 	path := fmt.Sprintf("m %.1f 0 l %.1f 0 b %.1f 0 %.1f %.1f %.1f %.1f l %.1f %.1f b %.1f %.1f %.1f %.1f %.1f %.1f "+
 		"l %.1f %.1f b %.1f %.1f 0 %.1f 0 %.1f l 0 %.1f b 0 %.1f %.1f 0 %.1f 0",
 		r, w-r, w-k, w, k, w, r, w, h-r, w, h-k, w-k, h, w-r, h, r, h, k, h, h-k, h-r, r, k, k, r)
-	s.add(layer, when, fmt.Sprintf(`{\an7\pos(%.1f,%.1f)\1c%s\1a&H%02X&\p1}%s{\p0}`, left, top, assColor(c),
+	s.add(layer, when, fmt.Sprintf(`{\an7%s\1c%s\1a&H%02X&\p1}%s{\p0}`, s.at(left, top), assColor(c),
 		int((1-opacity)*255+0.5), path))
 }
 

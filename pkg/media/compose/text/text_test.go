@@ -3,6 +3,7 @@ package text
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -224,6 +225,82 @@ func TestPagesFollowSentences(t *testing.T) {
 	pages, err = f.Pages(strings.Repeat("字", 500), "zh", box)
 	if err != nil || len(pages) < 500/28 {
 		t.Errorf("500 letters make %d pages, %v", len(pages), err)
+	}
+}
+
+// Pages of captions have few words, and end where the sense does: no number stands apart from its noun, and no page or
+// line ends with a word that belongs to the next one.
+func TestPagesEndBySense(t *testing.T) {
+	f := fonts(t)
+	box := Box{Width: 790, MaxEm: 92, MaxLines: 2, MaxWords: 4}
+	for lang, want := range map[string]string{
+		"en": "We stood/in front|of a locked door,|and the drum|was full|of 11 batches.",
+		"de": "Wir haben|in der letzten/Woche|640 Tonnen/Netze|aus dem Meer/geholt.",
+		"fr": "L'eau de la mer|est pleine|de 11 tonnes|de filets.",
+		"es": "Hemos sacado|11 redes del mar|y las lavamos|con agua.",
+		"it": "Abbiamo/tirato fuori|11 reti dal mare|con i sub.",
+		"pt": "Tiramos 11 redes|do mar|com a ajuda|dos pescadores.",
+		"pl": "Wyciągnęliśmy/11 sieci|z morza|razem/z nurkami.",
+		"ru": "Кофе в ноябре|и у моря:|мы обжарили/11 партий.",
+		"uk": "Кава/в листопаді|і біля моря:|ми обсмажили/11 партій.",
+		"tr": "Bu ayakkabı/denizde|kaybolan/ağlar ile yapıldı.",
+		"ja": "新しい豆が先週の|火曜日に/届いたので、|私たちはすぐに/焙煎しました。",
+	} {
+		text := strings.NewReplacer("|", " ", "/", " ").Replace(want)
+		if lang == "ja" {
+			text = strings.NewReplacer("|", "", "/", "").Replace(want)
+		}
+		pages, err := f.Pages(text, lang, box)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range pages {
+			got = append(got, strings.Join(p.Lines(), "/"))
+			if p.Em < 0.6*box.MaxEm || p.Width > box.Width+1 {
+				t.Errorf("%s: %q has letters of %.0f px and is %.0f wide", lang, p.Lines(), p.Em, p.Width)
+			}
+		}
+		for page := range strings.SplitSeq(strings.ReplaceAll(strings.Join(got, "|"), "/", "|"), "|") {
+			words := strings.Fields(page)
+			if last := bareWord(words[len(words)-1]); functionWords[lang][last] || numeric(last) {
+				t.Errorf("%s: a line or page ends with %q", lang, last)
+			}
+		}
+		if all := strings.Join(got, "|"); all != want {
+			t.Errorf("%s: the pages are\n%s, not\n%s", lang, all, want)
+		}
+	}
+	// A long word is set in smaller letters, not divided.
+	pages, err := f.Pages("Der Sommerschlussverkauf beginnt", "de", box)
+	if err != nil || !slices.ContainsFunc(pages, func(p Page) bool {
+		return strings.Contains(strings.Join(p.Lines(), "|"), "Sommerschlussverkauf") && p.Em < box.MaxEm
+	}) {
+		t.Errorf("a long word: %v, %v", pages, err)
+	}
+}
+
+// An emoji is drawn in its colors, in a place that the words beside it leave free, in both directions.
+func TestEmojiAreDrawnInColor(t *testing.T) {
+	f := fonts(t)
+	for _, text := range []string{"Coffee ☕ first", "تابعونا 🎣 اليوم", "❤️", "👩🏽‍💻🇩🇪"} {
+		b, err := f.Fit(text, "en", heading)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := NewScript(1000, 300)
+		s.Text(b, 0, 1000, 0, Start, canvas.White, Always)
+		colors := map[string]bool{}
+		for _, e := range s.events {
+			if _, rest, ok := strings.Cut(e, `\1c&H`); ok && strings.Contains(e, `\p1`) {
+				colors[rest[:6]] = true
+			}
+		}
+		if l := b.lines[0]; len(l.pictures) == 0 || len(colors) < 2 {
+			t.Errorf("%q: %d pictures in the colors %v", text, len(l.pictures), colors)
+		} else if end := l.pictures[len(l.pictures)-1]; end.before+end.width > l.width/b.Em+0.01 {
+			t.Errorf("%q: a picture ends at %.2f of %.2f em", text, end.before+end.width, l.width/b.Em)
+		}
 	}
 }
 

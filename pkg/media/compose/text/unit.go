@@ -25,6 +25,9 @@ type cluster struct {
 	width float64 // in ems, alone
 	// size is the length of the character in the text, in bytes. A space of another width or kind is drawn as U+0020.
 	size int
+	// art is the drawing of an emoji in color, and before the width of its unit before it, in ems.
+	art    art
+	before float64
 }
 
 // unit is the smallest part of a text between two possible line breaks.
@@ -36,6 +39,8 @@ type unit struct {
 	width, space float64
 	// gap is the font of the space after it.
 	gap *face
+	// binds reports whether the unit belongs to the one after it.
+	binds bool
 }
 
 // text returns the text of the unit.
@@ -61,8 +66,13 @@ func Clean(text string) string {
 	}, text)
 }
 
-// units divides a text at the possible line breaks.
+// units divides a text at the possible line breaks: those of a Japanese text are at the ends of its phrases.
 func (f *Fonts) units(text, lang string) ([]unit, error) {
+	return f.unitsOf(text, lang, inJapanese(text, lang))
+}
+
+// unitsOf is units, with or without the phrases of Japanese.
+func (f *Fonts) unitsOf(text, lang string, phrases bool) ([]unit, error) {
 	text = Clean(text)
 	first := f.first
 	if all, err := f.has(first, text); err != nil {
@@ -77,7 +87,7 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 	for lines := seg.LineIterator(); lines.Next(); {
 		line := lines.Line()
 		end := line.Offset + len(line.Text)
-		breaks[end] = !withinNumber(chars, end)
+		breaks[end] = !withinNumber(chars, end) && (!phrases || phraseBreak(chars, end))
 	}
 	var all []unit
 	var u unit
@@ -119,6 +129,11 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 			}
 			if c.face != nil {
 				c.width = f.width(c.face, g.Text)
+				if c.face == f.faces[emoji] {
+					if c.art, err = f.artOf(g.Text); err != nil {
+						return nil, err
+					}
+				}
 				if u.clusters == nil {
 					u.begin = begin
 				}
@@ -136,6 +151,7 @@ func (f *Fonts) units(text, lang string) ([]unit, error) {
 	case len(all) == 0:
 		return nil, ErrEmpty
 	}
+	bind(all, lang)
 	return all, nil
 }
 
@@ -144,10 +160,21 @@ func (f *Fonts) close(all []unit, u unit) ([]unit, unit) {
 	if u.clusters == nil {
 		return all, unit{}
 	}
-	for _, r := range runs(u.clusters) {
-		u.width += f.width(r.face, []rune(r.text))
+	for i, c := range u.clusters {
+		if c.art != nil {
+			u.clusters[i].before = f.joined(u.clusters[:i])
+		}
 	}
+	u.width = f.joined(u.clusters)
 	return append(all, u), unit{}
+}
+
+// joined returns the width of clusters beside each other, in ems.
+func (f *Fonts) joined(clusters []cluster) (width float64) {
+	for _, r := range runs(clusters) {
+		width += f.width(r.face, []rune(r.text))
+	}
+	return width
 }
 
 // thaiBreak reports whether a line may break before a Thai letter: a syllable begins with a vowel that is written
@@ -202,6 +229,7 @@ func divided(units []unit, width float64) []unit {
 		}
 		at := u.begin
 		for i, c := range u.clusters {
+			c.before = 0
 			part := unit{clusters: []cluster{c}, width: c.width, begin: at, end: at + c.size}
 			if at = part.end; i == len(u.clusters)-1 {
 				part.space, part.end = u.space, u.end
