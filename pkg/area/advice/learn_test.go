@@ -71,7 +71,7 @@ func TestTheGuideSaysWhatTheModelGets(t *testing.T) {
 	w.items(w.Principal.Owner, factoryID, 14, func(i int, r *item.Record) {
 		views, likes := int64(1000), int64(10*(i+1))
 		r.State, r.Title, r.Caption = item.Published, "A title", "A caption."
-		r.Slot = &prompt.Plan{Pillar: "People"}
+		r.Slot, r.HookKind = &prompt.Plan{Pillar: "People"}, "question"
 		r.Publications = []item.Publication{{Metrics: &item.Metrics{Counts: item.Counts{Views: &views, Likes: &likes}}}}
 	})
 	w.diagnosed(w.Caller, factoryID, nil)
@@ -88,10 +88,13 @@ func TestTheGuideSaysWhatTheModelGets(t *testing.T) {
 	}
 	_, listed, _ := strings.Cut(string(page), "gets, as data:")
 	listed, _, _ = strings.Cut(listed, "\n## ")
-	words := map[string]string{"factory": "settings of the factory", "findings": "the findings", "accepted": "has made before",
-		"refused": "were refused", "best": "five items with the best figures", "worst": "five with the worst",
+	words := map[string]string{"factory": "settings of the factory", "findings": "the findings",
+		"accepted":  "has made before",
+		"hook_kind": "kind of the first line", "refused": "were refused",
+		"best": "five items with the best figures", "worst": "five with the worst",
 		"content_item_id": "the id", "kind": "kind", "title": "title", "caption": "first 300 characters of the caption",
-		"pillar": "pillar", "views": "views", "likes": "likes", "comments": "comments", "shares": "shares", "saves": "saves",
+		"pillar": "pillar", "views": "views", "likes": "likes", "comments": "comments", "shares": "shares",
+		"saves":                    "saves",
 		"reactions_per_1000_views": "reactions per 1,000 views", "type": "type", "name": "name", "language": "language",
 		"description": "description", "audience": "audience", "tone": "tone", "topics": "topics",
 		"content_types": "content types", "schedule": "schedule", "settings": "`settings`"}

@@ -28,6 +28,8 @@ type Brief struct {
 	// Type is the type of the factory.
 	Type string `json:"type,omitempty"`
 	Name string `json:"name,omitempty"` // of the factory
+	// Description is the beginning of that of the factory.
+	Description string `json:"description,omitempty"`
 	// Region is the country whose rules of law apply: that of the factory, or else of its profile, when they were last
 	// checked.
 	Region string `json:"region,omitempty"`
@@ -214,7 +216,8 @@ func NewBrief(f Factory) (Brief, error) {
 		sound = append(sound, sentence("Mood", f.Tone))
 	}
 	return Brief{
-		Type: f.Type, Name: f.Name, Region: f.Region, Voice: provider.Clip(voice, maxInstructions),
+		Type: f.Type, Name: f.Name, Description: provider.Clip(f.Description, maxManner), Region: f.Region,
+		Voice:  provider.Clip(voice, maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Replace: f.Replace, CaptionLine: f.CaptionLine, Trained: f.Trained, Brand: brand, Logo: logo,

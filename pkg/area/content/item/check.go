@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/guard"
@@ -25,16 +24,21 @@ func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provide
 	rules, sandbox := w.rules(now), w.item.Owner.Mode == tenant.Test
 	rules.Sources = len(w.quoted(t))
 	rules.Sourced = rules.Sourced && !sandbox
-	var err error
-	if rules.Limits, err = w.limits(ctx, db, t); err != nil {
+	rows, err := w.platforms(ctx, db)
+	if err != nil {
 		return nil, err
 	}
+	rules.Limits = w.bounds(rows, t)
 	if !w.repeats && !sandbox {
 		if rules.Past, err = pastTexts(ctx, db, w.FactoryID, w.ID, w.origin()); err != nil {
 			return nil, err
 		}
 	}
 	found := guard.Check(w.fields(t), rules)
+	for _, label := range w.lacking(rows, t) {
+		found = append(found, guard.Finding{Code: guard.TooLong, Path: "/caption", Text: t.Caption,
+			What: "needs a short version for " + label})
+	}
 	if sandbox {
 		found = slices.DeleteFunc(found, func(f guard.Finding) bool { return f.Code == guard.Language })
 	}
@@ -54,24 +58,6 @@ var advice = map[guard.Code]string{
 	guard.Language:    "Regenerate the item, or change its language.",
 	guard.TooLong:     "Regenerate the item, or ask for a shorter text.",
 	guard.Repetitive:  "Change the prompt, so that the item says something new.",
-}
-
-// limits returns the limits of the platforms that the item may be published on. A platform that divides a long caption
-// takes both parts, and one without a list of hashtags has them in the caption.
-func (w *work) limits(ctx context.Context, db *store.DB, t provider.Text) (all []guard.Limit, err error) {
-	targets, err := w.platforms(ctx, db)
-	for _, p := range targets {
-		rule, taken := p.Capabilities.Kinds[platform.Kind(w.Kind)], 0
-		if !p.Capabilities.Hashtags.Tags && len(t.Hashtags) > 0 {
-			taken = rule.Caption.Unit.Length("\n\n#" + strings.Join(t.Hashtags, " #"))
-		}
-		taken += rule.Caption.Unit.Length(noticed(w.Record, p.Name))
-		caption, title := rule.Caption, rule.Title
-		caption.Max = max(caption.Max+rule.Rest.Max-taken, 0)
-		all = append(all, guard.Limit{Path: "/caption", Text: caption, Target: p.Capabilities.Label},
-			guard.Limit{Path: "/title", Text: title, Target: p.Capabilities.Label})
-	}
-	return all, err
 }
 
 var _ generate.Moderated = (*work)(nil)

@@ -293,6 +293,8 @@ type Item struct {
 	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and
 	// if you gave all texts.
 	Hooks []string `json:"hooks" nullable:"false"`
+	// Kind of the first line that was chosen. Null until generated, and if you gave all texts.
+	HookKind resource.Text `json:"hook_kind" enum:"number,question,contradiction,scene,mistake,claim,quote,news"`
 	// Version of the prompt that its texts were written with. Null until generated, and if you gave all texts.
 	PromptVersion resource.Text `json:"prompt_version" example:"post.1"`
 	// What differs on a platform or a social account, by its id.

@@ -104,7 +104,9 @@ type Art struct {
 	// Pictures are the slides, or else the picture of the item.
 	Pictures []provider.Picture `json:"pictures,omitempty"`
 	Sound    string             `json:"sound,omitempty"`
-	// Hook is the number of the chosen hook, from 1, and Hooks are all of them as they were written.
-	Hook  int      `json:"hook,omitempty"`
-	Hooks []string `json:"hooks,omitempty"`
+	// Hook is the number of the chosen hook, from 1, and Hooks are all of them as they were written. HookKinds are
+	// their kinds, if the writer has named them.
+	Hook      int      `json:"hook,omitempty"`
+	Hooks     []string `json:"hooks,omitempty"`
+	HookKinds []string `json:"hook_kinds,omitempty"`
 }

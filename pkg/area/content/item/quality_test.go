@@ -151,7 +151,7 @@ func TestWritersLearnFromTheChannel(t *testing.T) {
 	}
 	req := a.foreseen(r.Parts[0])
 	if !strings.Contains(req.System, "Telegram") || strings.Contains(req.System, "YouTube") ||
-		!strings.Contains(req.System, "at most 924 characters") {
+		!strings.Contains(req.System, "at most 978 characters") {
 		t.Errorf("the writer is told:\n%s", req.System)
 	}
 }

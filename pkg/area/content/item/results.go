@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -150,6 +149,7 @@ func (r maker) write(made []generate.Made) {
 		}
 	}
 	r.draw(t)
+	r.derive(t)
 	if r.Given.Has(Script) {
 		return
 	}
@@ -165,7 +165,8 @@ func (r maker) draw(t provider.Text) {
 		return // the caller has written all texts
 	}
 	r.Art = Art{Style: t.Style, Characters: t.Characters, Pictures: t.Pictures, Sound: t.Sound,
-		Hook: t.Hook, Hooks: t.Hooks}
+		Hook: t.Hook, Hooks: t.Hooks, HookKinds: t.HookKinds}
+	r.HookKind = resource.Text(kindOfHook(t))
 	for _, s := range t.Slides {
 		r.Art.Pictures = append(r.Art.Pictures, s.Picture)
 	}
@@ -174,6 +175,15 @@ func (r maker) draw(t provider.Text) {
 		r.Hooks = slices.Insert(slices.Delete(r.Hooks, n, n+1), 0, t.Hooks[n])
 	}
 	r.PromptVersion = resource.Text(prompt.Version(tasks[r.Shape]))
+}
+
+// kindOfHook returns the kind of the chosen first line, or "" if the writer has named none that is known.
+func kindOfHook(t provider.Text) string {
+	if i := t.Hook - 1; i >= 0 && i < len(t.HookKinds) &&
+		slices.Contains(prompt.HookKinds, prompt.HookKind(t.HookKinds[i])) {
+		return t.HookKinds[i]
+	}
+	return ""
 }
 
 // sort returns the finished media, and the files of the other parts with their roles.
@@ -256,18 +266,10 @@ func (r maker) vary(made []generate.Made, now time.Time) {
 		v := Variant{Media: before.Media, Title: before.Title, Hashtags: before.Hashtags, Adapted: true,
 			PromptVersion: resource.Text(prompt.Version(prompt.Adapt))}
 		if v.Hashtags == nil {
-			v.Hashtags = tagsOf(post.Hashtags, p.Capabilities.Hashtags.Max)
+			v.Hashtags = tagsOf(post.Hashtags, tagsOn(p, r.Kind))
 		}
 		rule := p.Capabilities.Kinds[platform.Kind(r.Kind)]
-		room := rule.Caption.Max + rule.Rest.Max - utf8.RuneCountInString(strings.Join(v.Hashtags, " #")) - 4 -
-			rule.Caption.Unit.Length(noticed(r.Record, post.Platform))
-		// A character takes up to two units of UTF-16.
-		for n := min(room, longestCaption); ; n /= 2 {
-			caption = provider.Clip(caption, n)
-			if rule.Caption.Unit.Length(caption) <= room {
-				break
-			}
-		}
+		caption = fitted(r.Record, p, provider.Clip(caption, longestCaption), v.Hashtags)
 		v.Caption = &caption
 		if title := provider.Clip(strings.Join(strings.Fields(post.Title), " "), rule.Title.Max); v.Title == nil &&
 			title != "" {

@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -44,6 +44,13 @@ func (r prompter) ask(p part, req *provider.Request) {
 		req.Headline = r.Headlined && !r.Given.Has(Headline)
 	}
 	told := r.ofWriter(req)
+	req.Hashtags = told.Limits.Hashtags
+	if req.Hashtags == 0 {
+		req.Hashtags = provider.None
+	}
+	for _, p := range told.Short {
+		req.Short = append(req.Short, provider.ShortWanted{Platform: p.Name, Characters: p.Limits.Caption})
+	}
 	written := prompt.Write(told)
 	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
 	req.About, req.Sources = r.about(), len(told.Sources)
@@ -74,39 +81,26 @@ func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 	}
 	w.Sourced = r.Brief.Sourced
 	m := r.memory
-	if m == nil {
+	if m == nil { // it is the longest one, for which the price is
 		m = longestMemory()
-		w.Targets, _ = targets(r.Kind, registry.Names())
-		_, w.Limits = targets(r.Kind, nil)
+		at := r.aimAt(registry.Names())
+		w.Targets, w.Short, w.Limits = at.main, at.short, at.limits(r.Language)
 	} else {
-		w.Targets, w.Limits = targets(r.Kind, m.platforms)
+		at := r.aimAt(m.platforms)
+		if w.Targets, w.Short, w.Limits = at.main, at.short, at.limits(r.Language); len(at.main) == 0 {
+			w.Limits = r.aimAt(registry.Names()).limits(r.Language)
+		}
+	}
+	if !r.Accepted.IsZero() {
+		w.Today = r.Accepted.Format(day)
 	}
 	w.Limits.Caption = max(w.Limits.Caption-utf8.RuneCountInString(noticed(r.Record, "")), 1)
-	w.Plan, w.Examples, w.Recent = r.Slot, m.examples, m.recent
+	w.Plan, w.Examples, w.Recent, w.Learned = r.Slot, m.examples, m.recent, m.learned
 	return w
 }
 
-// targets returns the platforms that a text is written for, and its limits. If no platform is known, the limits are
-// those of all platforms that take the kind.
-func targets(kind Kind, names []string) (known []prompt.Target, l prompt.Limits) {
-	var all []prompt.Target
-	for _, row := range registry.Rows() {
-		t, takes := prompt.TargetOf(row.Capabilities, platform.Kind(kind))
-		if !takes {
-			continue
-		}
-		all = append(all, t)
-		for _, name := range names {
-			if name == row.Name {
-				known = append(known, t)
-			}
-		}
-	}
-	if len(known) == 0 {
-		return nil, prompt.Strictest(all)
-	}
-	return known, prompt.Strictest(known)
-}
+// day is the layout of the day on which a text is written.
+const day = "Monday, 2006-01-02"
 
 // kindNames are the kinds in the prompts of writers.
 var kindNames = map[Kind]string{Post: "a post", Carousel: "a carousel", Video: "a video", Story: "a story",
@@ -159,7 +153,10 @@ func (r prompter) productRules() (all []string) {
 
 // about returns what the texts of the item are about.
 func (r prompter) about() provider.About {
-	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name}
+	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name, Channel: r.Brief.Description}
+	if b := r.Brief.Brand; b != nil {
+		a.Name = cmp.Or(b.Name, a.Name)
+	}
 	p := r.Brief.Product
 	if p == nil {
 		return a
@@ -246,7 +243,7 @@ func (r prompter) words(made []generate.Made) provider.Text {
 func (r prompter) texts() *provider.Text {
 	t := r.Texts.written()
 	t.Scenes, t.Style, t.Characters, t.Sound = r.spoken(), r.Art.Style, r.Art.Characters, r.Art.Sound
-	t.Hook, t.Hooks = r.Art.Hook, r.Art.Hooks
+	t.Hook, t.Hooks, t.HookKinds = r.Art.Hook, r.Art.Hooks, r.Art.HookKinds
 	if len(r.Slides) == 0 {
 		t.Pictures = r.Art.Pictures
 	}
