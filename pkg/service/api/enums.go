@@ -45,6 +45,8 @@ var enumNames = map[string]string{
 	"ContentCount.of":              "ContentCountPart",
 	"ContentItem.format":           "VideoFormat",
 	"ContentItem.visuals":          "VideoVisuals",
+	"ContentItem.hook_kind":        "HookKind",
+	"FactoryVoice.emoji":           "EmojiUse",
 	"BrandSettings.logo_place":     "LogoPlace",
 	"BrandSettings.caption_style":  "CaptionStyle",
 	"BrandSettings.font":           "FontFamily",

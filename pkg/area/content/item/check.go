@@ -54,7 +54,7 @@ func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provide
 // advice says what callers can do about each code.
 var advice = map[guard.Code]string{
 	guard.Unsupported: "Add what is true to the prompt, the product or the factory, or regenerate the item.",
-	guard.Forbidden:   "Regenerate the item, or change forbidden_words of the factory.",
+	guard.Forbidden:   "Regenerate the item, or change forbidden_words or voice of the factory.",
 	guard.Language:    "Regenerate the item, or change its language.",
 	guard.TooLong:     "Regenerate the item, or ask for a shorter text.",
 	guard.Repetitive:  "Change the prompt, so that the item says something new.",
@@ -90,21 +90,32 @@ func (w *work) Inspect(n int, object json.RawMessage) (problems []string) {
 
 var _ generate.Reviewing = (*work)(nil)
 
-// Skips implements generate.Reviewing: a text that passes the second look is not written again, and scenes that were
-// not chosen are not copied.
+// Skips implements generate.Reviewing: a text that passes the second look is not written again, a text that is alone is
+// not compared, and scenes that were not chosen are not copied.
 func (w *work) Skips(n int, made []generate.Made) bool {
 	w.settle(made)
-	if n >= len(w.Parts) || w.Parts[n].Role != roleRewrite {
-		return n < len(w.Parts) && w.leftOut(w.Parts[n])
+	if n >= len(w.Parts) {
+		return false
 	}
-	v, ok := verdict(made)
-	return !ok || v.Passes(w.Quality == QualityBest)
+	switch p := w.Parts[n]; p.Role {
+	case roleRewrite:
+		v, ok := w.verdict(made)
+		return !ok || v.Passes(w.Quality == QualityBest)
+	case roleChoose, roleChooseBack, roleCompare, roleCompareBack:
+		_, _, ok := w.pair(p, made)
+		return !ok
+	default:
+		return w.leftOut(p)
+	}
 }
 
-// Spares implements generate.Reviewing: the text stands if the second look fails, and scenes are chosen without a
-// model.
+// spared are the parts without which the text stands, and scenes are chosen without a model.
+var spared = []role{roleReview, roleRewrite, roleExcerpt, roleSecond, roleChoose, roleChooseBack, roleCompare,
+	roleCompareBack}
+
+// Spares implements generate.Reviewing.
 func (w *work) Spares(n int) bool {
-	return n < len(w.Parts) && slices.Contains([]role{roleReview, roleRewrite, roleExcerpt}, w.Parts[n].Role)
+	return n < len(w.Parts) && slices.Contains(spared, w.Parts[n].Role)
 }
 
 // Composition implements generate.Composing: the finished media of the item.

@@ -46,8 +46,9 @@ func (r prompter) quoted(t provider.Text) []Quoted {
 
 // rules returns what the texts of the item may state and must comply with.
 func (r prompter) rules(now time.Time) guard.Rules {
-	rules := guard.Rules{Language: r.Language, Now: now, Forbidden: r.Brief.Forbidden, Sourced: r.Brief.Sourced,
-		Facts: []string{r.Brief.Name, r.Brief.Voice, r.Prompt, r.Accepted.Format(time.DateOnly)}}
+	rules := guard.Rules{Language: r.Language, Now: now, Sourced: r.Brief.Sourced,
+		Forbidden: slices.Concat(r.Brief.Forbidden, r.Brief.Competitors),
+		Facts:     []string{r.Brief.Name, r.Brief.Voice, r.Prompt, r.Accepted.Format(time.DateOnly)}}
 	if r.Given.Has(Script) {
 		rules.Facts = append(rules.Facts, r.Script)
 		for _, s := range r.Scenes {

@@ -44,6 +44,17 @@ func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.R
 		r.judge(&req, text)
 	case roleRewrite:
 		r.rewrite(&req, made)
+	case roleSecond:
+		told := r.ofWriter(&req)
+		first := r.textOf(made, roleText, roleScript)
+		if first != nil && first.Hook > 0 && first.Hook <= len(first.Hooks) {
+			told.Other = first.Hooks[first.Hook-1]
+		}
+		tell(&req, told)
+	case roleChoose, roleChooseBack, roleCompare, roleCompareBack:
+		earlier, later, _ := r.pair(p, made)
+		_, back := p.compares()
+		r.compare(&req, back, earlier, later)
 	case roleVoice:
 		if !r.Given.Has(Script) {
 			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
@@ -101,7 +112,7 @@ func (r maker) settle(made []generate.Made) {
 		switch p := &r.Parts[n]; p.Role {
 		case roleItem:
 			p.Number = slices.Index(indexes, p.Number-1) + 1
-		case roleScript, roleReview, roleRewrite:
+		case roleScript, roleReview, roleRewrite, roleSecond, roleChoose, roleChooseBack, roleCompare, roleCompareBack:
 			if p.Scenes > 0 {
 				p.Scenes, p.Seconds = len(indexes), takes-pauses
 			}
@@ -311,7 +322,7 @@ func tagsOf(raw []string, most int) []string {
 func (r maker) results(made []generate.Made) (all []result) {
 	for n, m := range made {
 		p := r.Parts[n]
-		if p.Role == roleFinal || p.Role == roleRewrite || len(m.Files) == 0 && m.Text == nil {
+		if p.Role == roleFinal || p.Role == roleRewrite || p.Role == roleSecond || len(m.Files) == 0 && m.Text == nil {
 			continue
 		}
 		one := result{Role: p.Role, Number: p.Number, Marks: m.Marks, Of: r.source(p.Role, p.Number)}

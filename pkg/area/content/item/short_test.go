@@ -42,7 +42,8 @@ func TestShortVersionsOfACaption(t *testing.T) {
 			t.Errorf("the writer is told without %q:\n%s", want, req.System)
 		}
 	}
-	if len(req.Short) != 1 || req.Short[0] != (provider.ShortWanted{Platform: "x", Characters: 118}) || req.Hashtags != 3 {
+	want := provider.ShortWanted{Platform: "x", Characters: 118}
+	if len(req.Short) != 1 || req.Short[0] != want || req.Hashtags != 3 {
 		t.Errorf("%+v, %d hashtags", req.Short, req.Hashtags)
 	}
 	long, tag := strings.Repeat("網", 900), strings.Repeat("網", 20)
@@ -126,7 +127,8 @@ func TestTheBestKindOfHookIsLearned(t *testing.T) {
 		want string
 	}{
 		{of("question", 9, 10), ""}, {append(of("question", 5, 10), of("scene", 4, 90)...), ""},
-		{append(of("question", 5, 10), of("scene", 5, 90)...), "scene"}, {append(of("", 9, 90), of("scene", 5, 9)...), ""},
+		{append(of("question", 5, 10), of("scene", 5, 90)...), "scene"},
+		{append(of("", 9, 90), of("scene", 5, 9)...), ""},
 	} {
 		if got := bestHook(c.all); string(got) != c.want {
 			t.Errorf("%d posts teach %q, want %q", len(c.all), got, c.want)
