@@ -198,7 +198,7 @@ type object = map[string]any
 func (c *customer) factory(secret string) string {
 	c.t.Helper()
 	f := into[struct{ ID string }](call(c.t, secret, "POST", "/v1/factories", object{
-		"type": "brand", "name": "Acme", "settings": object{"brand_name": "Acme"},
+		"type": "brand", "name": "Acme", "quality": "draft", "settings": object{"brand_name": "Acme"},
 	}), http.StatusCreated)
 	return f.ID
 }

@@ -101,6 +101,8 @@ type Habits struct {
 	Links bool
 	// Action is the call to action that is usual, in a clause.
 	Action string
+	// Form says how posts are built there, in sentences. It may be empty.
+	Form string
 }
 
 // Budget is how much of a resource, such as uploads, publications may use in 24 hours. Publications

@@ -36,6 +36,44 @@ func (u Unit) Name() string {
 	return strings.ReplaceAll(string(u), "_", " ")
 }
 
+// Rule says what counts for more than one in the unit, in a clause, or "" if every character counts one.
+func (u Unit) Rule() string {
+	switch u {
+	case UTF16:
+		return "an emoji counts 2 or more"
+	case Bytes:
+		return "a Cyrillic, Greek, Hebrew or Arabic letter counts 2, others up to 3, and an emoji 4 or more"
+	case Graphemes:
+		return "an emoji counts 1"
+	case EmojiBytes:
+		return "an emoji counts 4 or more"
+	case Weighted:
+		return "a Chinese, Japanese or Korean character and an emoji count 2, and a link counts 23"
+	}
+	return ""
+}
+
+// PerCharacter returns the most that a letter of a script counts in the unit. The script is a code of ISO 15924, and
+// the emojis of a text are not considered.
+func (u Unit) PerCharacter(script string) int {
+	switch u {
+	case Bytes:
+		return 3
+	case Weighted:
+		letter, known := letters[script]
+		if !known {
+			return 2
+		}
+		return weight(letter)
+	}
+	return 1
+}
+
+// letters has a letter of each script that X counts as one character.
+var letters = map[string]rune{"Latn": 'e', "Cyrl": 'я', "Grek": 'ω', "Armn": 'ա', "Hebr": 'א', "Arab": 'م', "Deva": 'अ',
+	"Beng": 'অ', "Guru": 'ਅ', "Gujr": 'અ', "Taml": 'அ', "Telu": 'అ', "Knda": 'ಅ', "Mlym": 'അ', "Sinh": 'අ', "Thai": 'ก',
+	"Laoo": 'ກ', "Mymr": 'က', "Geor": 'ა'}
+
 // linkLength is the weighted length of a link.
 const linkLength = 23
 
@@ -133,6 +171,21 @@ func (u Unit) cut(s string, n int) string {
 		return 1
 	})
 	return s[:ends[max(i-1, 0)]]
+}
+
+// Cut shortens a text to at most n units, at the end of a sentence or of a word if one is in its second half.
+func (u Unit) Cut(s string, n int) string {
+	if u.Length(s) <= n {
+		return s
+	}
+	s = u.cut(s, n)
+	for _, ends := range []string{"\n", ".!?…。！？؟।", " "} {
+		if end := strings.LastIndexAny(s, ends); end > len(s)/2 {
+			_, size := utf8.DecodeRuneInString(s[end:])
+			return strings.TrimSpace(s[:end+size])
+		}
+	}
+	return strings.TrimSpace(s)
 }
 
 // Link is a part of a text that a platform shows as a link: the bytes from Start to End.

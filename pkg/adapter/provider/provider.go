@@ -128,8 +128,13 @@ type Request struct {
 	Slides      int    // text: slides wanted for a carousel
 	Pictures    int    // text: pictures to describe, besides those of slides and scenes
 	Headline    bool   // text: words wanted that are drawn on the picture
-	ImageURL    string // video, avatar, image: the picture to start from
-	ImageRatio  string // video: the aspect ratio of ImageURL, if it is known
+	// Hashtags is for text: the most hashtags that are kept, 5 if it is 0. None keeps none.
+	Hashtags int
+	// Short is for text: the platforms that have a version of the caption of their own, with the most characters of
+	// each.
+	Short      []ShortWanted
+	ImageURL   string // video, avatar, image: the picture to start from
+	ImageRatio string // video: the aspect ratio of ImageURL, if it is known
 	// Resolution is the resolution of the model in the catalog, such as 720p. It is empty if it is unknown.
 	Resolution string
 	AudioURL   string // avatar: the speech to move to, instead of Prompt
@@ -145,6 +150,16 @@ type Request struct {
 	Rehearsal Rehearsal
 }
 
+// None is the number of hashtags of a text without any.
+const None = -1
+
+// ShortWanted is a platform that has a version of a caption of its own.
+type ShortWanted struct {
+	// Platform is the id of the platform, and Characters is the most that it takes.
+	Platform   string `json:"p"`
+	Characters int    `json:"n"`
+}
+
 // Rehearsal is a requested outcome. The zero value succeeds at once.
 type Rehearsal struct {
 	Fail  bool
@@ -157,7 +172,9 @@ type Rehearsal struct {
 type About struct {
 	Kind string `json:"k,omitempty"` // of content, such as carousel
 	Type string `json:"t,omitempty"` // of the factory
-	Name string `json:"n,omitempty"` // of the factory
+	Name string `json:"n,omitempty"` // of the brand, or else of the factory
+	// Channel is the description of the factory.
+	Channel string `json:"c,omitempty"`
 	// Product is the name of the product that is presented, and Description its own. Price is its price, and Was the
 	// price before a promotion that ends at Until. Prices that the text may not state are empty.
 	Product     string `json:"p,omitempty"`
@@ -216,13 +233,17 @@ type Mark struct {
 // Text is the result of a text model.
 type Text struct {
 	// Hooks are the openings that the writer considered, and Hook is the number of the chosen one, from 1.
-	Hooks []string `json:"hooks,omitempty"`
-	Hook  int      `json:"hook,omitempty"`
-	Title string   `json:"title"` // one line
+	// HookKinds are the kinds of the openings, such as question, or nil if the writer has not named them.
+	Hooks     []string `json:"hooks,omitempty"`
+	HookKinds []string `json:"hook_kinds,omitempty"`
+	Hook      int      `json:"hook,omitempty"`
+	Title     string   `json:"title"` // one line
 	// Headline has the words that are drawn on the picture, if they were requested.
 	Headline string   `json:"headline,omitempty"`
 	Caption  string   `json:"caption"`  // may have several lines
 	Hashtags []string `json:"hashtags"` // without the #
+	// Short are the versions for platforms with little room, if they were requested.
+	Short []Short `json:"short,omitempty"`
 	// Style and Characters describe, in English, what all pictures and scenes share. Characters may be empty.
 	Style      string    `json:"style,omitempty"`
 	Characters string    `json:"characters,omitempty"`
@@ -232,6 +253,13 @@ type Text struct {
 	Sound      string    `json:"sound,omitempty"`    // the brief of a piece of music, in English
 	// Sources are the numbers, from 1, of the given sources that the text quotes.
 	Sources []int `json:"sources,omitempty"`
+}
+
+// Short is the version of a caption for a platform with little room.
+type Short struct {
+	// Platform is the id of the platform.
+	Platform string `json:"platform"`
+	Caption  string `json:"caption"`
 }
 
 // Picture describes a picture.

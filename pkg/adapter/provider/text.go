@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ const (
 	maxHashtags = 5 // the limit of Instagram
 	maxVisual   = 300
 	maxHook     = 200
+	maxHookKind = 20
 	maxAlt      = 400
 	maxBody     = 200
 	maxOnScreen = 80
@@ -48,12 +50,13 @@ func MaxScript(seconds int) int { return max(seconds, 0) * maxSpeech }
 // Tokens bounds the input and the output of a text model.
 type Tokens struct{ Input, Output int }
 
-// The tokens of an answer: of the whole without slides, pictures and script, of a headline, of a slide, of the picture
-// of a scene, of another picture, and of a second of the script. Languages that models know less well take several
-// tokens per word.
+// The tokens of an answer: of the whole without slides, pictures and script, of a headline, of a short version, of a
+// slide, of the picture of a scene, of another picture, and of a second of the script. Languages that models know less
+// well take several tokens per word.
 const (
 	tokensBase      = 1500
 	tokensHeadline  = 60
+	tokensPerShort  = 250
 	tokensPerSlide  = 260
 	tokensPerScene  = 130
 	tokensPerImage  = 180
@@ -83,6 +86,7 @@ func TextTokens(req Request) Tokens {
 	if req.Headline {
 		answer += tokensHeadline
 	}
+	answer += len(req.Short) * tokensPerShort
 	if req.Form != nil {
 		answer = req.Form.Tokens
 	}
@@ -146,7 +150,7 @@ func parseText(raw string, req Request) (t Text, err error) {
 		return t, errors.New("there are no hashtags")
 	}
 	t.Title, t.Caption, t.Hashtags = Clip(oneLine(t.Title), maxTitle), Clip(lines(t.Caption), maxCaption),
-		cleanHashtags(t.Hashtags)
+		cleanHashtags(t.Hashtags, cmp.Or(req.Hashtags, maxHashtags))
 	t.Style, t.Characters = Clip(oneLine(t.Style), maxVisual), Clip(oneLine(t.Characters), maxVisual)
 	t.Sound = Clip(oneLine(t.Sound), maxVisual)
 	if t.Headline = Clip(oneLine(t.Headline), maxHeadline); !req.Headline {
@@ -167,6 +171,15 @@ func parseText(raw string, req Request) (t Text, err error) {
 	case t.Hook < 1 || t.Hook > hooks:
 		return t, fmt.Errorf(`"hook" is %d, not the number of one of the %d hooks`, t.Hook, hooks)
 	}
+	if t.Short, err = parseShort(t.Short, req.Short); err != nil {
+		return t, err
+	}
+	if len(t.HookKinds) != hooks {
+		t.HookKinds = nil
+	}
+	for i, kind := range t.HookKinds {
+		t.HookKinds[i] = Clip(oneLine(kind), maxHookKind)
+	}
 	seen := max(req.Pictures, 0) + max(req.Slides, 0) + req.scenes()
 	if seen > 0 && t.Style == "" {
 		return t, errors.New(`"style" is empty`)
@@ -183,6 +196,18 @@ func parseText(raw string, req Request) (t Text, err error) {
 		return t, err
 	}
 	return t, nil
+}
+
+// parseShort cleans the short versions of a caption: one for each platform that was asked for.
+func parseShort(all []Short, wanted []ShortWanted) (short []Short, err error) {
+	for _, w := range wanted {
+		i := slices.IndexFunc(all, func(s Short) bool { return s.Platform == w.Platform })
+		if i < 0 || lines(all[i].Caption) == "" {
+			return nil, fmt.Errorf(`"short" has no "caption" for %q`, w.Platform)
+		}
+		short = append(short, Short{w.Platform, lines(all[i].Caption)})
+	}
+	return short, nil
 }
 
 // parsePictures cleans the descriptions of n pictures.
@@ -327,8 +352,8 @@ func cutSentence(s string, n int) string {
 	return Clip(s, n)
 }
 
-// cleanHashtags turns hashtags into single words, each once.
-func cleanHashtags(raw []string) []string {
+// cleanHashtags turns hashtags into single words, each once: at most as many as are kept.
+func cleanHashtags(raw []string, most int) []string {
 	tags := []string{}
 	seen := map[string]bool{}
 	for _, tag := range raw {
@@ -345,5 +370,5 @@ func cleanHashtags(raw []string) []string {
 		seen[key] = true
 		tags = append(tags, tag)
 	}
-	return slices.Clip(tags[:min(len(tags), maxHashtags)])
+	return slices.Clip(tags[:min(len(tags), max(most, 0), maxHashtags)])
 }

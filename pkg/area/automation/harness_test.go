@@ -116,7 +116,8 @@ func (w *world) makeFactory(kind, zone string) string {
 		settings["currency"] = "EUR"
 	}
 	w.Call(http.MethodPost, "/v1/factories", object{"type": kind, "name": "Acme", "settings": settings,
-		"schedule": object{"timezone": zone, "times": []string{}}}).Into(w.t, http.StatusCreated, &f)
+		"quality": "draft", "schedule": object{"timezone": zone, "times": []string{}}}).
+		Into(w.t, http.StatusCreated, &f)
 	return f.ID
 }
 

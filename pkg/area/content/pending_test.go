@@ -51,11 +51,11 @@ func TestAcceptedWorkSaysWhereAndWhenToLook(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 	w.live(1000)
-	// A text of 5 s and a picture of 10 s; a script that is looked at again, a voice of 6 s and four clips of 90 s; and
+	// A text of 5 s and a picture of 10 s; a script, a voice of 6 s and four clips of 90 s; and
 	// a minute of composing.
 	follow(t, w, w.Call(http.MethodPost, "/v1/content-items",
 		w.body("factory_id", w.makeFactory(object{"type": "blogger", "name": "Blog"}))), "75").Into(t,
 		http.StatusOK, &it)
 	follow(t, w, w.Call(http.MethodPost, "/v1/content-items", w.body("factory_id", it.FactoryID, "kind", "video")),
-		"441").Into(t, http.StatusOK, &it)
+		"431").Into(t, http.StatusOK, &it)
 }

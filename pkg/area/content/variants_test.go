@@ -181,7 +181,7 @@ func TestTheWriterAdaptsTexts(t *testing.T) {
 		v := got.Variants["telegram"]
 		if got.State != item.Generated || len(got.Variants) != 2 || !v.Adapted || *v.Caption != "Telegram: "+got.Caption ||
 			*got.Variants["vk"].Caption != "My own" || got.Variants["vk"].Adapted ||
-			v.PromptVersion != "adapt.1" || got.Variants["vk"].PromptVersion != "" {
+			v.PromptVersion != "adapt.2" || got.Variants["vk"].PromptVersion != "" {
 			t.Errorf("%s: %s %s", name, got.State, jsonOf(t, got.Variants))
 		}
 		// A text that a person has changed is not that of the model any more.

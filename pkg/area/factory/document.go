@@ -20,7 +20,7 @@ func Describe(r *httpapi.Router) {
 	settings := &huma.Schema{Description: members["settings"].Description}
 	for _, t := range typeSettings {
 		name := t.Shape.Name()
-		schemas[name+"Update"] = patch(schemas[name])
+		schemas[name+"Update"] = patch(schemas[name], r.OpenAPI().Components.Schemas.SchemaFromRef)
 		settings.AnyOf = append(settings.AnyOf, httpapi.RefTo(name+"Update"))
 	}
 	settings.AnyOf = append(settings.AnyOf, &huma.Schema{Type: "null"})
@@ -56,13 +56,16 @@ func divide(r *httpapi.Router, name, prefix, title string, closed bool) {
 
 // patch describes a merge patch of an object: every member may be left out, and null
 // removes the optional ones.
-func patch(object *huma.Schema) *huma.Schema {
+func patch(object *huma.Schema, find func(ref string) *huma.Schema) *huma.Schema {
 	s := &huma.Schema{Type: object.Type, AdditionalProperties: object.AdditionalProperties,
 		Properties: map[string]*huma.Schema{}}
 	for name, member := range object.Properties {
 		change := *apart(member)
-		if len(member.Properties) > 0 {
-			change = *patch(&change)
+		if of := find(member.Ref); member.Ref != "" && of != nil {
+			change = *apart(of)
+		}
+		if len(change.Properties) > 0 {
+			change = *patch(&change, find)
 			change.Description = member.Description
 		}
 		change.Nullable = !slices.Contains(object.Required, name)

@@ -143,6 +143,25 @@ func (f *Factory) In(caller tenant.Owner) tenant.Owner { return caller.In(f.Prof
 // allContentTypes are the content types of a factory that names none.
 var allContentTypes = []string{"post", "video", "carousel", "story", "music_clip"}
 
+// typesOf returns the content types of a type of factory that names none. News are not sung.
+func typesOf(of Type) []string {
+	if of == News {
+		return slices.DeleteFunc(slices.Clone(allContentTypes), func(kind string) bool { return kind == "music_clip" })
+	}
+	return allContentTypes
+}
+
+// checkTypes refuses content types that a type of factory does not make.
+func checkTypes(of Type, wanted []string) error {
+	for i, kind := range wanted {
+		if !slices.Contains(typesOf(of), kind) {
+			return errs.Invalid("/content_types/"+strconv.Itoa(i), "is not made by a factory of type %s. Leave it "+
+				"out, or create a factory of type musician for it", of)
+		}
+	}
+	return nil
+}
+
 // Service creates and changes factories.
 type Service struct {
 	db  *store.DB
@@ -231,11 +250,11 @@ func (f *Factory) apply(set Settings, now time.Time) error {
 	tag, language := Language(set.Language, "")
 	typed, settings := set.Settings.check(f.Type)
 	if err := errs.All(language, f.checkModels(set.Models, now), set.Schedule.check(), settings,
-		f.checkPlanned(set), law.CheckSettings(set.Legal)); err != nil {
+		f.checkPlanned(set), checkTypes(f.Type, set.ContentTypes), law.CheckSettings(set.Legal)); err != nil {
 		return err
 	}
 	if len(set.ContentTypes) == 0 {
-		set.ContentTypes = allContentTypes
+		set.ContentTypes = typesOf(f.Type)
 	}
 	f.Name, f.Language, f.Description, f.Audience, f.Tone = set.Name, tag, set.Description, set.Audience, set.Tone
 	f.Topics, f.ContentTypes, f.Models = orEmpty(set.Topics), set.ContentTypes, set.Models

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -16,12 +17,25 @@ func CreateShape() (json.RawMessage, error) {
 	return httpapi.Shape(reflect.TypeFor[createBody](), "metadata")
 }
 
-// SettingsShapes returns the JSON Schemas of the settings by the types of factories.
+// everyType is the name of the settings that all types have, in SettingsShapes.
+const everyType Type = "every_type"
+
+// SettingsShapes returns the JSON Schemas of the settings by the types of factories. Those that every type has are
+// there once, as every_type: readers pay for each repetition.
 func SettingsShapes() (map[Type]json.RawMessage, error) {
+	var shared []string
+	of := reflect.TypeFor[Branding]()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		shared = append(shared, name)
+	}
 	all := map[Type]json.RawMessage{}
+	var err error
+	if all[everyType], err = httpapi.Shape(of); err != nil {
+		return nil, err
+	}
 	for _, t := range typeSettings {
-		var err error
-		if all[t.Type], err = httpapi.Shape(t.Shape); err != nil {
+		if all[t.Type], err = httpapi.Shape(t.Shape, shared...); err != nil {
 			return nil, err
 		}
 	}

@@ -99,7 +99,7 @@ func PatchSchema(of Type, members ...string) (json.RawMessage, error) {
 	all := schemas.Schema(reflect.TypeFor[patchBody](), false, "").Properties
 	maps.DeleteFunc(all, func(name string, _ *huma.Schema) bool { return !slices.Contains(members, name) })
 	if all["settings"] != nil {
-		all["settings"] = patch(schemas.Schema(shapeOf(of), false, ""))
+		all["settings"] = patch(schemas.Schema(shapeOf(of), false, ""), schemas.SchemaFromRef)
 	}
 	httpapi.EmbeddedTexts().Registered(schemas, "#/")
 	for name, s := range all {

@@ -7,11 +7,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
-	"github.com/content-automation/api/pkg/media/compose/script"
 )
 
 // TypeSettings are the settings of one of the seven types, as JSON: which members
@@ -40,6 +38,7 @@ type BloggerSettings struct {
 	Style string `json:"style,omitempty" enum:"personal,lifestyle,travel,food,fashion,tech,family"`
 	// Whether it is written in the first person.
 	FirstPerson *bool `json:"first_person,omitempty"`
+	Branding
 }
 
 // SellerSettings are the settings of a seller, the one type that owns a product catalog.
@@ -56,47 +55,7 @@ type SellerSettings struct {
 	// the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
 	// promotion in media.
 	ProductBadge *bool `json:"product_badge,omitempty"`
-	// Colors of the shop in finished media: the main one first, then those of accents.
-	Colors []Color `json:"colors,omitempty" maxItems:"8" example:"[\"#ff6600\"]"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo string `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
-	// it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
-	// sound. It counts in their length; with the outro it
-	// takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-	// logo_places has a place for the platform. It is kept until you delete it.
-	Intro string `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro string `json:"outro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
-	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
-	// is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
-	// alone.
-	LogoPlace string `json:"logo_place,omitempty" enum:"top_left,top_right,none"`
-	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
-	// platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
-	// between different places. A platform with plain_media is none and leaves out the name as well; with a place in
-	// this list, media show the brand, and the platform refuses them.
-	LogoPlaces LogoPlaces `json:"logo_places,omitempty"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-	// outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines *bool `json:"post_headlines,omitempty"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostRatio string `json:"post_aspect_ratio,omitempty" enum:"1:1,4:5,2:3"`
-	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
-	// longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
-	// slow for a factory of type brand.
-	Pace string `json:"pace,omitempty" enum:"slow,medium,fast"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-	// and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-	// unveiled. Absent: calm.
-	Theme string `json:"theme,omitempty" enum:"calm,bold,editorial"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-	// bold, lora with the theme editorial. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
-	Font Font `json:"font,omitempty"`
+	Branding
 }
 
 // ExpertSettings are the settings of an expert.
@@ -113,6 +72,7 @@ type ExpertSettings struct {
 	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
 	// source with an address.
 	CiteSources *bool `json:"cite_sources,omitempty"`
+	Branding
 }
 
 // BrandSettings are the settings of a brand.
@@ -121,101 +81,7 @@ type BrandSettings struct {
 	BrandName string `json:"brand_name" format:"line" minLength:"1" maxLength:"100" example:"Acme"`
 	// Slogan of the brand.
 	Slogan string `json:"slogan,omitempty" format:"line" maxLength:"200"`
-	// Colors of the brand in finished media: the main one first, then those of accents.
-	Colors []Color `json:"colors,omitempty" maxItems:"8" example:"[\"#ff6600\"]"`
-	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
-	Logo string `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the picture in by POST /v1/media first"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
-	// it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
-	// sound. It counts in their length; with the outro it
-	// takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-	// logo_places has a place for the platform. It is kept until you delete it.
-	Intro string `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
-	// Id of your media of type video or image with which videos end, as intro.
-	Outro string `json:"outro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
-	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
-	// is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
-	// alone.
-	LogoPlace string `json:"logo_place,omitempty" enum:"top_left,top_right,none"`
-	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
-	// platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
-	// between different places. A platform with plain_media is none and leaves out the name as well; with a place in
-	// this list, media show the brand, and the platform refuses them.
-	LogoPlaces LogoPlaces `json:"logo_places,omitempty"`
-	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-	// outline and the spoken word in another color. Absent: words, or outline with the theme bold.
-	CaptionStyle string `json:"caption_style,omitempty" enum:"words,lines,outline"`
-	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
-	// false.
-	PostHeadlines *bool `json:"post_headlines,omitempty"`
-	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
-	PostRatio string `json:"post_aspect_ratio,omitempty" enum:"1:1,4:5,2:3"`
-	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
-	// longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
-	// slow for a factory of type brand.
-	Pace string `json:"pace,omitempty" enum:"slow,medium,fast"`
-	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
-	// and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
-	// unveiled. Absent: calm.
-	Theme string `json:"theme,omitempty" enum:"calm,bold,editorial"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
-	// bold, lora with the theme editorial. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
-	Font Font `json:"font,omitempty"`
-	// Rules for the brand's voice.
-	VoiceRules []Line `json:"voice_rules,omitempty" maxItems:"20"`
-	// Words that are never used.
-	Forbidden []Line `json:"forbidden_words,omitempty" maxItems:"100"`
-}
-
-// Color is a color in hexadecimal.
-type Color string
-
-// Schema describes a color in the OpenAPI document.
-func (Color) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Pattern: "^#[0-9a-fA-F]{6}$", PatternDescription: "a color as #rrggbb"}
-	s.PrecomputeMessages()
-	return s
-}
-
-// Font is the name of a family that finished media can use.
-type Font string
-
-// Schema describes the name in the OpenAPI document.
-func (Font) Schema(huma.Registry) *huma.Schema { return httpapi.Enum(script.Fonts) }
-
-// LogoPlaces are the places of a logo, by platform.
-type LogoPlaces map[string]string
-
-// UnmarshalJSON leaves out members that are null: they are absent.
-func (l *LogoPlaces) UnmarshalJSON(data []byte) error {
-	var members map[string]*string
-	if err := json.Unmarshal(data, &members); err != nil {
-		return err
-	}
-	*l = nil
-	for platform, place := range members {
-		if place == nil {
-			continue
-		}
-		if *l == nil {
-			*l = LogoPlaces{}
-		}
-		(*l)[platform] = *place
-	}
-	return nil
-}
-
-// Schema describes the places in the OpenAPI document: a member for each platform.
-func (LogoPlaces) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: false}
-	for _, p := range registry.Rows() {
-		place := httpapi.Enum([]string{"top_left", "top_right", "none"})
-		place.Description = "Place of the logo in media for " + p.Capabilities.Label
-		s.Properties[p.Name] = place
-	}
-	s.PrecomputeMessages()
-	return s
+	Branding
 }
 
 // Line is one entry of a list: a line of text.
@@ -244,6 +110,7 @@ type NewsSettings struct {
 	// Whether content states only what its sources say, and names them: an item that names none fails with
 	// unsupported_claim. It needs a source with an address.
 	FactCheck *bool `json:"fact_check,omitempty"`
+	Branding
 }
 
 // EntertainmentSettings are the settings of an entertainment channel.
@@ -254,6 +121,7 @@ type EntertainmentSettings struct {
 	Formats []Line `json:"formats,omitempty" maxItems:"10"`
 	// Audience that it is suitable for.
 	AgeRating string `json:"age_rating,omitempty" enum:"all,12,16,18"`
+	Branding
 }
 
 // MusicianSettings are the settings of a musician.
@@ -268,6 +136,7 @@ type MusicianSettings struct {
 	LyricsLanguage string `json:"lyrics_language,omitempty" maxLength:"35" example:"en"`
 	// Whether the music has no vocals. Music clips have none yet: false is refused.
 	Instrumental *bool `json:"instrumental,omitempty"`
+	Branding
 }
 
 // check refuses settings that have no effect yet.
@@ -332,6 +201,11 @@ func (t TypeSettings) check(factory Type) (TypeSettings, error) {
 	}
 	if c, ok := typed.Interface().(checker); ok {
 		if err := c.check(); err != nil {
+			return nil, err
+		}
+	}
+	if v, ok := typed.Interface().(interface{ checkVoice() error }); ok {
+		if err := v.checkVoice(); err != nil {
 			return nil, err
 		}
 	}

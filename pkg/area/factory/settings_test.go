@@ -79,7 +79,8 @@ func TestSettingsOfEachType(t *testing.T) {
 		{"expert", `{"field":"Tax law","credentials":["ok",""]}`, "", "/settings/credentials/1"},
 		{"expert", `{"field":"Tax law","credentials":["a\u0000"]}`, "", "/settings/credentials/0"},
 
-		{"brand", `{"brand_name":"Acme","slogan":"Run.","colors":["#ff6600","#000000"],"voice_rules":["Be kind."],"forbidden_words":["cheap"]}`, "", ""},
+		{"brand", `{"brand_name":"Acme","slogan":"Run.","voice_rules":["Be kind."],"forbidden_words":["cheap"],` +
+			`"colors":["#ff6600","#000000"]}`, "", ""},
 		{"brand", `{"brand_name":"Acme","slogan":"a\nb"}`, "", "/settings/slogan"},
 		{"brand", `{"slogan":"Run."}`, "", "/settings/brand_name"},
 		{"brand", `{"brand_name":7}`, "", "/settings/brand_name"},
@@ -104,6 +105,26 @@ func TestSettingsOfEachType(t *testing.T) {
 		{"news", `{"max_age_hours":1.5}`, "", "/settings/max_age_hours"},
 		{"news", `{"sources":` + lines(21) + `}`, "", "/settings/sources"},
 		{"news", `{"sources":[""]}`, "", "/settings/sources/0"},
+
+		// The brand and the voice are settings of every type.
+		{"blogger", `{"voice":{"samples":["` + long(30) + `","` + long(31) + `"]}}`, "", "/settings/voice/samples"},
+		{"news", `{"voice":{"samples":["short","` + long(30) + `","` + long(31) + `"]}}`, "",
+			"/settings/voice/samples/0"},
+		{"expert", `{"field":"x","voice":{"emoji":"all"}}`, "", "/settings/voice/emoji"},
+		{"musician", `{"artist_name":"x","genres":["a"],"voice":{"address":""}}`, "", "/settings/voice/address"},
+		{"seller", `{"currency":"EUR","voice":{"we_say":["Game Changer"],"we_never_say":["game changer"]}}`, "",
+			"/settings/voice/we_say/0"},
+		{"brand", `{"brand_name":"x","forbidden_words":["cheap"],"voice":{"we_say":["cheap"]}}`, "",
+			"/settings/voice/we_say/0"},
+		{"entertainment", `{"voice":{"tone":"warm"}}`, "", "/settings/voice/tone"},
+		{"news", `{"logo":"x"}`, "", "/settings/logo"},
+		{"blogger", `{"voice":{"address":"du","emoji":"few","we_say":["hand on heart"],"we_never_say":["hack"],` +
+			`"competitors":["Example Shoes"]},"voice_rules":["Be kind."],"forbidden_words":["cheap"],` +
+			`"colors":["#ff6600"],"caption_style":"outline","font":"lora"}`, "", ""},
+		{"expert", `{"field":"Tax law","forbidden_words":["guaranteed"],"logo_place":"top_right"}`, "", ""},
+		{"news", `{"region":"DE","voice_rules":["Name who says it."],"colors":["#000000"]}`, "", ""},
+		{"entertainment", `{"humor":"dry","forbidden_words":["x"],"post_headlines":true}`, "", ""},
+		{"musician", `{"artist_name":"x","genres":["a"],"voice":{"emoji":"none"},"font":"oswald"}`, "", ""},
 
 		{"entertainment", `{"humor":"dry","formats":["Quiz"],"age_rating":"12"}`, "", ""},
 		{"entertainment", `{"humor":"loud"}`, "", "/settings/humor"},

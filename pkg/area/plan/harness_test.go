@@ -140,7 +140,8 @@ func (w *world) live(credits int64) {
 func (w *world) makeFactory(members ...any) string {
 	w.t.Helper()
 	var f struct{ ID string }
-	w.Call(http.MethodPost, "/v1/factories", with(object{"type": "blogger", "name": "Laufblog", "language": "de"},
+	w.Call(http.MethodPost, "/v1/factories", with(object{"type": "blogger", "name": "Laufblog", "language": "de",
+		"quality": "draft"},
 		members...)).Into(w.t, http.StatusCreated, &f)
 	w.clock.Add(time.Second)
 	return f.ID

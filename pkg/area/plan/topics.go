@@ -187,7 +187,7 @@ func (j *job) sample(n int, slot Slot, taken known) string {
 
 // sampleView is the angle and the hook that the sandbox writes for a slot.
 func (j *job) sampleView(n int) view {
-	texts := samples.Of(j.recipe.Language)
+	texts, hooks := samples.Of(j.recipe.Language), samples.LinesOf(j.recipe.Language).Hooks
 	angle := texts.Angles[n%len(texts.Angles)]
-	return view{Angle: angle, Hook: samples.Fill(texts.Hooks[n%len(texts.Hooks)], "topic", angle)}
+	return view{Angle: angle, Hook: samples.Fill(hooks[n%len(hooks)], "topic", angle)}
 }

@@ -163,8 +163,8 @@ func (p providers) For(name string, mode tenant.Mode) (provider.Provider, error)
 func (w *world) newFactory(c *apitest.Caller) string {
 	w.t.Helper()
 	var f struct{ ID string }
-	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "tone": "dry"}).Into(w.t,
-		http.StatusCreated, &f)
+	c.Call(http.MethodPost, "/v1/factories", object{"type": "blogger", "name": "Blog", "tone": "dry",
+		"quality": "draft"}).Into(w.t, http.StatusCreated, &f)
 	return f.ID
 }
 

@@ -145,19 +145,12 @@ func (r Rules) lengths(answer []Field) (found []Finding) {
 		for _, l := range r.Limits {
 			if n := l.Text.Unit.Length(f.Text); l.Path == f.Path && l.Text.Max > 0 && n > l.Text.Max {
 				found = append(found, Finding{Code: TooLong, Path: f.Path, Text: f.Text, What: fmt.Sprintf(
-					"is %d %s long, and %s takes %d", n, unitName(l.Text.Unit), l.Target, l.Text.Max)})
+					"is %d %s long, and %s takes %d", n, l.Text.Unit.Name(), l.Target, l.Text.Max)})
 				break
 			}
 		}
 	}
 	return found
-}
-
-func unitName(u platform.Unit) string {
-	if u == "" {
-		u = platform.Runes
-	}
-	return strings.ReplaceAll(string(u), "_", " ")
 }
 
 // maxReasons bounds the findings that a message lists.

@@ -11,25 +11,35 @@ type Adapting struct {
 	Title    string   `json:"title"`
 	Caption  string   `json:"caption"`
 	Hashtags []string `json:"hashtags"`
+	// Facts are what the writer of the post knew.
+	Facts Facts `json:"facts"`
 	// Targets are the platforms, by their names in Names.
 	Names   []string `json:"-"`
 	Targets []Target `json:"-"`
 }
 
-// adapted is a platform with its name and its limits in characters.
-type adapted struct {
+// Named is a platform with its name in answers and its limits in characters.
+type Named struct {
 	Name string
 	Target
 	Limits Limits
 }
 
+// Naming returns a platform for texts of a language.
+func Naming(name string, t Target, language string) Named {
+	return Named{name, t, Strictest([]Target{t}, language)}
+}
+
 // Platforms returns the platforms with their limits, for the template.
-func (a Adapting) Platforms() (all []adapted) {
+func (a Adapting) Platforms() (all []Named) {
 	for i, t := range a.Targets {
-		all = append(all, adapted{a.Names[i], t, Strictest([]Target{t})})
+		all = append(all, Naming(a.Names[i], t, a.Language))
 	}
 	return all
 }
+
+// TagLength returns the greatest length of a hashtag, for the template.
+func (Adapting) TagLength() int { return WordOfTag }
 
 // Prompt returns the prompt that words the post anew.
 func (a Adapting) Prompt() Prompt {

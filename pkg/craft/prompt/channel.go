@@ -65,6 +65,11 @@ var choices = map[string]map[string]string{
 	},
 }
 
+// emojis are sentences about the emojis of a voice.
+var emojis = map[string]string{"none": "Its texts have no emojis.",
+	"few":  "Its texts have one or two emojis, where they say something.",
+	"many": "Its texts have many emojis."}
+
 // Sentences returns the profile in sentences. Settings that it does not know are left out: colors and files are for
 // pictures.
 func (c Channel) Sentences() string {
@@ -90,6 +95,14 @@ func (c Channel) Sentences() string {
 			all = append(all, sentence)
 		}
 	}
+	voice, _ := c.Settings["voice"].(map[string]any)
+	add("It addresses its readers with %q, in every text.", words(voice["address"]))
+	if sentence := emojis[words(voice["emoji"])]; sentence != "" {
+		all = append(all, sentence)
+	}
+	add("Words and phrases of its own, of which a text has one at most, where it fits: %s.", words(voice["we_say"]))
+	add("It never says: %s.", words(voice["we_never_say"]))
+	add("It never names its competitors: %s.", words(voice["competitors"]))
 	add("It never uses these words: %s.", words(c.Settings["forbidden_words"]))
 	return strings.Join(all, "\n")
 }

@@ -32,8 +32,8 @@ const (
 )
 
 // versions are the versions of the prompts. A test refuses a changed prompt of the same version.
-var versions = map[Task]int{Post: 2, Carousel: 2, Story: 1, Script: 2, Song: 1, Second: 1,
-	Adapt: 1, Topics: 1, Proposals: 1, Architect: 1, Reply: 1,
+var versions = map[Task]int{Post: 3, Carousel: 3, Story: 2, Script: 3, Song: 2, Second: 2, Compare: 1,
+	Adapt: 2, Topics: 1, Proposals: 1, Architect: 1, Reply: 1,
 	Excerpt: 1}
 
 // Version returns the version of the prompt of a task, such as post.1.
@@ -112,9 +112,13 @@ type Writing struct {
 	Subject string
 	// Brief says how a caption differs from what is usual, in the service's words. It may be empty.
 	Brief string
-	// Targets are the platforms that it is written for, and Limits are the strictest ones of the platforms.
+	// Today is the day on which it is written, such as Friday, 2026-11-27. It may be empty.
+	Today string
+	// Targets are the platforms that the caption is written for, and Limits are the strictest ones of them. Short are
+	// those that have short versions of it.
 	Targets []Target
 	Limits  Limits
+	Short   []Named
 	Plan    *Plan
 	// Product is a JSON object with the facts of the product, or nil.
 	Product json.RawMessage
@@ -123,6 +127,10 @@ type Writing struct {
 	Sourced bool
 	// Examples are texts of the channel to learn from, and Recent are the openings of its latest texts.
 	Examples, Recent []string
+	// Learned is the kind of first lines that has had the best figures on the channel. It may be empty.
+	Learned HookKind
+	// Other is the first line of another draft of the text, or empty.
+	Other string
 	// Origin is the item that the text retells, or nil.
 	Origin *Origin
 	// Script has the words of the caller that are spoken or sung.
@@ -137,16 +145,19 @@ type Writing struct {
 
 // The functions that templates call.
 
-// Action returns the calls to action that are usual.
+// Action returns the calls to action that are usual on the roomiest platform: several at once contradict each other.
 func (w Writing) Action() string {
-	var all []string
-	for _, t := range w.Targets {
-		if t.Action != "" {
-			all = append(all, t.Action)
-		}
+	if len(w.Targets) == 0 {
+		return ""
 	}
-	return strings.Join(all, ", or ")
+	return roomiest(w.Targets, w.Language).Action
 }
+
+// Kinds returns the kinds of first lines.
+func (Writing) Kinds() []HookKind { return HookKinds[:len(HookKinds)-1] }
+
+// TagLength returns the greatest length of a hashtag.
+func (Writing) TagLength() int { return WordOfTag }
 
 // Seen reports whether the text describes pictures.
 func (w Writing) Seen() bool { return w.Slides+w.Pictures+w.Scenes > 0 }
@@ -160,17 +171,24 @@ func (w Writing) SceneWords() int { return provider.Words(w.Seconds, max(w.Scene
 // Characters returns the most characters of a script.
 func (w Writing) Characters() int { return provider.MaxScript(w.Seconds) }
 
+// Facts are what a text may state.
+type Facts struct {
+	Request string          `json:"request"`
+	Today   string          `json:"today,omitempty"`
+	Plan    *Plan           `json:"plan,omitempty"`
+	Product json.RawMessage `json:"product,omitempty"`
+	Sources []Source        `json:"sources,omitempty"`
+	From    *Origin         `json:"from,omitempty"`
+	Script  string          `json:"script,omitempty"`
+}
+
 // message is the user's prompt.
 type message struct {
-	Request  string          `json:"request"`
-	Channel  string          `json:"channel"`
-	Plan     *Plan           `json:"plan,omitempty"`
-	Product  json.RawMessage `json:"product,omitempty"`
-	Sources  []Source        `json:"sources,omitempty"`
-	From     *Origin         `json:"from,omitempty"`
-	Script   string          `json:"script,omitempty"`
-	Examples []string        `json:"examples,omitempty"`
-	Recent   []string        `json:"recent,omitempty"`
+	Facts
+	Channel  string   `json:"channel"`
+	Examples []string `json:"examples,omitempty"`
+	Recent   []string `json:"recent,omitempty"`
+	Other    string   `json:"other,omitempty"`
 }
 
 // Write returns the prompt of a content item's texts.
@@ -179,14 +197,19 @@ func Write(w Writing) Prompt {
 		w.Language = "en"
 	}
 	if w.Limits == (Limits{}) {
-		w.Limits = Strictest(w.Targets)
+		w.Limits = Strictest(w.Targets, w.Language)
 	}
 	return Prompt{Version: Version(w.Task), System: render(string(w.Task)+".tmpl", w), User: data(w.message())}
 }
 
+// Facts returns what the text may state.
+func (w Writing) Facts() Facts {
+	return Facts{Request: strings.TrimSpace(w.Subject), Today: w.Today, Plan: w.Plan, Product: w.Product,
+		Sources: w.Sources, From: w.Origin, Script: w.Script}
+}
+
 func (w Writing) message() message {
-	return message{Request: strings.TrimSpace(w.Subject), Channel: w.Channel, Plan: w.Plan, Product: w.Product,
-		Sources: w.Sources, From: w.Origin, Script: w.Script, Examples: w.Examples, Recent: w.Recent}
+	return message{w.Facts(), w.Channel, w.Examples, w.Recent, w.Other}
 }
 
 // render fills in a template.

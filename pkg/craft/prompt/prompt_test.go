@@ -21,18 +21,19 @@ var update = flag.Bool("update", false, "write the files in testdata anew")
 
 // kind is a kind of content in the goldens.
 type kind struct {
-	name                 string
-	platform             platform.Kind
-	platform1, platform2 string
-	writing              prompt.Writing
+	name      string
+	platform  platform.Kind
+	platforms []string
+	writing   prompt.Writing
 }
 
 var kinds = []kind{
-	{"post", platform.KindPost, "instagram", "telegram", prompt.Writing{Task: prompt.Post, Pictures: 1}},
-	{"carousel", platform.KindCarousel, "instagram", "vk", prompt.Writing{Task: prompt.Carousel, Slides: 5}},
-	{"story", platform.KindStory, "instagram", "", prompt.Writing{Task: prompt.Story, Pictures: 1}},
-	{"video", platform.KindVideo, "tiktok", "youtube", prompt.Writing{Task: prompt.Script, Scenes: 4, Seconds: 19}},
-	{"song", platform.KindMusicClip, "", "", prompt.Writing{Task: prompt.Song, Pictures: 1}},
+	{"post", platform.KindPost, []string{"instagram", "telegram", "x"}, prompt.Writing{Task: prompt.Post, Pictures: 1}},
+	{"carousel", platform.KindCarousel, []string{"instagram", "vk"}, prompt.Writing{Task: prompt.Carousel, Slides: 5}},
+	{"story", platform.KindStory, []string{"instagram"}, prompt.Writing{Task: prompt.Story, Pictures: 1}},
+	{"video", platform.KindVideo, []string{"tiktok", "youtube"},
+		prompt.Writing{Task: prompt.Script, Scenes: 4, Seconds: 19}},
+	{"song", platform.KindMusicClip, nil, prompt.Writing{Task: prompt.Song, Pictures: 1}},
 }
 
 // channels has a factory of each type, in a language of its own.
@@ -62,16 +63,23 @@ var languages = []struct{ tag, subject string }{
 	{"ar", "حذاؤنا الجديد للجري 👟 مصنوع من شباك معاد تدويرها"},
 }
 
+// named returns platforms that take a kind.
+func named(kind platform.Kind, language string, names ...string) (all []prompt.Named) {
+	for _, name := range names {
+		r, _ := registry.Find(name)
+		if target, ok := prompt.TargetOf(r.Capabilities, kind); ok {
+			all = append(all, prompt.Naming(name, target, language))
+		}
+	}
+	return all
+}
+
 // writing returns a request of a row: the fields that vary come from its number.
 func writing(k kind, channel prompt.Channel, language, subject string, row int) prompt.Writing {
 	w := k.writing
 	w.Type, w.Channel, w.Language, w.Subject = channel.Type, channel.Sentences(), language, subject
-	for _, name := range []string{k.platform1, k.platform2} {
-		if r, ok := registry.Find(name); ok {
-			target, _ := prompt.TargetOf(r.Capabilities, k.platform)
-			w.Targets = append(w.Targets, target)
-		}
-	}
+	w.Today = "Monday, 2026-11-23"
+	w.Targets, w.Short = prompt.Divide(named(k.platform, language, k.platforms...), language)
 	if row%2 == 0 {
 		w.Plan = &prompt.Plan{Brief: "The weeks before Christmas. The code NETS10 gives 10 % until 2026-12-20.",
 			Day: "Tuesday, 2026-12-01", Season: "winter", Pillar: "How it is made", Angle: "a mistake that we made",
@@ -94,18 +102,23 @@ func TestPromptsAreThoseThatWereReviewed(t *testing.T) {
 	seen := map[string]bool{}
 	for i, channel := range channels {
 		for j, language := range languages {
-			k := kinds[(i+j)%len(kinds)]
-			w := writing(k, channel, language.tag, language.subject, i*len(languages)+j)
-			p := prompt.Write(w)
-			name := k.name + "-" + channel.Type + "-" + language.tag
-			golden(t, name, fmt.Sprintf("version: %s\n\n=== system\n%s\n\n=== user\n%s\n", p.Version, p.System,
-				strings.ReplaceAll(p.User, `\n`, "\n")))
-			for _, pair := range []string{channel.Type + language.tag, channel.Type + k.name, language.tag + k.name} {
-				seen[pair] = true
+			show := func(channel prompt.Channel, k kind) {
+				w := writing(k, channel, language.tag, language.subject, i*len(languages)+j)
+				p := prompt.Write(w)
+				name := k.name + "-" + channel.Type + "-" + language.tag
+				golden(t, name, fmt.Sprintf("version: %s\n\n=== system\n%s\n\n=== user\n%s\n", p.Version, p.System,
+					strings.ReplaceAll(p.User, `\n`, "\n")))
+				seen[channel.Type+language.tag], seen[channel.Type+k.name], seen[language.tag+k.name] = true, true, true
+			}
+			if k := kinds[(i+j)%len(kinds)]; prompt.Makes(channel.Type, k.writing.Task) {
+				show(channel, k)
+			} else { // another channel makes it, and this one makes another kind
+				show(channel, kinds[0])
+				show(channels[len(channels)-1], k)
 			}
 		}
 	}
-	if want := 7*6 + 7*5 + 6*5; len(seen) != want {
+	if want := 7*6 + 7*5 + 6*5 - 1; len(seen) != want {
 		t.Errorf("the goldens have %d of %d pairs", len(seen), want)
 	}
 }
@@ -132,19 +145,17 @@ func others() map[string]string {
 	topics := prompt.Planning{Language: "de", Channel: "x", Slots: []prompt.TopicWanted{{Slot: 1, Type: "post"}}}.Prompt()
 	proposals := prompt.Proposing{Language: "de", Schema: "{}", Most: 5, Title: 80, Rationale: 500, Effect: 300}.Prompt()
 	adapting := prompt.Adapting{Language: "de", Channel: "x", Title: "Nets", Caption: "We cut them."}
-	for _, name := range []string{"instagram", "telegram", "youtube", "x"} {
-		r, _ := registry.Find(name)
-		if target, ok := prompt.TargetOf(r.Capabilities, platform.KindVideo); ok {
-			adapting.Names, adapting.Targets = append(adapting.Names, name), append(adapting.Targets, target)
-		}
+	for _, p := range named(platform.KindVideo, "de", "instagram", "telegram", "youtube", "x") {
+		adapting.Names, adapting.Targets = append(adapting.Names, p.Name), append(adapting.Targets, p.Target)
 	}
+	compare := prompt.Comparison{Writing: writing(kinds[0], channels[3], "de", "x", 0)}.Prompt()
 	adapt := adapting.Prompt()
 	reply := prompt.Replying{Language: "de", Platform: "Instagram", Limit: 300, Channel: "x", Post: "x", Comment: "x"}.
 		Prompt()
 	excerpt := prompt.Excerpting{Language: "de", Channel: "x", Least: 5, Most: 19, Whole: true}.Prompt()
 	return map[string]string{excerpt.Version: excerpt.System, reply.Version: reply.System,
 		review.Version: review.System, topics.Version: topics.System,
-		adapt.Version:     adapt.System,
+		adapt.Version: adapt.System, compare.Version: compare.System,
 		proposals.Version: proposals.System, prompt.Version(prompt.Architect): prompt.Conversing{Today: "2026-11-23",
 			About: "The chat is about no factory."}.System()}
 }
@@ -296,27 +307,24 @@ func TestTheChannelDecidesTheLanguage(t *testing.T) {
 func TestLimitsAreTheStrictest(t *testing.T) {
 	of := func(kind platform.Kind, names ...string) prompt.Limits {
 		var all []prompt.Target
-		for _, name := range names {
-			r, _ := registry.Find(name)
-			if target, ok := prompt.TargetOf(r.Capabilities, kind); ok {
-				all = append(all, target)
-			}
+		for _, p := range named(kind, "en", names...) {
+			all = append(all, p.Target)
 		}
-		return prompt.Strictest(all)
+		return prompt.Strictest(all, "en")
 	}
 	for _, c := range []struct {
 		kind  platform.Kind
 		names []string
 		want  prompt.Limits
 	}{
-		// Instagram takes 2,200 characters and 5 hashtags; Telegram 1,024 with the hashtags.
-		{platform.KindPost, []string{"instagram"}, prompt.Limits{Caption: 1500, Title: 80, FirstLine: 125, Hashtags: 5,
-			LeastHashtags: 3}},
-		{platform.KindPost, []string{"instagram", "telegram"}, prompt.Limits{Caption: 924, Title: 80, FirstLine: 125,
-			Hashtags: 5, LeastHashtags: 3}},
+		// Instagram takes 2,200 characters, and posts have 4 hashtags there; Telegram 1,024 with 2 hashtags.
+		{platform.KindPost, []string{"instagram"}, prompt.Limits{Caption: 1500, Title: 80, FirstLine: 125, Hashtags: 4,
+			LeastHashtags: 2}},
+		{platform.KindPost, []string{"instagram", "telegram"}, prompt.Limits{Caption: 978, Title: 80, FirstLine: 125,
+			Hashtags: 2, LeastHashtags: 1}},
 		// A character of YouTube's 5,000 bytes has up to three.
-		{platform.KindVideo, []string{"youtube"}, prompt.Limits{Caption: 1500, Title: 80, FirstLine: 120, Hashtags: 5,
-			LeastHashtags: 3}},
+		{platform.KindVideo, []string{"youtube"}, prompt.Limits{Caption: 1500, Title: 80, FirstLine: 120, Hashtags: 3,
+			LeastHashtags: 2}},
 		{platform.KindPost, []string{"youtube"}, prompt.Limits{Caption: 1500, Title: 80, Hashtags: 5, LeastHashtags: 3}},
 	} {
 		if got := of(c.kind, c.names...); got != c.want {
@@ -358,6 +366,141 @@ func TestPromptsAreWhole(t *testing.T) {
 					t.Errorf("%s of %s lacks %s", k.name, c.Type, want)
 				}
 			}
+		}
+	}
+}
+
+// A text of letters of its language, with hashtags of the greatest length, is never longer than the platform counts:
+// the writer is told a length that the guards accept, in every unit and script.
+func TestATextThatObeysThePromptIsNeverTooLong(t *testing.T) {
+	letters := map[string]string{"en": "e", "de": "ß", "ru": "я", "ar": "م", "hi": "अ", "ja": "語", "zh": "中",
+		"zh-Hant": "漢", "ko": "한", "th": "ก", "km": "ក", "am": "አ", "el": "ω", "he": "א", "uk": "є", "vi": "ế",
+		"xx": "e"}
+	for _, kind := range []platform.Kind{platform.KindPost, platform.KindVideo, platform.KindCarousel,
+		platform.KindMusicClip} {
+		for language, letter := range letters {
+			for _, row := range registry.Rows() {
+				target, takes := prompt.TargetOf(row.Capabilities, kind)
+				if !takes || target.Caption == 0 {
+					continue
+				}
+				l := prompt.Strictest([]prompt.Target{target}, language)
+				post := strings.Repeat(letter, l.Caption)
+				for i := range l.Hashtags {
+					if !target.Apart {
+						before := map[bool]string{true: "\n\n#", false: " #"}[i == 0]
+						post += before + strings.Repeat(letter, prompt.WordOfTag)
+					}
+				}
+				if n := target.Unit.Length(post); n > target.Caption || n < min(target.Caption/2, l.Caption) {
+					t.Errorf("%s %s in %s: %d characters are %d of %d %s", row.Name, kind, language, l.Caption, n,
+						target.Caption, target.Unit.Name())
+				}
+			}
+		}
+	}
+}
+
+// The prompt names the units in which the guards count, and the habits of the platform.
+func TestUnitsAndHabitsAreNamed(t *testing.T) {
+	for name, wants := range map[string][]string{
+		"x": {"X: at most 280 weighted characters (a Chinese, Japanese or Korean character and an emoji count 2, and " +
+			"a link counts 23) with hashtags", "; at most 1 hashtag;", `an array of 1 to 1 hashtags`},
+		"bluesky":   {"Bluesky: at most 300 graphemes (an emoji counts 1) with hashtags", "; at most 1 hashtag;"},
+		"linkedin":  {"; at most 3 hashtags;", "The first two lines make the claim in at most 200 characters"},
+		"instagram": {"; at most 4 hashtags;", "2 to 4 hashtags"},
+	} {
+		w := prompt.Writing{Task: prompt.Post, Language: "ja", Pictures: 1}
+		w.Targets, _ = prompt.Divide(named(platform.KindPost, "ja", name), "ja")
+		system := prompt.Write(w).System
+		for _, want := range wants {
+			if !strings.Contains(system, want) {
+				t.Errorf("%s is told without %q:\n%s", name, want, system)
+			}
+		}
+	}
+	if l := prompt.Strictest([]prompt.Target{named(platform.KindPost, "ja", "x")[0].Target}, "ja"); l.Caption != 118 {
+		t.Errorf("a Japanese text for X has %d characters", l.Caption)
+	}
+}
+
+// The caption is for the roomy platforms. Those with less room than is usual there have short versions.
+func TestShortPlatformsDoNotStarveTheOthers(t *testing.T) {
+	names := func(all []prompt.Named) (s string) {
+		for _, p := range all {
+			s += p.Name + " "
+		}
+		return strings.TrimSpace(s)
+	}
+	for _, c := range []struct {
+		platforms []string
+		short     string
+		caption   int
+	}{
+		{[]string{"instagram", "x", "linkedin"}, "x", 1500},
+		{[]string{"x"}, "", 231},
+		{[]string{"x", "bluesky"}, "", 231},
+		{[]string{"linkedin", "threads", "bluesky", "x"}, "threads bluesky x", 1500},
+		{[]string{"instagram", "vk"}, "", 1500},
+	} {
+		main, short := prompt.Divide(named(platform.KindPost, "en", c.platforms...), "en")
+		if got := names(short); got != c.short || prompt.Strictest(main, "en").Caption != c.caption {
+			t.Errorf("%v: short are %q, and the caption has %d", c.platforms, got, prompt.Strictest(main, "en").Caption)
+		}
+	}
+	if main, short := prompt.Divide(nil, "en"); main != nil || short != nil {
+		t.Error("no platforms are some")
+	}
+}
+
+// News have no hooks and calls to action that fight neutrality, and no songs. Each other pair has its own beats.
+func TestPairsOfTypesAndKinds(t *testing.T) {
+	seen := map[string]string{}
+	for _, c := range channels {
+		for _, k := range kinds {
+			w := writing(k, c, "en", "x", 1)
+			if c.Type == "news" && k.name == "song" {
+				if prompt.Makes(c.Type, k.writing.Task) {
+					t.Error("a news channel sings")
+				}
+				continue
+			}
+			beats, system := w.Beats(), prompt.Write(w).System
+			n := len(strings.Fields(beats))
+			if n < 8 || n > 70 || !strings.Contains(system, beats) || seen[beats] != "" {
+				t.Errorf("%s of %s has %d words of beats, as %s", k.name, c.Type, n, seen[beats])
+			}
+			seen[beats] = k.name + " of " + c.Type
+			teasing := strings.Contains(system, "call to action") || strings.Contains(system, "stops most readers") ||
+				strings.Contains(system, "a question stays open")
+			if teasing == (c.Type == "news") {
+				t.Errorf("%s of %s: hooks and calls to action are %v", k.name, c.Type, teasing)
+			}
+		}
+	}
+	if !prompt.Makes("podcast", prompt.Song) {
+		t.Error("an unknown type makes no songs")
+	}
+}
+
+// One call to action is named: several platforms do not each add theirs.
+func TestCallsToActionHaveOnePrecedence(t *testing.T) {
+	w := prompt.Writing{Task: prompt.Post, Type: "seller", Pictures: 1}
+	w.Targets, w.Short = prompt.Divide(named(platform.KindPost, "en", "instagram", "linkedin", "facebook"), "en")
+	system := prompt.Write(w).System
+	if strings.Count(system, "usual on the platform, which is") != 1 || strings.Contains(system, "save the post") ||
+		!strings.Contains(system, "answer a question of the trade") ||
+		strings.Index(system, `the one that "request" asks for`) > strings.Index(system, `the goal in "plan"`) {
+		t.Errorf("the calls to action are:\n%s", system)
+	}
+}
+
+func TestChoices(t *testing.T) {
+	for raw, want := range map[string]string{`{"better":"a"}`: "a", `{"better":"b"}`: "b", `{"better":"c"}`: "",
+		`[]`: "", `{}`: ""} {
+		c, err := prompt.ParseChoice(json.RawMessage(raw))
+		if (err == nil) != (want != "") || err == nil && c.Better != want {
+			t.Errorf("%s is %+v, %v", raw, c, err)
 		}
 	}
 }

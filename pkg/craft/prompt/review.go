@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,8 @@ var Rubric = []struct{ Name, Asks string }{
 	{"specific", "Could another channel publish the same words? Names, steps and reasons from the message count, adjectives " +
 		"do not."},
 	{"voice", "Does it sound like the channel, and like its examples if there are some? Are its rules kept?"},
-	{"fit", "Does its form fit the platforms and the kind: first line, length, structure, one call to action?"},
+	{"fit", "Does its form fit the platforms and the kind: first line, length, structure, one call to action? A " +
+		"caption of a video does not repeat its first scene, and news are neutral and ask for nothing."},
 	{"language", "Is it idiomatic and free of errors in its language, without phrases of machines?"},
 	{"claims", "Does each fact stand in the message? 1 if one is invented."},
 }
@@ -36,18 +38,64 @@ type Review struct {
 // Criteria returns the rubric, for the template.
 func (Review) Criteria() any { return Rubric }
 
+// whole returns the request with what it has by default.
+func (r Review) whole() Review {
+	r.Language = cmp.Or(r.Language, "en")
+	if r.Limits == (Limits{}) {
+		r.Limits = Strictest(r.Targets, r.Language)
+	}
+	return r
+}
+
 // Judge returns the prompt of a second look at a text.
 func Judge(r Review) Prompt {
-	if r.Language == "" {
-		r.Language = "en"
-	}
-	if r.Limits == (Limits{}) {
-		r.Limits = Strictest(r.Targets)
-	}
+	r = r.whole()
 	return Prompt{Version: Version(Second), System: render("review.tmpl", r), User: data(struct {
 		Message message       `json:"message"`
 		Text    provider.Text `json:"text"`
 	}{r.message(), r.Text})}
+}
+
+// Compare is the task of choosing between two texts.
+const Compare Task = "compare"
+
+// CompareTokens is the most that the answer of a comparison takes.
+const CompareTokens = 200
+
+// Comparison is the request to choose between two texts for the same message. It is asked twice, with the texts in
+// either order: a judge that prefers the place has no preference.
+type Comparison struct {
+	Writing
+	A, B provider.Text
+}
+
+// Prompt returns the prompt that compares the texts.
+func (c Comparison) Prompt() Prompt {
+	r := Review{Writing: c.Writing}.whole()
+	return Prompt{Version: Version(Compare), System: render("compare.tmpl", r), User: data(struct {
+		Message message       `json:"message"`
+		A       provider.Text `json:"a"`
+		B       provider.Text `json:"b"`
+	}{r.message(), c.A, c.B})}
+}
+
+// Choice is the answer to a comparison: a or b.
+type Choice struct {
+	Better string `json:"better"`
+}
+
+// FirstIsBetter is the choice of the sandbox.
+var FirstIsBetter = json.RawMessage(`{"better":"a"}`)
+
+// ParseChoice reads the answer to a comparison.
+func ParseChoice(raw json.RawMessage) (c Choice, err error) {
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, err
+	}
+	if c.Better != "a" && c.Better != "b" {
+		return c, fmt.Errorf("prompt: the better text is %q", c.Better)
+	}
+	return c, nil
 }
 
 // Verdict is the result of a second look.

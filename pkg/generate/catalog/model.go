@@ -177,6 +177,9 @@ type table struct {
 	Defaults map[provider.Kind]string `json:"defaults"`
 	// Writers are the models of texts by quality, the first one first.
 	Writers map[string][]string `json:"writers"`
+	// Editors are the models that rewrite texts, by quality, and Judges those that look at them.
+	Editors map[string][]string `json:"editors"`
+	Judges  []string            `json:"judges"`
 	Models  []row               `json:"models"`
 }
 

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
@@ -150,8 +151,39 @@ func unsupported(param, format string, args ...any) error {
 }
 
 // Writers returns the models that write texts of a quality, the best one first, as far as work can reach them.
-func (o Offer) Writers(quality string, live bool) (all []Model) {
-	for _, id := range models().Writers[quality] {
+func (o Offer) Writers(quality string, live bool) []Model {
+	return o.offered(models().Writers[quality], live)
+}
+
+// Editor returns the model that rewrites a text of a quality: another one than its writer, or else the writer.
+func (o Offer) Editor(quality string, writer Model, live bool) Model {
+	return otherThan(o.offered(models().Editors[quality], live), writer, writer)
+}
+
+// Judge returns the model that looks at the texts of a writer and an editor: one of another family than both, since
+// models prefer texts of their own, or else another one than both, or else the writer.
+func (o Offer) Judge(writer, editor Model, live bool) Model {
+	judges := o.offered(models().Judges, live)
+	family := func(m Model) string { return strings.SplitN(m.ID, "-", 2)[0] }
+	others := slices.DeleteFunc(slices.Clone(judges), func(m Model) bool {
+		return family(m) == family(writer) || family(m) == family(editor)
+	})
+	return otherThan(append(others, judges...), writer, editor)
+}
+
+// otherThan returns the first model that is neither the writer nor the editor, or else the writer.
+func otherThan(all []Model, writer, editor Model) Model {
+	for _, m := range all {
+		if m.ID != writer.ID && m.ID != editor.ID {
+			return m
+		}
+	}
+	return writer
+}
+
+// offered returns the models of a list that work can reach.
+func (o Offer) offered(ids []string, live bool) (all []Model) {
+	for _, id := range ids {
 		if m, ok := Find(id); ok && o.today(m).State == Available && m.Price != nil && (!live || o.has(m)) {
 			all = append(all, m)
 		}

@@ -104,6 +104,8 @@ var enumNames = map[string]string{
 	"BrandSettings.pace":              "VideoPace",
 	"BrandSettings.theme":             "MediaTheme",
 	"BrandSettings.post_aspect_ratio": "PostAspectRatio",
+	"ContentItem.hook_kind":           "HookKind",
+	"FactoryVoice.emoji":              "EmojiUse",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

@@ -33,7 +33,7 @@ func TestWhatATypeDecidesIsChecked(t *testing.T) {
 		{"FactoryUpdate", `{"settings":{"mood":null,"genres":["pop"]}}`, true},
 		{"FactoryUpdate", `{"settings":null}`, true},
 		{"FactoryUpdate", `{"settings":{"artist_name":null}}`, false},
-		{"FactoryUpdate", `{"settings":{"mood":"calm","colors":[]}}`, false},
+		{"FactoryUpdate", `{"settings":{"mood":"calm","slogan":"Run."}}`, false},
 		{"FactoryUpdate", `{"settings":{"mode":"calm"}}`, false},
 	} {
 		if err := schema("components", "schemas",

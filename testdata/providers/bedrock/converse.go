@@ -2,13 +2,14 @@ package bedrock
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/testdata/providers/control"
 )
 
@@ -95,12 +96,15 @@ func (f *fake) converse(w http.ResponseWriter, r *http.Request) {
 // charactersPerToken is the length of a token in this fake.
 const charactersPerToken = 3
 
-// The expressions by which prompts request slides and a script of scenes.
+// The expressions by which prompts request parts of a text.
 var (
+	languageAsked = regexp.MustCompile(`the language with the BCP 47 tag "([\w-]+)"`)
 	picturesAsked = regexp.MustCompile(`"pictures": an array of exactly (\d+)`)
 	slidesAsked   = regexp.MustCompile(`"slides": an array of exactly (\d+)`)
 	scenesAsked   = regexp.MustCompile(`"scenes": an array of exactly (\d+)`)
 	wordsAsked    = regexp.MustCompile(`about (\d+) words`)
+	tagsAsked     = regexp.MustCompile(`"hashtags": an array of \d+ to (\d+)`)
+	shortAsked    = regexp.MustCompile(`(?m)^  - "([a-z0-9_]+)" is .*?: at most (\d+) characters`)
 )
 
 // written returns the text that a model writes for a prompt, in the requested form.
@@ -118,7 +122,11 @@ func written(system, prompt string) string {
 	return string(raw)
 }
 
-// post is the object of a post.
+// again begins the request to mend an answer.
+const again = "You have answered before"
+
+// post is the object of a post: a text in the language of the prompt, about its subject. A text that was refused is
+// written anew without the subject.
 func post(system, prompt string) any {
 	var data struct{ Request string }
 	// What follows the first object is an answer to mend.
@@ -126,59 +134,42 @@ func post(system, prompt string) any {
 		data.Request = prompt
 	}
 	topic := []rune(strings.Join(strings.Fields(data.Request), " "))
-	if len(topic) > 60 {
-		topic = topic[:60]
+	topic = topic[:min(len(topic), maxTopic)]
+	o := samples.Order{Language: "en", Topic: strings.Trim(string(topic), ".!?…,;: "), Seed: uint32(len(topic)),
+		Pictures: asked(picturesAsked, system), Slides: asked(slidesAsked, system), Scenes: asked(scenesAsked, system),
+		Headline: strings.Contains(system, `"headline": the words`), Hashtags: asked(tagsAsked, system)}
+	if match := languageAsked.FindStringSubmatch(system); match != nil {
+		o.Language = match[1]
 	}
-	about := strings.TrimSpace(string(topic))
-	first := "All about " + about + "."
-	if strings.Contains(system, "You have answered before") {
-		first = "Once more about " + about + "."
-	}
-	text := map[string]any{
-		"hooks": []string{"Who knows " + about + "?", first, "One more look: " + about}, "hook": 2,
-		"title": about, "caption": first + "\n\nWritten by a model that is none.",
-		"hashtags": []string{"#rehearsal", "live"}, "style": "Film photography, low sun", "characters": "",
-	}
-	view := func(n int) map[string]string {
-		return map[string]string{"visual": fmt.Sprintf("View %d of %s", n, about),
-			"alt_text": fmt.Sprintf("%s, seen from side %d", about, n)}
+	if strings.Contains(system, again) || o.Topic == "" {
+		o.Topic = samples.LinesOf(o.Language).Subject
 	}
 	if strings.Contains(system, `"sources": an array`) {
-		text["sources"] = []int{1}
+		o.Sources = 1
 	}
-	if n := asked(picturesAsked, system); n > 0 {
-		var pictures []map[string]string
-		for i := range n {
-			pictures = append(pictures, view(i+1))
+	for _, match := range shortAsked.FindAllStringSubmatch(system, -1) {
+		n, _ := strconv.Atoi(match[2]) // the expression has digits alone there
+		o.Short = append(o.Short, provider.ShortWanted{Platform: match[1], Characters: n})
+	}
+	for kind, phrase := range map[string]string{"story": "You write stories", "carousel": "You write carousels",
+		"music_clip": "new pieces of music"} {
+		if strings.Contains(system, phrase) {
+			o.About.Kind = kind
 		}
-		text["pictures"] = pictures
 	}
-	if n := asked(slidesAsked, system); n > 0 {
-		var slides []map[string]string
-		for i := range n {
-			slide := view(i + 1)
-			slide["heading"], slide["body"] = fmt.Sprintf("Point %d: %s", i+1, about), "It is worth a second look."
-			slides = append(slides, slide)
-		}
-		text["slides"] = slides
+	if o.Scenes > 0 {
+		o.About.Kind, o.Seconds = "video", int(float64(asked(wordsAsked, system))/wordsPerSecond)
 	}
-	if n := asked(scenesAsked, system); n > 0 {
-		said := strings.TrimSpace(strings.Repeat("These are five spoken words. ", asked(wordsAsked, system)/5/n+1))
-		var scenes []map[string]string
-		for i := range n {
-			scenes = append(scenes, map[string]string{"text": said, "visual": fmt.Sprintf("View %d of %s", i+1, about),
-				"on_screen": about})
-		}
-		text["scenes"] = scenes
+	if strings.Contains(system, "The channel is a news channel") {
+		o.About.Type = "news"
 	}
-	if strings.Contains(system, `"headline": the words`) {
-		text["headline"] = "On the picture: " + about
-	}
-	if strings.Contains(system, `"sound": the brief`) {
-		text["sound"] = "Slow and warm, with a soft piano"
-	}
-	return text
+	return samples.Write(o)
 }
+
+const (
+	maxTopic       = 60
+	wordsPerSecond = 2.5
+)
 
 func asked(pattern *regexp.Regexp, system string) int {
 	match := pattern.FindStringSubmatch(system)

@@ -15,6 +15,7 @@ var forms = []struct {
 	{`"proposals": an array`, proposals},
 	{`{"topics":`, topics},
 	{`"scores": an object`, scores},
+	{`"better": "a" or "b"`, choice},
 	{`{"posts":[{"platform"`, posts},
 	{`{"idea":"...","scenes":[...]}`, excerpt},
 }
@@ -64,7 +65,7 @@ func posts(system, prompt string) any {
 	var all []map[string]any
 	for _, match := range platformAsked.FindAllStringSubmatch(system, -1) {
 		all = append(all, map[string]any{"platform": match[1], "title": data.Title,
-			"caption": "For readers here. " + data.Caption, "hashtags": data.Hashtags})
+			"caption": data.Caption, "hashtags": data.Hashtags})
 	}
 	return map[string]any{"posts": all}
 }
@@ -109,6 +110,19 @@ func scores(_, prompt string) any {
 		all[name] = score
 	}
 	return map[string]any{"scores": all, "problems": problems}
+}
+
+// choice chooses between two texts: the one that was not weak.
+func choice(_, prompt string) any {
+	var data struct{ A, B struct{ Caption string } }
+	if err := json.NewDecoder(strings.NewReader(prompt)).Decode(&data); err != nil {
+		return map[string]string{"better": "The prompt is not JSON: " + err.Error()}
+	}
+	better := "a"
+	if strings.Contains(data.A.Caption, Weak) {
+		better = "b"
+	}
+	return map[string]string{"better": better}
 }
 
 // subjects are the subjects of topics.

@@ -66,7 +66,8 @@ var capabilities = platform.Capabilities{
 	Account:   platform.AccountFigures{Names: []string{"followers", "posts"}},
 	Deletes:   true,
 	Habits: platform.Habits{Least: 60, Most: 180, Hashtags: 1, Links: true,
-		Action: "to answer, to share the post or to open a link"},
+		Action: "to answer, to share the post or to open a link",
+		Form:   "A remark in a conversation: one thought, without a tone of advertising."},
 	Notes: []string{
 		"The password is an app password, which the owner makes in the settings of Bluesky. The password of the " +
 			"account itself is refused.",

@@ -74,7 +74,9 @@ var capabilities = platform.Capabilities{
 	Deletes:   true,
 	Pulls:     true,
 	Habits: platform.Habits{FirstLine: 400, Least: 80, Most: 600, Hashtags: 2, Links: true,
-		Action: "to comment, to share the post or to open a link"},
+		Action: "to comment, to share the post or to open a link",
+		Form: "It is told to people who know each other: a small story, then a question that can be " +
+			"answered from experience."},
 	Notes: []string{
 		"Posts are those of a page. Facebook lets no application post as a person.",
 		"A vertical video of 3 to 90 seconds is published as a Reel. Facebook takes 30 Reels of a page in 24 hours.",

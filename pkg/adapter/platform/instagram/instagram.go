@@ -77,7 +77,9 @@ var capabilities = platform.Capabilities{
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
 	Habits: platform.Habits{FirstLine: 125, Least: 150, Most: 900, Hashtags: 4,
-		Action: "to save the post, send it to a friend or answer a question in a comment"},
+		Action: "to save the post, send it to a friend or answer a question in a comment",
+		Form: "The first line stands alone before an empty line. Paragraphs of one or two sentences; what " +
+			"is worth saving is a list of short lines."},
 	Notes: []string{
 		"The account must be a professional one that is connected to a Facebook page.",
 		"Instagram shows no caption on stories.",

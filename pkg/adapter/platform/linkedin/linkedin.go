@@ -81,7 +81,10 @@ var capabilities = platform.Capabilities{
 	Edits:   true,
 	Deletes: true,
 	Habits: platform.Habits{FirstLine: 200, Least: 300, Most: 1300, Hashtags: 3, Links: true,
-		Action: "to answer a question of the trade, or to share an experience in a comment"},
+		Action: "to answer a question of the trade, or to share an experience in a comment",
+		Form: "The first two lines make the claim in at most 200 characters, without a greeting, and the " +
+			"second one makes readers want the third. Then an empty line, and paragraphs of one or two " +
+			"sentences with an empty line after each."},
 	Notes: []string{
 		"An account is a member. If the operator's application has the Community Management API, organisations that " +
 			"the member administers can be connected, too.",

@@ -64,7 +64,9 @@ var capabilities = platform.Capabilities{
 	Deletes:   true,
 	Pulls:     true,
 	Habits: platform.Habits{FirstLine: 50, Least: 100, Most: 350, Hashtags: 2,
-		Action: "to save the pin, or to open its link"},
+		Action: "to save the pin, or to open its link",
+		Form: "The description has the words that people search for in its first sentence, and says what " +
+			"one can make or do with it."},
 	Notes: []string{
 		"An account is a board of Pinterest. The owner chooses one of the login's boards.",
 		"Pinterest takes no posts without media, and applications can write no comments.",

@@ -61,7 +61,9 @@ var capabilities = platform.Capabilities{
 	Deletes:   true,
 	Pulls:     true,
 	Habits: platform.Habits{FirstLine: 150, Least: 150, Most: 1000, Hashtags: 3, Links: true,
-		Action: "to subscribe to the channel or to comment"},
+		Action: "to subscribe to the channel or to comment",
+		Form: "The first sentence of the description says what the video answers, in words that people " +
+			"search for."},
 	Notes: []string{
 		"Rutube documents its interface badly, and may change it.",
 		"The password is used once, for a token, and is not kept.",

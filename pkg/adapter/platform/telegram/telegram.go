@@ -53,7 +53,9 @@ var capabilities = platform.Capabilities{
 	Edits:     true,
 	Deletes:   true,
 	Habits: platform.Habits{Least: 200, Most: 900, Hashtags: 2, Links: true,
-		Action: "to open a link, to react or to forward the post"},
+		Action: "to open a link, to react or to forward the post",
+		Form: "A post is read as a letter: the first line works as a headline, then plain paragraphs; a " +
+			"question or an address stands alone in the last line."},
 	Notes: []string{
 		"The bot must be an administrator of the channel that may post messages.",
 		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with " +

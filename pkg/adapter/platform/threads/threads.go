@@ -71,7 +71,9 @@ var capabilities = platform.Capabilities{
 	Deletes:    true,
 	Pulls:      true,
 	Habits: platform.Habits{Least: 60, Most: 350, Hashtags: 1, Links: true,
-		Action: "to answer, or to share the post"},
+		Action: "to answer, or to share the post",
+		Form: "A remark in a conversation: one thought, said as one would say it aloud, open enough to be " +
+			"answered."},
 	Notes: []string{
 		"Threads has one topic for each post: the option topic_tag, or else the first hashtag. Others are plain text.",
 		"Threads takes 250 posts of an account in 24 hours, and 100 deletions.",

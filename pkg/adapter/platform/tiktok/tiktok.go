@@ -70,7 +70,9 @@ var capabilities = platform.Capabilities{
 	Plain:      true,
 	Pulls:      true, // for photos
 	Habits: platform.Habits{FirstLine: 80, Least: 40, Most: 300, Hashtags: 4,
-		Action: "to comment, to follow or to watch the next part"},
+		Action: "to comment, to follow or to watch the next part",
+		Form: "One or two lines that add what the video does not say: a question, a detail or the next " +
+			"step. Words that people search for stand in the first line."},
 	Notes: []string{
 		"TikTok requires that the person who posts chooses privacy, comments, duet, stitch and disclosure for each post, " +
 			"and agrees to its terms: send them in options.tiktok. Without them a post is refused, and automatic " +

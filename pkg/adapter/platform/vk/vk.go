@@ -67,7 +67,9 @@ var capabilities = platform.Capabilities{
 	Edits:      true,
 	Deletes:    true,
 	Habits: platform.Habits{FirstLine: 280, Least: 150, Most: 1000, Hashtags: 3, Links: true,
-		Action: "to answer in a comment or to share the post"},
+		Action: "to answer in a comment or to share the post",
+		Form: "The first two lines are seen in the feed and carry the news or the benefit; short paragraphs " +
+			"follow, and a question to the community ends the post."},
 	Notes: []string{
 		"VK must have given the operator's application the right to post on walls: with other tokens of VK ID it " +
 			"refuses posts.",

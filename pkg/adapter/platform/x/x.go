@@ -91,7 +91,9 @@ var capabilities = platform.Capabilities{
 	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost},
 	Reads:     &platform.Reads{Price: readPrice, Part: readPart},
 	Habits: platform.Habits{Least: 60, Most: 170, Hashtags: 1, Links: true,
-		Action: "to answer, to share the post or to open a link"},
+		Action: "to answer, to share the post or to open a link",
+		Form: "One thought, which stands alone without the picture. The first five words decide; no " +
+			"introduction, no summary."},
 	Notes: []string{
 		"X charges the operator's application: 0.015 dollars for a post, 0.20 dollars for a post with a link, and " +
 			"0.005 dollars for each read of a post, 0.01 dollars for a deletion. Each post of a thread counts, and so does a first comment. The " +

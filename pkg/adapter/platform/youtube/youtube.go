@@ -61,7 +61,10 @@ var capabilities = platform.Capabilities{
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
 	Habits: platform.Habits{FirstLine: 120, Least: 150, Most: 1200, Hashtags: 3, Links: true,
-		Action: "to subscribe, or to watch a related video"},
+		Action: "to subscribe, or to watch a related video",
+		Form: "The title begins with the words that people type into a search, and makes one promise. The " +
+			"first two sentences of the description say in such words what the video answers; then come " +
+			"details and names that viewers look for."},
 	Notes: []string{
 		"watch_time_seconds and the earlier days of an account need the right " + reportScope + ", which the owner of the " +
 			"channel may refuse. YouTube tells them with a delay of some days.",

@@ -1,5 +1,6 @@
-// Package samples has the texts that the sandbox writes, by language. They are written by hand, and stand for what a
-// language model writes with a live key.
+// Package samples has the texts that the sandbox and the fakes of language models write, by language. They are written
+// by hand, and stand for what a language model writes with a live key: they say nothing but what they are given, ask
+// readers a question, and have none of the phrases that the prompts ban.
 package samples
 
 import (
@@ -13,33 +14,14 @@ import (
 	"unicode/utf8"
 )
 
-//go:embed texts
+//go:embed texts lines.json
 var files embed.FS
 
 // Languages lists the languages with texts of their own. The first stands for all others.
 var Languages = []string{"en", "de", "es", "fr", "it", "pt", "ru"}
 
-// Texts are the texts of a language. Names in braces stand for what they are about; see Fill.
+// Texts are the texts of a language for plans and proposals. Names in braces stand for what they are about; see Fill.
 type Texts struct {
-	Date string `json:"date"` // the layout of a day
-	// Open and Close are the first and the last sentence of a caption, by type of factory. Body is what is between, by
-	// kind of content.
-	Open  map[string]string `json:"open"`
-	Body  map[string]string `json:"body"`
-	Close map[string]string `json:"close"`
-	// Product, Price and Reduced present a product.
-	Product string `json:"product"`
-	Price   string `json:"price"`
-	Reduced string `json:"reduced"`
-	// Slides are the headings of a carousel, and Scenes the sentences of a script.
-	Slides []string `json:"slides"`
-	// SlideBodies are the texts below headings, Hooks further openings, and Alt describes a picture.
-	SlideBodies []string `json:"slide_bodies"`
-	Hooks       []string `json:"hooks"`
-	Alt         string   `json:"alt"`
-	SlidePrice  string   `json:"slide_price"`
-	SlideClose  string   `json:"slide_close"`
-	Scenes      []string `json:"scenes"`
 	// Angles and Twists make topics of a plan: one of each.
 	Angles    []string  `json:"angles"`
 	Twists    []string  `json:"twists"`

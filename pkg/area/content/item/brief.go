@@ -28,6 +28,8 @@ type Brief struct {
 	// Type is the type of the factory.
 	Type string `json:"type,omitempty"`
 	Name string `json:"name,omitempty"` // of the factory
+	// Description is the beginning of that of the factory.
+	Description string `json:"description,omitempty"`
 	// Region is the country whose rules of law apply: that of the factory, or else of its profile, when they were last
 	// checked.
 	Region string `json:"region,omitempty"`
@@ -51,10 +53,13 @@ type Brief struct {
 	Prices string `json:"prices,omitempty"`
 	// Forbidden are the words that the channel never uses. Sources are read before the texts are written, and MaxAge is
 	// the greatest age of what they say, in hours. Sourced reports that texts must name the sources that they quote.
-	Forbidden []string        `json:"forbidden,omitempty"`
-	Sources   []source.Source `json:"sources,omitempty"`
-	MaxAge    int             `json:"max_age_hours,omitempty"`
-	Sourced   bool            `json:"sourced,omitempty"`
+	Forbidden []string `json:"forbidden,omitempty"`
+	// Competitors are names that no text has. Samples are posts of the channel to learn from.
+	Competitors []string        `json:"competitors,omitempty"`
+	Samples     []string        `json:"samples,omitempty"`
+	Sources     []source.Source `json:"sources,omitempty"`
+	MaxAge      int             `json:"max_age_hours,omitempty"`
+	Sourced     bool            `json:"sourced,omitempty"`
 	// Brand is the brand of the factory in finished media, or nil if they show none.
 	Brand *generate.Brand `json:"brand,omitempty"`
 	// Logo is the logo with its places, or nil if its place is the same for all platforms.
@@ -236,6 +241,7 @@ func NewBrief(f Factory) (Brief, error) {
 	badge, brand, captions := f.badgeOf(settings), brandOf(settings, f.Logo), words(settings["caption_style"])
 	logo, sources := logoOf(settings, f.Logo), sourcesOf(settings)
 	hours, _ := settings["max_age_hours"].(float64)
+	spoken, _ := settings["voice"].(map[string]any)
 	voice := prompt.Channel{Name: f.Name, Type: f.Type, Description: f.Description, Audience: f.Audience, Tone: f.Tone,
 		Topics: f.Topics, Settings: settings}.Sentences()
 	look := []string{sentence("Mood", f.Tone), sentence("Colors", words(settings["colors"])),
@@ -245,13 +251,16 @@ func NewBrief(f Factory) (Brief, error) {
 		sound = append(sound, sentence("Mood", f.Tone))
 	}
 	return Brief{
-		Type: f.Type, Name: f.Name, Region: f.Region, Voice: provider.Clip(voice, maxInstructions),
+		Type: f.Type, Name: f.Name, Description: provider.Clip(f.Description, maxManner), Region: f.Region,
+		Voice:  provider.Clip(voice, maxInstructions),
 		Look:   provider.Clip(sentences(" ", look...), maxManner),
 		Sound:  provider.Clip(sentences(" ", sound...), maxManner),
 		Models: f.Models, Replace: f.Replace, CaptionLine: f.CaptionLine, Trained: f.Trained, Brand: brand, Logo: logo,
 		Prices: f.pricesOf(settings), Badge: badge, Headlined: settings["post_headlines"] == true, CaptionStyle: captions,
 		Intro: f.Intro, Outro: f.Outro, Cuts: f.cutsOf(settings), Ratio: words(settings["post_aspect_ratio"]),
-		Forbidden: lines(settings["forbidden_words"]), Sources: sources, MaxAge: int(hours),
+		Forbidden:   append(lines(settings["forbidden_words"]), lines(spoken["we_never_say"])...),
+		Competitors: lines(spoken["competitors"]), Samples: lines(spoken["samples"]), Sources: sources,
+		MaxAge:  int(hours),
 		Sourced: settings["cite_sources"] == true || settings["fact_check"] == true,
 	}, nil
 }

@@ -3,12 +3,14 @@ package item
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/guard"
+	"github.com/content-automation/api/pkg/craft/prompt"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -27,11 +29,13 @@ type memory struct {
 	platforms []string
 	// examples are texts to learn from, and recent are the openings of the latest texts.
 	examples, recent []string
+	// learned is the kind of first lines that has had the best figures, if enough are known.
+	learned prompt.HookKind
 }
 
 // longestMemory stands for a memory that is not read yet, in prices.
 func longestMemory() *memory {
-	m := &memory{}
+	m := &memory{learned: "contradiction"} // the longest name that a kind of first lines has
 	for range maxExamples {
 		m.examples = append(m.examples, strings.Repeat("x", exampleSize))
 	}
@@ -74,6 +78,7 @@ func recall(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (*memo
 
 // learn chooses the examples and the openings among items of the channel, the newest first.
 func (m *memory) learn(r *Record, all []*Record) {
+	m.learned = bestHook(all)
 	var good []*Record
 	for _, other := range all {
 		if len(m.recent) < maxRecent {
@@ -95,6 +100,32 @@ func (m *memory) learn(r *Record, all []*Record) {
 	for _, other := range good[:min(len(good), maxExamples)] {
 		m.examples = append(m.examples, clipBytes(other.Caption, exampleSize))
 	}
+}
+
+// The fewest posts of a kind of first lines, and the fewest kinds, of which one can be the best.
+const leastOfKind, leastKinds = 5, 2
+
+// bestHook returns the kind of first lines whose posts have the highest median of Engagement, or "" if too few posts
+// are measured.
+func bestHook(all []*Record) (best prompt.HookKind) {
+	rates := map[string][]float64{}
+	for _, r := range all {
+		if rate, ok := r.Engagement(); ok && r.HookKind != "" {
+			rates[string(r.HookKind)] = append(rates[string(r.HookKind)], rate)
+		}
+	}
+	maps.DeleteFunc(rates, func(_ string, of []float64) bool { return len(of) < leastOfKind })
+	if len(rates) < leastKinds {
+		return ""
+	}
+	most := -1.0
+	for _, kind := range slices.Sorted(maps.Keys(rates)) {
+		slices.Sort(rates[kind])
+		if median := rates[kind][len(rates[kind])/2]; median > most {
+			best, most = prompt.HookKind(kind), median
+		}
+	}
+	return best
 }
 
 // Edited reports whether a person has changed its caption after it was generated.

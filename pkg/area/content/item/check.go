@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/guard"
@@ -25,16 +24,21 @@ func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provide
 	rules, sandbox := w.rules(now), w.item.Owner.Mode == tenant.Test
 	rules.Sources = len(w.quoted(t))
 	rules.Sourced = rules.Sourced && !sandbox
-	var err error
-	if rules.Limits, err = w.limits(ctx, db, t); err != nil {
+	rows, err := w.platforms(ctx, db)
+	if err != nil {
 		return nil, err
 	}
+	rules.Limits = w.bounds(rows, t)
 	if !w.repeats && !sandbox {
 		if rules.Past, err = pastTexts(ctx, db, w.FactoryID, w.ID, w.origin()); err != nil {
 			return nil, err
 		}
 	}
 	found := guard.Check(w.fields(t), rules)
+	for _, label := range w.lacking(rows, t) {
+		found = append(found, guard.Finding{Code: guard.TooLong, Path: "/caption", Text: t.Caption,
+			What: "needs a short version for " + label})
+	}
 	if sandbox {
 		found = slices.DeleteFunc(found, func(f guard.Finding) bool { return f.Code == guard.Language })
 	}
@@ -50,28 +54,10 @@ func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provide
 // advice says what callers can do about each code.
 var advice = map[guard.Code]string{
 	guard.Unsupported: "Add what is true to the prompt, the product or the factory, or regenerate the item.",
-	guard.Forbidden:   "Regenerate the item, or change forbidden_words of the factory.",
+	guard.Forbidden:   "Regenerate the item, or change forbidden_words or voice of the factory.",
 	guard.Language:    "Regenerate the item, or change its language.",
 	guard.TooLong:     "Regenerate the item, or ask for a shorter text.",
 	guard.Repetitive:  "Change the prompt, so that the item says something new.",
-}
-
-// limits returns the limits of the platforms that the item may be published on. A platform that divides a long caption
-// takes both parts, and one without a list of hashtags has them in the caption.
-func (w *work) limits(ctx context.Context, db *store.DB, t provider.Text) (all []guard.Limit, err error) {
-	targets, err := w.platforms(ctx, db)
-	for _, p := range targets {
-		rule, taken := p.Capabilities.Kinds[platform.Kind(w.Kind)], 0
-		if !p.Capabilities.Hashtags.Tags && len(t.Hashtags) > 0 {
-			taken = rule.Caption.Unit.Length("\n\n#" + strings.Join(t.Hashtags, " #"))
-		}
-		taken += rule.Caption.Unit.Length(noticed(w.Record, p.Name))
-		caption, title := rule.Caption, rule.Title
-		caption.Max = max(caption.Max+rule.Rest.Max-taken, 0)
-		all = append(all, guard.Limit{Path: "/caption", Text: caption, Target: p.Capabilities.Label},
-			guard.Limit{Path: "/title", Text: title, Target: p.Capabilities.Label})
-	}
-	return all, err
 }
 
 var _ generate.Moderated = (*work)(nil)
@@ -104,21 +90,32 @@ func (w *work) Inspect(n int, object json.RawMessage) (problems []string) {
 
 var _ generate.Reviewing = (*work)(nil)
 
-// Skips implements generate.Reviewing: a text that passes the second look is not written again, and scenes that were
-// not chosen are not copied.
+// Skips implements generate.Reviewing: a text that passes the second look is not written again, a text that is alone is
+// not compared, and scenes that were not chosen are not copied.
 func (w *work) Skips(n int, made []generate.Made) bool {
 	w.settle(made)
-	if n >= len(w.Parts) || w.Parts[n].Role != roleRewrite {
-		return n < len(w.Parts) && w.leftOut(w.Parts[n])
+	if n >= len(w.Parts) {
+		return false
 	}
-	v, ok := verdict(made)
-	return !ok || v.Passes(w.Quality == QualityBest)
+	switch p := w.Parts[n]; p.Role {
+	case roleRewrite:
+		v, ok := w.verdict(made)
+		return !ok || v.Passes(w.Quality == QualityBest)
+	case roleChoose, roleChooseBack, roleCompare, roleCompareBack:
+		_, _, ok := w.pair(p, made)
+		return !ok
+	default:
+		return w.leftOut(p)
+	}
 }
 
-// Spares implements generate.Reviewing: the text stands if the second look fails, and scenes are chosen without a
-// model.
+// spared are the parts without which the text stands, and scenes are chosen without a model.
+var spared = []role{roleReview, roleRewrite, roleExcerpt, roleSecond, roleChoose, roleChooseBack, roleCompare,
+	roleCompareBack}
+
+// Spares implements generate.Reviewing.
 func (w *work) Spares(n int) bool {
-	return n < len(w.Parts) && slices.Contains([]role{roleReview, roleRewrite, roleExcerpt}, w.Parts[n].Role)
+	return n < len(w.Parts) && slices.Contains(spared, w.Parts[n].Role)
 }
 
 // Composition implements generate.Composing: the finished media of the item.

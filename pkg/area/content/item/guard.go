@@ -46,8 +46,9 @@ func (r prompter) quoted(t provider.Text) []Quoted {
 
 // rules returns what the texts of the item may state and must comply with.
 func (r prompter) rules(now time.Time) guard.Rules {
-	rules := guard.Rules{Language: r.Language, Now: now, Forbidden: r.Brief.Forbidden, Sourced: r.Brief.Sourced,
-		Facts: []string{r.Brief.Name, r.Brief.Voice, r.Prompt}}
+	rules := guard.Rules{Language: r.Language, Now: now, Sourced: r.Brief.Sourced,
+		Forbidden: slices.Concat(r.Brief.Forbidden, r.Brief.Competitors),
+		Facts:     []string{r.Brief.Name, r.Brief.Voice, r.Prompt, r.Accepted.Format(time.DateOnly)}}
 	if r.Given.Has(Script) {
 		rules.Facts = append(rules.Facts, r.Script)
 		for _, s := range r.Scenes {
@@ -119,6 +120,9 @@ func (r prompter) fields(t provider.Text) (all []guard.Field) {
 		if !r.Given.Has(text.name) {
 			add("/"+string(text.name), *text.made(&t))
 		}
+	}
+	for _, s := range t.Short {
+		add("/variants/"+s.Platform+"/caption", s.Caption)
 	}
 	for i, s := range t.Slides {
 		if !r.givenSlide(i) {

@@ -188,6 +188,28 @@ type Variant struct {
 	PromptVersion resource.Text `json:"prompt_version" example:"adapt.1"`
 }
 
+// Warning is what makes content worse than it could be.
+type Warning struct {
+	// What it is: the brief is thin.
+	Code string `json:"code" enum:"thin_brief"`
+	// What to do about it.
+	Message string `json:"message"`
+	// Facts that would help most, the most useful first.
+	Facts []MissingFact `json:"facts" nullable:"false"`
+}
+
+// ThinBrief is the code of a warning: the prompt and the factory say too little for a text that only this channel could
+// publish.
+const ThinBrief = "thin_brief"
+
+// MissingFact is a fact that would help a writer.
+type MissingFact struct {
+	// Member that lacks it, of the item or of its factory.
+	Member string `json:"member" example:"factory.audience"`
+	// What to say there.
+	Ask string `json:"ask" example:"Say who reads it, and what they want to know or to do."`
+}
+
 // The states of an approval.
 const (
 	ApprovalNone     = "none"
@@ -290,9 +312,13 @@ type Item struct {
 	Texts
 	// Quality of the texts. Null if you gave the item yourself.
 	Quality resource.Text `json:"quality" enum:"draft,standard,best" example:"standard"`
+	// What will make the content worse than it could be. It was made nevertheless.
+	Warnings []Warning `json:"warnings" nullable:"false"`
 	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and
 	// if you gave all texts.
 	Hooks []string `json:"hooks" nullable:"false"`
+	// Kind of the first line that was chosen. Null until generated, and if you gave all texts.
+	HookKind resource.Text `json:"hook_kind" enum:"number,question,contradiction,scene,mistake,claim,quote,news"`
 	// Version of the prompt that its texts were written with. Null until generated, and if you gave all texts.
 	PromptVersion resource.Text `json:"prompt_version" example:"post.1"`
 	// What differs on a platform or a social account, by its id.

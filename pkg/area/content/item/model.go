@@ -165,8 +165,11 @@ func ofFactory(err error, named bool) error {
 }
 
 // textShare is the part of the price of an item that its texts may have in the quality standard: one in so many. They
-// may have the cheapest price in any case.
-const textShare = 10
+// may cost textFloor credits in any case, since in a post, which has one picture, the text is what is published.
+const (
+	textShare = 10
+	textFloor = 8
+)
 
 // manner is a way to write texts: by a model, with a second look or without.
 type manner struct {
@@ -176,8 +179,8 @@ type manner struct {
 }
 
 // polish chooses the way in which the texts of a planned item are written. draft takes the planned model without a
-// second look, and best takes the best model with one. standard takes the best way whose price is in proportion to
-// that of the other parts. A model that the factory names writes in every quality.
+// second look, and best takes the best model with two drafts and one. standard takes the best way whose price is in
+// proportion to that of the other parts, or within textFloor. A model that the factory names writes in every quality.
 func (r Attempt) polish(offer catalog.Offer, live bool) error {
 	i := slices.IndexFunc(r.Parts, func(p part) bool { return p.Role == roleText || p.Role == roleScript })
 	if i < 0 || r.Parts[i].Reuse != nil || r.Quality == "" || r.Quality == QualityDraft {
@@ -201,11 +204,11 @@ func (r Attempt) polish(offer catalog.Offer, live bool) error {
 		return err
 	}
 	for _, way := range ways {
-		parts, credits, err := r.written(text, way)
+		parts, credits, err := r.writtenIn(offer, text, way, live)
 		if err != nil {
 			return err
 		}
-		if r.Quality == QualityStandard && credits > price/textShare {
+		if r.Quality == QualityStandard && credits > max(price/textShare, textFloor) {
 			continue
 		}
 		if !live {
@@ -235,17 +238,37 @@ func (r Attempt) priceAround(text int) (credits int64, err error) {
 	return credits, nil
 }
 
-// written returns the parts that write the texts in a way, and their price with a live key.
-func (r Attempt) written(text part, way manner) (parts []part, credits int64, err error) {
+// writtenIn returns the parts that write the texts in a way, and their price with a live key.
+func (r Attempt) writtenIn(offer catalog.Offer, text part, way manner, live bool) (parts []part, credits int64,
+	err error) {
 	text.Model, text.Provider, text.Endpoint = way.model.ID, way.model.Provider, way.endpoint
 	parts = []part{text}
 	if way.reviewed {
-		review, rewrite := text, text
-		review.Role, review.Endpoint, rewrite.Role = roleReview, "", roleRewrite
-		parts = append(parts, review, rewrite)
+		editor := way.model
+		if own, _ := r.Brief.model(offer, provider.KindText, live); own == "" {
+			editor = offer.Editor(string(r.Quality), way.model, live)
+		}
+		judge := offer.Judge(way.model, editor, live)
+		by := func(m catalog.Model, roles ...role) {
+			for _, of := range roles {
+				p := text
+				if p.Role, p.Model, p.Provider = of, m.ID, m.Provider; m.ID != text.Model || m.ID == judge.ID {
+					p.Endpoint = ""
+				}
+				parts = append(parts, p)
+			}
+		}
+		if r.Quality == QualityBest {
+			by(way.model, roleSecond)
+			by(judge, roleChoose, roleChooseBack)
+		}
+		by(judge, roleReview)
+		by(editor, roleRewrite)
+		by(judge, roleCompare, roleCompareBack)
 	}
 	for n := range parts {
-		if parts[n].Credits, err = way.model.PriceOf(r.foreseen(parts[n])); err != nil {
+		m, _ := catalog.Find(parts[n].Model) // it was offered
+		if parts[n].Credits, err = m.PriceOf(r.foreseen(parts[n])); err != nil {
 			return nil, 0, err
 		}
 		credits += parts[n].Credits

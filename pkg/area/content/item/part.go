@@ -15,12 +15,20 @@ const (
 	// A second look at the texts, and the texts that are written again if they do not pass it.
 	roleReview  role = "review"
 	roleRewrite role = "rewrite"
-	roleVoice   role = "voice"
-	roleMusic   role = "music" // the music under the voice
-	roleStill   role = "still" // the picture that a clip starts from, if its model needs one
-	roleCover   role = "cover"
-	roleItem    role = "item"  // the file of the item's model; of videos and carousels, one for each scene and slide
-	roleFinal   role = "final" // finished media of all other parts
+	// Another draft of the texts, from another first line.
+	roleSecond role = "second"
+	// Comparisons of the two drafts, and of the draft with what was rewritten: each in both orders.
+	roleChoose      role = "choose"
+	roleChooseBack  role = "choose_back"
+	roleCompare     role = "compare"
+	roleCompareBack role = "compare_back"
+	roleVoice       role = "voice"
+	roleMusic       role = "music" // the music under the voice
+	roleStill       role = "still" // the picture that a clip starts from, if its model needs one
+	roleCover       role = "cover"
+	// The file of the item's model; of videos and carousels, one for each scene and slide.
+	roleItem  role = "item"
+	roleFinal role = "final" // finished media of all other parts
 )
 
 // roleAdapt is the part that words the texts of the item anew for platforms.
@@ -46,6 +54,12 @@ type part struct {
 	FromStill bool `json:"from_still,omitempty"`
 	// FromPhoto marks a picture whose model is shown the photo of the product.
 	FromPhoto bool `json:"from_photo,omitempty"`
+}
+
+// compares reports whether the part compares two texts, and whether the later one is shown first.
+func (p part) compares() (compares, back bool) {
+	back = p.Role == roleChooseBack || p.Role == roleCompareBack
+	return back || p.Role == roleChoose || p.Role == roleCompare, back
 }
 
 // fileRole returns the role of the files that the part makes. Finished media have theirs.
@@ -104,7 +118,9 @@ type Art struct {
 	// Pictures are the slides, or else the picture of the item.
 	Pictures []provider.Picture `json:"pictures,omitempty"`
 	Sound    string             `json:"sound,omitempty"`
-	// Hook is the number of the chosen hook, from 1, and Hooks are all of them as they were written.
-	Hook  int      `json:"hook,omitempty"`
-	Hooks []string `json:"hooks,omitempty"`
+	// Hook is the number of the chosen hook, from 1, and Hooks are all of them as they were written. HookKinds are
+	// their kinds, if the writer has named them.
+	Hook      int      `json:"hook,omitempty"`
+	Hooks     []string `json:"hooks,omitempty"`
+	HookKinds []string `json:"hook_kinds,omitempty"`
 }

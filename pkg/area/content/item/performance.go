@@ -14,6 +14,8 @@ type Performance struct {
 	Title   string `json:"title"`
 	Opening string `json:"caption"`
 	Pillar  string `json:"pillar,omitempty"`
+	// Hook is the kind of its first line.
+	Hook string `json:"hook_kind,omitempty"`
 	// Views and the counts of reactions are those of all its posts together.
 	Views    int64 `json:"views"`
 	Likes    int64 `json:"likes"`
@@ -69,7 +71,8 @@ func Lessons(all []*Record) []*Record {
 }
 
 func (r *Record) performance() Performance {
-	p := Performance{ID: r.ID, Kind: r.Kind, Title: r.Title, Opening: provider.Clip(r.Caption, maxQuoted)}
+	p := Performance{ID: r.ID, Kind: r.Kind, Title: r.Title, Opening: provider.Clip(r.Caption, maxQuoted),
+		Hook: string(r.HookKind)}
 	if r.Slot != nil {
 		p.Pillar = r.Slot.Pillar
 	}

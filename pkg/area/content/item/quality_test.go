@@ -2,6 +2,7 @@ package item
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,12 @@ func texts(r *Record) (way string, credits int64) {
 }
 
 func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
-	haiku, sonnet := "claude-haiku-4.5", "claude-sonnet-4.5"
+	look := func(editor string) string {
+		return "review nova-pro rewrite " + editor + " compare nova-pro compare_back nova-pro"
+	}
+	standard := "claude-haiku-4.5 " + look("gpt-oss-120b")
+	best := "claude-sonnet-4.5 second claude-sonnet-4.5 choose nova-pro choose_back nova-pro " +
+		look("claude-haiku-4.5")
 	for _, c := range []struct {
 		kind    Kind
 		format  string
@@ -35,14 +41,16 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 	}{
 		{Post, "", "", nil, all, "text nova-lite"},
 		{Post, "", QualityDraft, nil, all, "text nova-lite"},
-		// A picture costs a few credits: a tenth of them is no better text.
-		{Post, "", QualityStandard, nil, all, "text nova-lite"},
-		{Post, "", QualityBest, nil, all, "text " + sonnet + " review " + sonnet + " rewrite " + sonnet},
+		// A picture costs a few credits, but its text is what is published.
+		{Post, "", QualityStandard, nil, all, "text " + standard},
+		{Story, "", QualityStandard, nil, all, "text " + standard},
+		{Post, "", QualityBest, nil, all, "text " + best},
 		{Video, FormatShort, QualityDraft, nil, all, "script nova-lite"},
-		{Video, FormatShort, QualityStandard, nil, all, "script " + haiku + " review " + haiku + " rewrite " + haiku},
-		{Video, FormatShort, QualityBest, nil, all, "script " + sonnet + " review " + sonnet + " rewrite " + sonnet},
-		// The factory's model writes in every quality.
-		{Post, "", QualityBest, map[string]string{"text": "nova-pro"}, all, "text nova-pro review nova-pro rewrite nova-pro"},
+		{Video, FormatShort, QualityStandard, nil, all, "script " + standard},
+		{Video, FormatShort, QualityBest, nil, all, "script " + best},
+		// The factory's model writes in every quality, and another one judges.
+		{Post, "", QualityStandard, map[string]string{"text": "nova-pro"}, all,
+			"text nova-pro review gpt-oss-120b rewrite nova-pro compare gpt-oss-120b compare_back gpt-oss-120b"},
 		{Post, "", QualityDraft, map[string]string{"text": "nova-pro"}, all, "text nova-pro"},
 	} {
 		r := recordOf(t, c.kind, c.format, "en", voiced())
@@ -58,7 +66,7 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 		if way != c.want {
 			t.Errorf("a %s %s is written by %q, want %q", c.quality, c.kind, way, c.want)
 		}
-		if c.quality == QualityStandard && credits > 1 && credits > (r.Credits-credits)/textShare {
+		if c.quality == QualityStandard && credits > max((r.Credits-credits)/textShare, textFloor) {
 			t.Errorf("the texts of a %s cost %d of %d", c.kind, credits, r.Credits)
 		}
 		var sum int64
@@ -76,38 +84,99 @@ func TestTheQualityChoosesModelsAndPasses(t *testing.T) {
 	}
 }
 
-func TestASecondLookHasATextWrittenAgain(t *testing.T) {
+// planned returns a post of a quality, and its work.
+func planned(t *testing.T, quality string) (*Record, *work) {
+	t.Helper()
 	r := recordOf(t, Post, "", "en", voiced())
-	r.Quality = QualityBest
+	r.Quality = resource.Text(quality)
 	if err := AttemptAt(r).Plan(all, Options{}, true); err != nil {
 		t.Fatal(err)
 	}
-	w := &work{maker: AttemptAt(r).maker}
-	first := provider.Text{Title: "Nets", Caption: "A generic caption.", Hooks: []string{"a", "b", "c"}, Hook: 1, Style: "x",
+	return r, &work{maker: AttemptAt(r).maker}
+}
+
+func drafted(caption string) *provider.Text {
+	return &provider.Text{Title: "Nets", Caption: caption, Hooks: []string{"a", "b", "c"}, Hook: 1, Style: "x",
 		Pictures: []provider.Picture{{Visual: "v", Alt: "w"}}}
-	made := []generate.Made{{Text: &first}}
+}
+
+// The verdicts of a second look.
+const weak = `{"scores":{"hook":2,"specific":4,"voice":4,"fit":4,"language":5,"claims":5},"problems":["Name the sea."]}`
+
+func TestASecondLookHasATextWrittenAgain(t *testing.T) {
+	r, w := planned(t, QualityStandard)
+	made := []generate.Made{{Text: drafted("A generic caption.")}}
 	look, err := AttemptAt(r).request(1, made, nil)
 	if err != nil || look.Form == nil || !strings.Contains(look.Prompt, "A generic caption.") ||
 		strings.Contains(look.Form.System, "generic caption") || w.Skips(1, made) || !w.Spares(1) || w.Spares(0) {
 		t.Fatalf("%+v, %v", look, err)
 	}
-	weak := `{"scores":{"hook":2,"specific":4,"voice":4,"fit":4,"language":5,"claims":5},"problems":["Name the sea."]}`
 	made = append(made, generate.Made{Object: json.RawMessage(weak)})
 	again, err := AttemptAt(r).request(2, made, nil)
 	if err != nil || again.Repair == nil || again.Repair.Problems[0] != "Name the sea." ||
 		!strings.Contains(again.Repair.Answer, "A generic caption.") || again.System == "" || w.Skips(2, made) {
 		t.Errorf("%+v, %v", again, err)
 	}
-	second := provider.Text{Title: "Sea", Caption: "Better.", Hooks: []string{"a", "b", "c"}, Hook: 2, Style: "y"}
-	if got := AttemptAt(r).words(append(made, generate.Made{Text: &second})); got.Caption != "Better." {
-		t.Errorf("the item has %+v", got)
-	}
-	// A text that passes, and a verdict that cannot be read, leave the text as it is.
+	// A text that passes, and a verdict that cannot be read, leave the text as it is, and nothing is compared.
 	for _, verdict := range []string{string(prompt.Approval), `{"scores":{"hook":9}}`, `{}`} {
-		made[1].Object = json.RawMessage(verdict)
-		if !w.Skips(2, made) {
+		passed := []generate.Made{made[0], {Object: json.RawMessage(verdict)}}
+		if !w.Skips(2, passed) || !w.Skips(3, append(passed, generate.Made{})) {
 			t.Errorf("%s has the text written again", verdict)
 		}
+	}
+}
+
+// What was rewritten is compared with the draft in both orders: the draft is kept only if both say that it is better.
+func TestTheBetterOfDraftAndRewriteIsKept(t *testing.T) {
+	r, w := planned(t, QualityStandard)
+	made := []generate.Made{{Text: drafted("The draft.")}, {Object: json.RawMessage(weak)}, {Text: drafted("Better.")}}
+	for n, first := range []string{"The draft.", "Better."} {
+		req, err := AttemptAt(r).request(3+n, append(made, make([]generate.Made, n)...), nil)
+		var shown struct{ A, B struct{ Caption string } }
+		if err != nil || w.Skips(3+n, made) || !w.Spares(3+n) || json.Unmarshal([]byte(req.Prompt), &shown) != nil {
+			t.Fatalf("%+v, %v", req, err)
+		}
+		if shown.A.Caption != first || shown.B.Caption == first {
+			t.Errorf("comparison %d shows %+v, not %s first", n, shown, first)
+		}
+	}
+	for _, c := range []struct{ order, back, want string }{
+		{"a", "b", "The draft."}, {"b", "a", "Better."}, {"a", "a", "Better."}, {"b", "b", "Better."},
+		{"a", "?", "Better."}, {"?", "?", "Better."},
+	} {
+		compared := append(slices.Clone(made), generate.Made{Object: json.RawMessage(`{"better":"` + c.order + `"}`)},
+			generate.Made{Object: json.RawMessage(`{"better":"` + c.back + `"}`)})
+		if got := AttemptAt(r).words(compared).Caption; got != c.want {
+			t.Errorf("%s and %s keep %q", c.order, c.back, got)
+		}
+	}
+}
+
+// The best quality writes two drafts from two first lines, and the look is at the better one.
+func TestTheBestQualityHasTwoDrafts(t *testing.T) {
+	r, w := planned(t, QualityBest)
+	made := []generate.Made{{Text: drafted("First.")}}
+	second, err := AttemptAt(r).request(1, made, nil)
+	if err != nil || !strings.Contains(second.User, `"other":"a"`) || !strings.Contains(second.System, `in "other"`) ||
+		!w.Spares(1) {
+		t.Fatalf("%s\n%s, %v", second.System, second.User, err)
+	}
+	if first, err := AttemptAt(r).request(0, nil, nil); err != nil || strings.Contains(first.System, `"other"`) {
+		t.Errorf("%s, %v", first.System, err)
+	}
+	made = append(made, generate.Made{Text: drafted("Second.")})
+	for _, c := range []struct{ order, back, want string }{
+		{"b", "a", "Second."}, {"a", "a", "First."}, {"a", "b", "First."}, {"", "a", "First."},
+	} {
+		chosen := append(slices.Clone(made), generate.Made{Object: json.RawMessage(`{"better":"` + c.order + `"}`)},
+			generate.Made{Object: json.RawMessage(`{"better":"` + c.back + `"}`)})
+		if look, err := AttemptAt(r).request(4, chosen, nil); err != nil || !strings.Contains(look.Prompt, c.want) {
+			t.Errorf("%s and %s have %s looked at, %v", c.order, c.back, look.Prompt, err)
+		}
+	}
+	// Without another draft, nothing is chosen.
+	if alone := []generate.Made{made[0], {}}; !w.Skips(2, alone) || AttemptAt(r).words(alone).Caption != "First." {
+		t.Error("a draft that is alone is compared")
 	}
 }
 
@@ -151,7 +220,7 @@ func TestWritersLearnFromTheChannel(t *testing.T) {
 	}
 	req := a.foreseen(r.Parts[0])
 	if !strings.Contains(req.System, "Telegram") || strings.Contains(req.System, "YouTube") ||
-		!strings.Contains(req.System, "at most 924 characters") {
+		!strings.Contains(req.System, "at most 978 characters") {
 		t.Errorf("the writer is told:\n%s", req.System)
 	}
 }

@@ -40,7 +40,8 @@ type adaptedPosts struct {
 // adaptRequest returns the request to word texts for the platforms of the item.
 func (r prompter) adaptRequest(t provider.Text) (req provider.Request, err error) {
 	told := prompt.Adapting{Language: r.Language, Channel: r.Brief.Voice, Title: t.Title,
-		Caption: provider.Clip(t.Caption, longestCaption), Hashtags: t.Hashtags}
+		Caption: provider.Clip(t.Caption, longestCaption), Hashtags: t.Hashtags,
+		Facts: r.ofWriter(&provider.Request{}).Facts()}
 	var sample adaptedPosts
 	for _, name := range r.Adapt {
 		p, _ := registry.Find(name)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
@@ -45,6 +44,17 @@ func (r maker) request(n int, made []generate.Made, sign Signer) (req provider.R
 		r.judge(&req, text)
 	case roleRewrite:
 		r.rewrite(&req, made)
+	case roleSecond:
+		told := r.ofWriter(&req)
+		first := r.textOf(made, roleText, roleScript)
+		if first != nil && first.Hook > 0 && first.Hook <= len(first.Hooks) {
+			told.Other = first.Hooks[first.Hook-1]
+		}
+		tell(&req, told)
+	case roleChoose, roleChooseBack, roleCompare, roleCompareBack:
+		earlier, later, _ := r.pair(p, made)
+		_, back := p.compares()
+		r.compare(&req, back, earlier, later)
 	case roleVoice:
 		if !r.Given.Has(Script) {
 			req.Prompt = provider.Clip(text.Script(), provider.MaxScript(p.Seconds))
@@ -102,7 +112,7 @@ func (r maker) settle(made []generate.Made) {
 		switch p := &r.Parts[n]; p.Role {
 		case roleItem:
 			p.Number = slices.Index(indexes, p.Number-1) + 1
-		case roleScript, roleReview, roleRewrite:
+		case roleScript, roleReview, roleRewrite, roleSecond, roleChoose, roleChooseBack, roleCompare, roleCompareBack:
 			if p.Scenes > 0 {
 				p.Scenes, p.Seconds = len(indexes), takes-pauses
 			}
@@ -150,6 +160,7 @@ func (r maker) write(made []generate.Made) {
 		}
 	}
 	r.draw(t)
+	r.derive(t)
 	if r.Given.Has(Script) {
 		return
 	}
@@ -165,7 +176,8 @@ func (r maker) draw(t provider.Text) {
 		return // the caller has written all texts
 	}
 	r.Art = Art{Style: t.Style, Characters: t.Characters, Pictures: t.Pictures, Sound: t.Sound,
-		Hook: t.Hook, Hooks: t.Hooks}
+		Hook: t.Hook, Hooks: t.Hooks, HookKinds: t.HookKinds}
+	r.HookKind = resource.Text(kindOfHook(t))
 	for _, s := range t.Slides {
 		r.Art.Pictures = append(r.Art.Pictures, s.Picture)
 	}
@@ -174,6 +186,15 @@ func (r maker) draw(t provider.Text) {
 		r.Hooks = slices.Insert(slices.Delete(r.Hooks, n, n+1), 0, t.Hooks[n])
 	}
 	r.PromptVersion = resource.Text(prompt.Version(tasks[r.Shape]))
+}
+
+// kindOfHook returns the kind of the chosen first line, or "" if the writer has named none that is known.
+func kindOfHook(t provider.Text) string {
+	if i := t.Hook - 1; i >= 0 && i < len(t.HookKinds) &&
+		slices.Contains(prompt.HookKinds, prompt.HookKind(t.HookKinds[i])) {
+		return t.HookKinds[i]
+	}
+	return ""
 }
 
 // sort returns the finished media, and the files of the other parts with their roles.
@@ -256,18 +277,10 @@ func (r maker) vary(made []generate.Made, now time.Time) {
 		v := Variant{Media: before.Media, Title: before.Title, Hashtags: before.Hashtags, Adapted: true,
 			PromptVersion: resource.Text(prompt.Version(prompt.Adapt))}
 		if v.Hashtags == nil {
-			v.Hashtags = tagsOf(post.Hashtags, p.Capabilities.Hashtags.Max)
+			v.Hashtags = tagsOf(post.Hashtags, tagsOn(p, r.Kind))
 		}
 		rule := p.Capabilities.Kinds[platform.Kind(r.Kind)]
-		room := rule.Caption.Max + rule.Rest.Max - utf8.RuneCountInString(strings.Join(v.Hashtags, " #")) - 4 -
-			rule.Caption.Unit.Length(noticed(r.Record, post.Platform))
-		// A character takes up to two units of UTF-16.
-		for n := min(room, longestCaption); ; n /= 2 {
-			caption = provider.Clip(caption, n)
-			if rule.Caption.Unit.Length(caption) <= room {
-				break
-			}
-		}
+		caption = fitted(r.Record, p, provider.Clip(caption, longestCaption), v.Hashtags)
 		v.Caption = &caption
 		if title := provider.Clip(strings.Join(strings.Fields(post.Title), " "), rule.Title.Max); v.Title == nil &&
 			title != "" {
@@ -309,7 +322,7 @@ func tagsOf(raw []string, most int) []string {
 func (r maker) results(made []generate.Made) (all []result) {
 	for n, m := range made {
 		p := r.Parts[n]
-		if p.Role == roleFinal || p.Role == roleRewrite || len(m.Files) == 0 && m.Text == nil {
+		if p.Role == roleFinal || p.Role == roleRewrite || p.Role == roleSecond || len(m.Files) == 0 && m.Text == nil {
 			continue
 		}
 		one := result{Role: p.Role, Number: p.Number, Marks: m.Marks, Of: r.source(p.Role, p.Number)}

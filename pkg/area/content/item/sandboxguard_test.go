@@ -13,9 +13,15 @@ import (
 	"github.com/content-automation/api/pkg/craft/guard"
 )
 
-// claimed returns the findings without those about the language: the sandbox does not translate a prompt.
-func claimed(found []guard.Finding) []guard.Finding {
-	return slices.DeleteFunc(found, func(f guard.Finding) bool { return f.Code == guard.Language })
+// asked are prompts in the languages of the sandbox.
+var asked = map[string]string{
+	"en": "Our new trail running shoe, made of recycled nets", "de": "Unser neuer Laufschuh aus alten Netzen",
+	"es": "Nuestra nueva zapatilla de redes recicladas", "fr": "Notre nouvelle chaussure en filets recyclés",
+	"it": "La nostra nuova scarpa di reti riciclate", "pt": "O nosso novo tênis de redes recicladas",
+	"ru": "Наши новые кроссовки из старых сетей", "uk": "Наші нові кросівки зі старих сіток",
+	"pl": "Nasz nowy but do biegania ze starych sieci", "tr": "Eski ağlardan yapılan yeni koşu ayakkabımız",
+	"ar": "حذاؤنا الجديد للجري من شباك قديمة", "hi": "पुराने जालों से बना हमारा नया जूता",
+	"ja": "古い網から作った新しいランニングシューズ", "zh": "用旧渔网做的新跑鞋", "ko": "낡은 그물로 만든 새 운동화",
 }
 
 // The samples of the sandbox pass the guards in each of its languages, for each type of factory and kind of content, so
@@ -23,7 +29,7 @@ func claimed(found []guard.Finding) []guard.Finding {
 func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	writer := sandbox.New(func() time.Time { return now })
-	for _, language := range samples.Languages {
+	for _, language := range samples.Written() {
 		for _, kind := range []Kind{Post, Video, Carousel, Story, MusicClip} {
 			for _, of := range []string{"blogger", "seller", "expert", "brand", "news", "entertainment", "musician"} {
 				f := voiced()
@@ -32,7 +38,11 @@ func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 				if kind == Video {
 					format = FormatShort
 				}
+				if of == "news" && kind == MusicClip {
+					continue // which is refused when the item is created
+				}
 				r := recordOf(t, kind, format, language, f)
+				r.Prompt = asked[language]
 				if f.Sells {
 					r.Brief.Product = &Product{ProductID: "prd_1", Name: "Trail shoe", Description: "Made of nets. Weighs 240 g.",
 						Price: money.Price{Amount: 12900, Currency: "EUR"}}
@@ -48,7 +58,7 @@ func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 				rules := AttemptAt(r).rules(now)
 				rules.Sourced = false
 				name := fmt.Sprint(language, " ", kind, " of ", of)
-				if found := claimed(guard.Check(AttemptAt(r).fields(*sub.Result.Text), rules)); len(found) > 0 {
+				if found := guard.Check(AttemptAt(r).fields(*sub.Result.Text), rules); len(found) > 0 {
 					t.Errorf("%s: %s", name, guard.Reasons(found))
 				}
 				req.Repair = &provider.Repair{Problems: []string{"x"}}
@@ -57,7 +67,10 @@ func TestTheSamplesOfTheSandboxPassTheGuards(t *testing.T) {
 					t.Fatal(err)
 				}
 				rules.Forbidden, rules.Facts = []string{"shoe", "nets"}, nil
-				if found := claimed(guard.Check(AttemptAt(r).fields(*again.Result.Text), rules)); len(found) > 0 {
+				// The plain text is one word, in no language.
+				found := slices.DeleteFunc(guard.Check(AttemptAt(r).fields(*again.Result.Text), rules),
+					func(f guard.Finding) bool { return f.Code == guard.Language })
+				if len(found) > 0 {
 					t.Errorf("%s, written again: %s", name, guard.Reasons(found))
 				}
 			}

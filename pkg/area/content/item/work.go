@@ -102,7 +102,7 @@ func (w *work) Progress(now time.Time, percent int) bool {
 // Succeed implements generate.Work.
 func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
 	before := w.Counts()
-	if t := written(made); t.Caption != "" {
+	if t := w.chosenText(made); t.Caption != "" {
 		if err := w.sign(tx, now, t); err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (w *work) Credit(made []generate.Made) generate.Credit {
 	if b := w.Brief.Brand; b != nil && b.Name != "" {
 		c.Line = b.Name
 	}
-	if written(made).Caption != "" {
+	if w.chosenText(made).Caption != "" {
 		c.Prompt = prompt.Version(tasks[w.Shape])
 	}
 	return c

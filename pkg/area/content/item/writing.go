@@ -1,6 +1,7 @@
 package item
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -44,15 +44,37 @@ func (r prompter) ask(p part, req *provider.Request) {
 		req.Headline = r.Headlined && !r.Given.Has(Headline)
 	}
 	told := r.ofWriter(req)
-	written := prompt.Write(told)
-	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
+	req.Hashtags = told.Limits.Hashtags
+	if req.Hashtags == 0 {
+		req.Hashtags = provider.None
+	}
+	for _, p := range told.Short {
+		req.Short = append(req.Short, provider.ShortWanted{Platform: p.Name, Characters: p.Limits.Caption})
+	}
+	if p.Role == roleSecond {
+		told.Other = strings.Repeat("x", longestHook) // until it is known
+	}
+	tell(req, told)
 	req.About, req.Sources = r.about(), len(told.Sources)
-	switch text := longestAnswer(*req); p.Role { // unless it is known
+	text := longestAnswer(*req) // until it is known
+	if compares, back := p.compares(); compares {
+		r.compare(req, back, text, text)
+	}
+	switch p.Role {
 	case roleReview:
 		r.judge(req, text)
 	case roleRewrite:
 		req.Repair = &provider.Repair{Answer: text.Caption}
 	}
+}
+
+// longestHook is the greatest length of a first line that another draft is told, in characters.
+const longestHook = 200
+
+// tell sets the prompts of a writer.
+func tell(req *provider.Request, told prompt.Writing) {
+	written := prompt.Write(told)
+	req.System, req.User, req.PromptVersion = written.System, written.User, written.Version
 }
 
 // ofWriter returns what the writer of the item's texts is told.
@@ -74,39 +96,43 @@ func (r prompter) ofWriter(req *provider.Request) prompt.Writing {
 	}
 	w.Sourced = r.Brief.Sourced
 	m := r.memory
-	if m == nil {
+	if m == nil { // it is the longest one, for which the price is
 		m = longestMemory()
-		w.Targets, _ = targets(r.Kind, registry.Names())
-		_, w.Limits = targets(r.Kind, nil)
+		at := r.aimAt(registry.Names())
+		w.Targets, w.Short, w.Limits = at.main, at.short, at.limits(r.Language)
 	} else {
-		w.Targets, w.Limits = targets(r.Kind, m.platforms)
+		at := r.aimAt(m.platforms)
+		if w.Targets, w.Short, w.Limits = at.main, at.short, at.limits(r.Language); len(at.main) == 0 {
+			w.Limits = r.aimAt(registry.Names()).limits(r.Language)
+		}
+	}
+	if !r.Accepted.IsZero() {
+		w.Today = r.Accepted.Format(day)
 	}
 	w.Limits.Caption = max(w.Limits.Caption-utf8.RuneCountInString(noticed(r.Record, "")), 1)
-	w.Plan, w.Examples, w.Recent = r.Slot, m.examples, m.recent
+	w.Plan, w.Examples, w.Recent, w.Learned = r.Slot, r.examples(m), m.recent, m.learned
 	return w
 }
 
-// targets returns the platforms that a text is written for, and its limits. If no platform is known, the limits are
-// those of all platforms that take the kind.
-func targets(kind Kind, names []string) (known []prompt.Target, l prompt.Limits) {
-	var all []prompt.Target
-	for _, row := range registry.Rows() {
-		t, takes := prompt.TargetOf(row.Capabilities, platform.Kind(kind))
-		if !takes {
-			continue
-		}
-		all = append(all, t)
-		for _, name := range names {
-			if name == row.Name {
-				known = append(known, t)
-			}
-		}
+// examples returns texts of the channel to learn from: those of its memory, and the samples of its voice where there
+// are fewer. Items begin with different samples.
+func (r prompter) examples(m *memory) []string {
+	all := slices.Clone(m.examples)
+	if len(r.Brief.Samples) == 0 {
+		return all
 	}
-	if len(known) == 0 {
-		return nil, prompt.Strictest(all)
+	start := 0
+	for _, b := range []byte(r.ID) {
+		start += int(b)
 	}
-	return known, prompt.Strictest(known)
+	for i := range min(maxExamples-len(all), len(r.Brief.Samples)) {
+		all = append(all, clipBytes(r.Brief.Samples[(start+i)%len(r.Brief.Samples)], exampleSize))
+	}
+	return all
 }
+
+// day is the layout of the day on which a text is written.
+const day = "Monday, 2006-01-02"
 
 // kindNames are the kinds in the prompts of writers.
 var kindNames = map[Kind]string{Post: "a post", Carousel: "a carousel", Video: "a video", Story: "a story",
@@ -159,7 +185,10 @@ func (r prompter) productRules() (all []string) {
 
 // about returns what the texts of the item are about.
 func (r prompter) about() provider.About {
-	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name}
+	a := provider.About{Kind: string(r.Kind), Type: r.Brief.Type, Name: r.Brief.Name, Channel: r.Brief.Description}
+	if b := r.Brief.Brand; b != nil {
+		a.Name = cmp.Or(b.Name, a.Name)
+	}
 	p := r.Brief.Product
 	if p == nil {
 		return a
@@ -186,39 +215,29 @@ func (r prompter) judge(req *provider.Request, text provider.Text) {
 	req.Form = &provider.Form{System: look.System, Tokens: prompt.ReviewTokens, Sample: prompt.Approval}
 }
 
+// compare sets the request to choose between two texts.
+func (r prompter) compare(req *provider.Request, back bool, earlier, later provider.Text) {
+	if back {
+		earlier, later = later, earlier
+	}
+	look := prompt.Comparison{Writing: r.ofWriter(req), A: earlier, B: later}.Prompt()
+	req.System, req.User, req.PromptVersion = "", "", look.Version
+	req.Prompt = look.User
+	req.Form = &provider.Form{System: look.System, Tokens: prompt.CompareTokens, Sample: prompt.FirstIsBetter}
+}
+
 // longestAnswer stands for a text that is not written yet, in prices. It has as many bytes as the tokens of an answer.
 func longestAnswer(req provider.Request) provider.Text {
 	req.Form, req.Repair = nil, nil
 	return provider.Text{Caption: string(slices.Repeat([]byte("x"), provider.TextTokens(req).Output))}
 }
 
-// verdict returns the result of the second look.
-func verdict(made []generate.Made) (prompt.Verdict, bool) {
-	for _, m := range slices.Backward(made) {
-		if m.Object != nil {
-			v, err := prompt.ParseVerdict(m.Object)
-			return v, err == nil
-		}
-	}
-	return prompt.Verdict{}, false
-}
-
 // rewrite has the writer mend what the second look has found.
 func (r prompter) rewrite(req *provider.Request, made []generate.Made) {
-	text := written(made)
-	v, _ := verdict(made)
+	text := r.chosenText(made)
+	v, _ := r.verdict(made)
 	answer, _ := json.Marshal(text) // it has texts only
 	req.Repair = &provider.Repair{Answer: string(answer), Problems: v.Problems}
-}
-
-// written returns the text that was made, or an empty one if there is none yet.
-func written(made []generate.Made) provider.Text {
-	for _, m := range slices.Backward(made) { // a text that was written again follows the first
-		if m.Text != nil {
-			return *m.Text
-		}
-	}
-	return provider.Text{}
 }
 
 // spoken returns the scenes as a text model writes them.
@@ -232,7 +251,7 @@ func (r prompter) spoken() []provider.Scene {
 
 // words returns the texts of the item: those that were made, and the script of the caller.
 func (r prompter) words(made []generate.Made) provider.Text {
-	t := written(made)
+	t := r.chosenText(made)
 	if r.Given.Has(Script) && r.Kind == Video {
 		t.Scenes = r.spoken()
 	}
@@ -246,7 +265,7 @@ func (r prompter) words(made []generate.Made) provider.Text {
 func (r prompter) texts() *provider.Text {
 	t := r.Texts.written()
 	t.Scenes, t.Style, t.Characters, t.Sound = r.spoken(), r.Art.Style, r.Art.Characters, r.Art.Sound
-	t.Hook, t.Hooks = r.Art.Hook, r.Art.Hooks
+	t.Hook, t.Hooks, t.HookKinds = r.Art.Hook, r.Art.Hooks, r.Art.HookKinds
 	if len(r.Slides) == 0 {
 		t.Pictures = r.Art.Pictures
 	}
