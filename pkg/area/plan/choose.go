@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -62,6 +63,9 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 		}
 		q.After = page.Next
 	}
+	if j.Hours, err = h.hours(ctx, j); err != nil {
+		return o, err
+	}
 	j.Past = true
 	o.Payload = j.progress
 	o.Join = func(_ context.Context, tx *store.Tx) error {
@@ -69,6 +73,23 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 			j.enter(tx, h.Now(), Planning, nil))
 	}
 	return o, nil
+}
+
+// hours returns the best hours for the accounts of the factory.
+func (h *Handler) hours(ctx context.Context, j *job) (all Hours, err error) {
+	zone, err := time.LoadLocation(j.plan.Timezone)
+	if err != nil {
+		return all, err
+	}
+	habits, err := analytics.NewService(h.DB, h.Now).HabitsOf(ctx, j.factoryItem, zone)
+	if err != nil {
+		return all, err
+	}
+	all = hoursOn(habits.Platforms)
+	for day, better := range habits.Better {
+		all.measured(time.Weekday(day), better)
+	}
+	return all, nil
 }
 
 // choose requests topics of the next chunk, and makes its items once all slots have one or

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -57,6 +55,14 @@ type createBody struct {
 	// Active products that the items present in turn, of a factory of type seller. Absent: its newest active products,
 	// if it has some.
 	ProductIDs []string `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	// Percentage of the items that present a product, of a factory of type seller. The others do without, and speak of
+	// its pillars. Absent: 60.
+	ProductShare *int `json:"product_share,omitempty" minimum:"0" maximum:"100" example:"60"`
+	// Country whose holidays and seasons count (ISO 3166-1). Absent: that of the factory's region, or else of its
+	// language, such as de-AT, or of its time zone.
+	Country string `json:"country,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" example:"DE"`
+	// Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC.
+	Timezone string `json:"timezone,omitempty" maxLength:"64" example:"Europe/Berlin"`
 	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
 	// Otherwise such a plan refuses the call.
 	Replace bool `json:"replace,omitempty" default:"false"`
@@ -88,14 +94,15 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
 	}
 	types, unmade := typesOf(b.ContentTypes, f)
-	zone := "UTC"
-	d.recipe = Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller,
+	d.recipe = Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller, Trade: string(f.Type),
 		Items: map[string]*item.Record{}}
 	if f.Schedule != nil {
-		zone, d.recipe.Times = f.Schedule.Timezone, f.Schedule.Times
+		d.recipe.Times = f.Schedule.Times
 	}
+	zone, country, unknown := whereOf(b, f)
+	d.recipe.Country = country
 	starts, late := start(b.StartsOn, zone, now)
-	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, late); err != nil {
+	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, unknown, late, b.checkShare(f)); err != nil {
 		return d, err
 	}
 	for _, t := range f.Topics {
@@ -104,13 +111,16 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	d.plan = Plan{
 		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days,
 		PostsPerDay:  b.PostsPerDay,
-		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief,
+		ContentTypes: types, StartsOn: starts, Timezone: zone, Country: country, Brief: b.Brief,
 		ProductIDs: append([]string{}, b.ProductIDs...), State: Queued, Usual: usualLive,
 		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
 		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Entry{},
 	}
-	if d.recipe.Country, err = countryOf(f); err != nil {
-		return d, err
+	if d.recipe.Sells {
+		d.plan.ProductShare = usualShare
+		if b.ProductShare != nil {
+			d.plan.ProductShare = *b.ProductShare
+		}
 	}
 	for i, name := range d.recipe.Topics {
 		if i < mostPillars && b.Pillars == nil {
@@ -147,7 +157,7 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		r.Prompt, r.Slot = "", nil
 		d.recipe.Items[t.Name] = r
 	}
-	slots, err := d.plan.Slots(d.recipe.Times)
+	slots, err := d.plan.Slots(d.recipe.Times, Hours{})
 	if err != nil {
 		return err
 	}
@@ -164,19 +174,6 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 
 // mostPillars is the number of topics of a factory that become pillars of a plan.
 const mostPillars = 8
-
-// countryOf returns the country of a factory: the one that its settings name, or that of its language.
-func countryOf(f factory.Factory) (string, error) {
-	raw, err := f.Settings.MarshalJSON()
-	if err != nil {
-		return "", err
-	}
-	var settings struct{ Region string }
-	if err := json.Unmarshal(raw, &settings); err != nil {
-		return "", err
-	}
-	return calendar.Country(settings.Region, f.Language), nil
-}
 
 // ofFactory takes the place from a refusal of a model, since it is the factory's and has
 // none in the body.

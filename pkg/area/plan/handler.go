@@ -56,6 +56,8 @@ type progress struct {
 	// zero if there are more to make.
 	Items int       `json:"items,omitempty"`
 	Since time.Time `json:"since,omitzero"`
+	// Hours are the best hours of the factory's accounts, once the topics of earlier items are noted.
+	Hours Hours `json:"hours,omitzero"`
 	// Canceled is the number of chunks whose items were canceled.
 	Canceled int `json:"canceled,omitempty"`
 }
@@ -79,11 +81,13 @@ type job struct {
 	recipe  Recipe
 	counts  factoryrecord.Counts
 	factory string // the state of the factory
-	ends    bool   // the plan is to end
-	room    int
-	slots   []Slot
-	places  []place                           // of the slots
-	shop    map[string]*product.StoredProduct // the products of the chunk
+	// factoryItem is the factory as it was read.
+	factoryItem store.Item
+	ends        bool // the plan is to end
+	room        int
+	slots       []Slot
+	places      []place                           // of the slots
+	shop        map[string]*product.StoredProduct // the products of the chunk
 }
 
 // Step takes the next step of a plan: it notes earlier topics, requests new ones and makes
@@ -145,6 +149,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if err != nil || items[0].Kind == "" || items[2].Kind == "" {
 		return false, err
 	}
+	j.factoryItem = items[4]
 	j.item, j.counts, j.room, j.factory = items[0], factoryrecord.CountsOf(items[1]), generate.Room(j.Owner,
 		items[own:]),
 		factoryrecord.State(items[4])
@@ -156,7 +161,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 		return false, err
 	}
 	j.ends = book.Ended(j.Subject)
-	if j.slots, err = j.plan.Slots(j.recipe.Times); err != nil {
+	if j.slots, err = j.plan.Slots(j.recipe.Times, j.Hours); err != nil {
 		return true, err
 	}
 	j.places, err = j.plan.thread(j.slots, j.recipe)

@@ -71,8 +71,10 @@ type Plan struct {
 	ContentTypes []string `json:"content_types" nullable:"false" enum:"short_video,post,carousel,story,long_video"`
 	// First day.
 	StartsOn string `json:"starts_on" format:"date" example:"2026-12-01"`
-	// Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC.
+	// Time zone of its days and times.
 	Timezone string `json:"timezone" example:"Europe/Berlin"`
+	// Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone.
+	Country string `json:"country" example:"DE"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief string `json:"brief"`
 	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and
@@ -82,6 +84,8 @@ type Plan struct {
 	Pillars []Pillar `json:"pillars" nullable:"false"`
 	// Rows of items that build on each other.
 	Campaigns []Campaign `json:"campaigns" nullable:"false"`
+	// Percentage of its items that present a product, of a factory of type seller. 0 for all others.
+	ProductShare int `json:"product_share" minimum:"0" maximum:"100" example:"60"`
 	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
 	Quality string `json:"quality" example:"standard"`
 	// Items that were made, in the order of their times. Empty in the response of the creation and in events.
@@ -202,6 +206,8 @@ type Recipe struct {
 	Topics   []string `json:"topics,omitempty"`
 	// Country is the country of the factory (ISO 3166-1), empty if it is unknown.
 	Country string `json:"country,omitempty"`
+	// Trade is the type of the factory, whose days of the trade count as occasions.
+	Trade string `json:"trade,omitempty"`
 	// Sells reports that items present products.
 	Sells bool `json:"sells,omitempty"`
 	// Items are the records that items of each content type begin with, but for their id,
@@ -286,7 +292,7 @@ const maxAngle, maxHook = 120, 240
 // LongestSlot returns a place in a plan that takes the longest text to describe, but for its brief.
 func LongestSlot(brief string) *prompt.Plan {
 	long := func(n int) string { return strings.Repeat("x", n) }
-	return &prompt.Plan{Brief: brief, Day: long(24), Season: long(6), Occasion: long(60), Pillar: long(400),
+	return &prompt.Plan{Brief: brief, Day: long(24), Season: long(6), Occasion: long(80), Pillar: long(400),
 		Angle: long(maxAngle), Hook: long(maxHook), Goal: long(60), Campaign: long(440 + 4*500)}
 }
 

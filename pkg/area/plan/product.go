@@ -2,6 +2,8 @@ package plan
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/law"
@@ -65,13 +67,43 @@ func (h *Handler) products(ctx context.Context, j *job, named []string) ([]store
 	return h.DB.GetAll(ctx, keys...)
 }
 
-// productOf returns the product of a slot by its number in the plan, or nil if there is
-// none.
+// productOf returns the product of a slot by its number in the plan, or nil if there is none: the slots that present
+// one take the products in turn, in an order that changes from turn to turn.
 func (j *job) productOf(n int) *record.StoredProduct {
-	if len(j.Products) == 0 {
+	if len(j.Products) == 0 || !j.slots[n].offers {
 		return nil
 	}
-	return j.shop[j.Products[n%len(j.Products)]]
+	before := 0
+	for _, slot := range j.slots[:n] {
+		if slot.offers {
+			before++
+		}
+	}
+	return j.shop[turn(j.plan.seed(), j.Products, before)]
+}
+
+// turn returns the n-th of products that are taken in turn. No product follows itself, unless there is only one.
+func turn(seed string, products []string, n int) string {
+	round := func(r int) []string {
+		all := slices.Clone(products)
+		seeded(seed, strconv.Itoa(r)).Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		return all
+	}
+	r, i := n/len(products), n%len(products)
+	all := round(r)
+	if r > 0 && len(all) > 1 && all[0] == lastOf(round, r-1) {
+		all[0], all[1] = all[1], all[0]
+	}
+	return all[i]
+}
+
+// lastOf returns the last product of a round, which the swap at the begin of a round of two changes.
+func lastOf(round func(int) []string, r int) string {
+	all := round(r)
+	if r > 0 && len(all) == 2 && all[0] == lastOf(round, r-1) {
+		return all[0]
+	}
+	return all[len(all)-1]
 }
 
 // present has an item present the product of its slot, with the promotion that is active
