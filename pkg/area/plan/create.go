@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -63,6 +64,13 @@ type createBody struct {
 	Country string `json:"country,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" example:"DE"`
 	// Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC.
 	Timezone string `json:"timezone,omitempty" maxLength:"64" example:"Europe/Berlin"`
+	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
+	// some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
+	// factory, `plan_approval`.
+	Approve string `json:"approve,omitempty" enum:"none,topics"`
+	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2 for
+	// a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
+	WriteAheadHours *int `json:"write_ahead_hours,omitempty" minimum:"1" maximum:"2160" example:"48"`
 	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
 	// Otherwise such a plan refuses the call.
 	Replace bool `json:"replace,omitempty" default:"false"`
@@ -114,7 +122,11 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 		ContentTypes: types, StartsOn: starts, Timezone: zone, Country: country, Brief: b.Brief,
 		ProductIDs: append([]string{}, b.ProductIDs...), State: Queued, Usual: usualLive,
 		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
-		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Entry{},
+		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Topic{},
+		Approve: cmp.Or(b.Approve, f.PlanApproval, ApproveNone), WriteAheadHours: b.WriteAheadHours,
+	}
+	if usual := usualLead(f.Type, d.plan.Approve); b.WriteAheadHours == nil && usual > 0 {
+		d.plan.WriteAheadHours = &usual
 	}
 	if d.recipe.Sells {
 		d.plan.ProductShare = usualShare
@@ -144,6 +156,7 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		return ofFactory(err)
 	}
 	live := map[string]int64{}
+	d.recipe.Prices = live
 	for _, t := range Types {
 		if !slices.Contains(d.plan.ContentTypes, t.Name) {
 			continue
@@ -281,7 +294,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if p.Mode == tenant.Live {
 		funds = ledger.FundsOf(beside[1:funded])
 		for _, c := range d.credits {
-			credits += c
+			if d.plan.Approve == ApproveNone { // otherwise the approval reserves them
+				credits += c
+			}
 		}
 	} else if r := in.Body.Sandbox; r != nil {
 		if err := generate.RehearsedError(r.Outcome, d.live, p); err != nil {

@@ -58,6 +58,8 @@ type progress struct {
 	Since time.Time `json:"since,omitzero"`
 	// Hours are the best hours of the factory's accounts, once the topics of earlier items are noted.
 	Hours Hours `json:"hours,omitzero"`
+	// Writing reports that all topics are chosen, and that items are made of them at their times.
+	Writing bool `json:"writing,omitempty"`
 	// Canceled is the number of chunks whose items were canceled.
 	Canceled int `json:"canceled,omitempty"`
 }
@@ -79,6 +81,7 @@ type job struct {
 	plan    Plan
 	item    store.Item // of the plan
 	recipe  Recipe
+	written store.Item // of the recipe
 	counts  factoryrecord.Counts
 	factory string // the state of the factory
 	// factoryItem is the factory as it was read.
@@ -109,7 +112,7 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	switch {
 	case j.ends:
 		o, err = h.cancel(ctx, j)
-	case !j.Since.IsZero():
+	case !j.Since.IsZero() && !j.Writing:
 		o = h.watch(j)
 	case j.factory == factoryrecord.StatePaused:
 		o.Wait = pausedWait
@@ -117,6 +120,8 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		o, err = h.await(ctx, j)
 	case !j.Past:
 		o, err = h.remember(ctx, j)
+	case j.Writing:
+		o, err = h.later(ctx, j)
 	case j.room < chunkSlots+spare:
 		o.Wait = task.Jitter(fullWait)
 	default:
@@ -149,7 +154,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if err != nil || items[0].Kind == "" || items[2].Kind == "" {
 		return false, err
 	}
-	j.factoryItem = items[4]
+	j.factoryItem, j.written = items[4], items[2]
 	j.item, j.counts, j.room, j.factory = items[0], factoryrecord.CountsOf(items[1]), generate.Room(j.Owner,
 		items[own:]),
 		factoryrecord.State(items[4])
@@ -240,6 +245,9 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 		if j.Items == 0 {
 			p.State = Failed
 		}
+		if j.counts.Canceled == p.Items.Total && j.Writing { // all topics were dropped, or nobody approved them
+			p.State = Canceled
+		}
 		at := resource.Instant(now)
 		p.CompletedAt = &at
 		p.Touch(now)
@@ -251,45 +259,6 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 		return p.notify(tx, now, j.Owner)
 	}
 	return o
-}
-
-// cancel ends a plan that a new one replaces, or whose factory was deleted: chunk by chunk
-// it cancels the items that are not generated yet, and then releases the rest of the
-// reservation.
-func (h *Handler) cancel(ctx context.Context, j *job) (o task.Outcome, err error) {
-	if j.Canceled < j.Chunks {
-		it, err := h.DB.Get(ctx, chunkKey(j.Subject, j.Canceled+1))
-		if err != nil {
-			return o, err
-		}
-		var c chunk
-		if err := it.Decode(&c); err != nil {
-			return o, err
-		}
-		canceler := generate.Canceler{DB: h.DB, Loaders: h.Loaders, Now: h.Now}
-		for _, made := range c.Items {
-			if err := canceler.Cancel(ctx, store.IDKey(made.ID)); err != nil {
-				return o, err
-			}
-		}
-		j.Canceled++
-		o.Payload = j.progress
-		return o, nil
-	}
-	o.Done = true
-	o.Join = func(_ context.Context, tx *store.Tx) error {
-		now, c := h.Now(), factoryrecord.Counts{Reserved: -j.Hold.Credits}
-		if j.Since.IsZero() {
-			from, _ := j.next()
-			c.Canceled = int64(len(j.slots) - from)
-		}
-		factoryrecord.AddCounts(tx, now, j.FactoryID, j.Subject, c)
-		if err := ledger.Release(tx, now, j.Owner.Account, j.Hold, 0); err != nil {
-			return err
-		}
-		return j.enter(tx, now, Canceled, nil)
-	}
-	return o, nil
 }
 
 // abandon ends the task of a plan that is no more.

@@ -8,7 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
-	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Pillar is a recurring subject of a plan.
@@ -55,8 +54,7 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 	for i, slot := range slots {
 		at := slot.At.In(zone)
 		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-		all[i].Plan = prompt.Plan{Day: fmt.Sprintf("%s, %s", day.Weekday(), day.Format(time.DateOnly)),
-			Season: calendar.Season(day, r.Country), Goal: goals[slot.goal]}
+		all[i].Plan = prompt.Plan{Day: dayText(day), Season: calendar.Season(day, r.Country), Goal: goals[slot.goal]}
 		if !day.Equal(last) { // one item of a day is enough for what is celebrated
 			all[i].Occasion = occasion(day, r, told)
 		}
@@ -70,6 +68,11 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 		}
 	}
 	return all, nil
+}
+
+// dayText is a day as models read it.
+func dayText(day time.Time) string {
+	return fmt.Sprintf("%s, %s", day.Weekday(), day.Format(time.DateOnly))
 }
 
 // occasion returns what the item of a day may speak of: the day that is celebrated then, or one that is soon. A day is
@@ -138,28 +141,4 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 		}
 	}
 	return errs.All(found...)
-}
-
-// Entry is an item of the calendar of a plan.
-type Entry struct {
-	// Id of the item.
-	ContentItemID string `json:"content_item_id"`
-	// Type of the item.
-	ContentType string `json:"content_type" example:"post"`
-	// Planned time. That of the item may have been changed since.
-	PublishAt resource.Time `json:"publish_at"`
-	// What it is about.
-	Topic string `json:"topic"`
-	// Its pillar. Null: none.
-	Pillar resource.Text `json:"pillar"`
-	// View of the topic. Null: none.
-	Angle resource.Text `json:"angle" example:"a mistake that we made"`
-	// Idea of its first line. Null: none.
-	Hook resource.Text `json:"hook"`
-	// What it is to lead to, in English. Null: none.
-	Goal resource.Text `json:"goal" example:"readers answer in a comment"`
-	// Day that is celebrated at that time, in English. Null: none.
-	Occasion resource.Text `json:"occasion" example:"Mother's Day (in 2 days)"`
-	// Its place in a campaign. Null: none.
-	Campaign resource.Text `json:"campaign" example:"2 of 3: Launch of the trail shoe"`
 }

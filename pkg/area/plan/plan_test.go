@@ -37,7 +37,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 		Days: 2, PostsPerDay: 3,
 		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Country: "DE",
 		Brief: "Vor dem Marathon", ProductIDs: []string{},
-		Pillars: []plan.Pillar{}, Campaigns: []plan.Campaign{}, Calendar: []plan.Entry{}, Quality: "standard",
+		Pillars: []plan.Pillar{}, Campaigns: []plan.Campaign{}, Calendar: []plan.Topic{}, Quality: "standard", Approve: "none",
 		State: plan.Queued, Items: plan.Items{Total: 6}, CostEstimate: made.CostEstimate,
 	}
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/law"
@@ -30,25 +31,30 @@ func (h *Handler) offer(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
+	found, err := j.stock(items)
+	if j.Round == 0 {
+		j.Products = found
+	}
+	return err
+}
+
+// stock fills the shop with the active products among items, and returns their ids.
+func (j *job) stock(items []store.Item) (found []string, err error) {
 	j.shop = map[string]*record.StoredProduct{}
-	var found []string
 	for _, it := range items {
 		if it.Kind != record.ItemKind || it.Owner != j.Owner {
 			continue
 		}
 		r, err := record.Decode(&it)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if r.FactoryID == j.FactoryID && r.State == record.Active {
 			j.shop[r.ID] = r
 			found = append(found, r.ID)
 		}
 	}
-	if j.Round == 0 {
-		j.Products = found
-	}
-	return nil
+	return found, nil
 }
 
 // products reads products that are named, or lists the newest ones.
@@ -106,24 +112,23 @@ func lastOf(round func(int) []string, r int) string {
 	return all[len(all)-1]
 }
 
-// present has an item present the product of its slot, with the promotion that is active
-// when it is published, and returns the credits that it costs less.
-func (j *job) present(r *item.Record, n int, slot Slot) (saved int64, err error) {
+// present has an item present a product, unless that is nil, with the promotion that is active when it is published,
+// and returns the credits that it costs less.
+func (j *job) present(r *item.Record, p *record.StoredProduct, at time.Time) (saved int64, err error) {
 	if !j.recipe.Sells {
 		return 0, nil
 	}
-	p := j.productOf(n)
 	if p == nil {
 		return item.AttemptAt(r).Present(nil), nil
 	}
-	product, err := item.NewProduct(p, "", r.Brief.Region, slot.At)
+	product, err := item.NewProduct(p, "", r.Brief.Region, at)
 	if err != nil {
 		return 0, err
 	}
 	// A promotion that a rule of law does not let content announce is left out.
 	if then := *r; product.Promotion != nil {
 		then.Brief.Product = product
-		if len(law.Check(item.FactsOf(&then, &item.Publication{}, slot.At))) > 0 {
+		if len(law.Check(item.FactsOf(&then, &item.Publication{}, at))) > 0 {
 			product.Promotion = nil
 		}
 	}

@@ -12,6 +12,24 @@ import (
 // usualShare is the percentage of a seller's items that present a product if a caller names none.
 const usualShare = 60
 
+// What waits for an approval.
+const (
+	ApproveNone   = "none"
+	ApproveTopics = "topics"
+)
+
+// usualLead returns the hours before its time at which an item is written if a caller names none, or 0: at once. News
+// of an hour ago are news, and whoever approves topics wants the figures of the weeks before in the texts.
+func usualLead(of factory.Type, approve string) int {
+	switch {
+	case of == factory.News:
+		return 2
+	case approve == ApproveTopics:
+		return 48
+	}
+	return 0
+}
+
 // checkShare refuses a share of products in a plan of a factory that has none.
 func (b *createBody) checkShare(f factory.Factory) error {
 	if b.ProductShare != nil && f.Type != factory.Seller {
