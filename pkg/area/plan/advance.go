@@ -35,7 +35,7 @@ func StartAdvance(tx *store.Tx, now time.Time, account tenant.Account, seconds i
 		Owner: tenant.Of(account, tenant.Test)}}, advancing{Seconds: seconds, Before: now})
 }
 
-// Advancer is the handler of Advance.
+// Advancer handles the task that moves the clock of plans.
 type Advancer struct {
 	DB  *store.DB
 	Now func() time.Time
@@ -60,7 +60,7 @@ func (h Advancer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		o.Done = true
 		return o, nil
 	}
-	p.After = page.Items[len(page.Items)-1].SK + "0" // ids are of one length
+	p.After = page.Items[len(page.Items)-1].SK + "0" // what follows it: ids are of one length
 	o.Payload = p
 	o.Join = func(_ context.Context, tx *store.Tx) error {
 		for _, it := range page.Items {

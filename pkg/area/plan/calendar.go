@@ -29,7 +29,7 @@ func (s TopicState) open() bool { return s == TopicProposed || s == TopicApprove
 type Topic struct {
 	// Number of the topic in its plan, from 1. It never changes.
 	Number int `json:"number" example:"1"`
-	// Id of its content plan.
+	// Id of the content plan that it belongs to.
 	ContentPlanID string `json:"content_plan_id"`
 	// State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its
 	// item was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was
@@ -37,15 +37,15 @@ type Topic struct {
 	State TopicState `json:"state" enum:"proposed,approved,written,dropped,missed,failed"`
 	// Id of its item. Null until it is written.
 	ContentItemID resource.Text `json:"content_item_id"`
-	// Type of the item.
+	// Type of the item that is made of it.
 	ContentType string `json:"content_type" example:"post"`
 	// Planned time. That of the item may have been changed since.
 	PublishAt resource.Time `json:"publish_at"`
-	// What it is about.
+	// What the item is about, in the language of the factory.
 	Topic string `json:"topic"`
-	// Its pillar. Null: none.
+	// Its pillar: a recurring subject of the plan. Null: none.
 	Pillar resource.Text `json:"pillar"`
-	// View of the topic. Null: none.
+	// View from which the topic is told. Null: none.
 	Angle resource.Text `json:"angle" example:"a mistake that we made"`
 	// Idea of its first line. Null: none.
 	Hook resource.Text `json:"hook"`
@@ -55,7 +55,7 @@ type Topic struct {
 	Occasion resource.Text `json:"occasion" example:"Mother's Day (in 2 days)"`
 	// Its place in a campaign. Null: none.
 	Campaign resource.Text `json:"campaign" example:"2 of 3: Launch of the trail shoe"`
-	// Product that it presents. Null: none.
+	// Id of the product that it presents. Null: none.
 	ProductID resource.Text `json:"product_id"`
 	// Version of the topic, which each change raises. It is the ETag of GET, for If-Match.
 	Version int64 `json:"version" example:"1"`
@@ -95,8 +95,8 @@ func (c *chosen) shown(planID string) Topic {
 		slot = &prompt.Plan{} // it is older than the member
 	}
 	return Topic{
-		Number: c.Number, ContentPlanID: planID, State: c.State, ContentItemID: resource.Text(c.ID), ContentType: c.Type,
-		PublishAt: resource.Instant(c.At), Topic: c.Topic, Pillar: resource.Text(slot.Pillar),
+		Number: c.Number, ContentPlanID: planID, State: c.State, ContentItemID: resource.Text(c.ID),
+		ContentType: c.Type, PublishAt: resource.Instant(c.At), Topic: c.Topic, Pillar: resource.Text(slot.Pillar),
 		Angle: resource.Text(slot.Angle), Hook: resource.Text(slot.Hook), Goal: resource.Text(slot.Goal),
 		Occasion: resource.Text(slot.Occasion), Campaign: resource.Text(slot.Campaign),
 		ProductID: resource.Text(c.Product), Version: c.Version,
@@ -125,7 +125,7 @@ func Calendar(ctx context.Context, db *store.DB, p Plan) ([]Topic, error) {
 	for _, it := range items {
 		var c chunk
 		if it.Kind == "" {
-			continue // its topics are not chosen yet
+			continue // its topics are not chosen yet, or never were
 		}
 		if err := it.Decode(&c); err != nil {
 			return nil, err

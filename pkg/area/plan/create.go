@@ -64,12 +64,12 @@ type createBody struct {
 	Country string `json:"country,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" example:"DE"`
 	// Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC.
 	Timezone string `json:"timezone,omitempty" maxLength:"64" example:"Europe/Berlin"`
-	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
-	// some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
-	// factory, `plan_approval`.
+	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and
+	// add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
+	// the factory, `plan_approval`.
 	Approve string `json:"approve,omitempty" enum:"none,topics"`
-	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2 for
-	// a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
+	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2
+	// for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
 	WriteAheadHours *int `json:"write_ahead_hours,omitempty" minimum:"1" maximum:"2160" example:"48"`
 	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
 	// Otherwise such a plan refuses the call.
@@ -170,7 +170,7 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		r.Prompt, r.Slot = "", nil
 		d.recipe.Items[t.Name] = r
 	}
-	slots, err := d.plan.Slots(d.recipe.Times, Hours{})
+	slots, err := d.plan.Slots(d.recipe, Hours{})
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if p.Mode == tenant.Live {
 		funds = ledger.FundsOf(beside[1:funded])
 		for _, c := range d.credits {
-			if d.plan.Approve == ApproveNone { // otherwise the approval reserves them
+			if d.plan.Approve == ApproveNone {
 				credits += c
 			}
 		}

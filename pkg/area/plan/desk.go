@@ -19,8 +19,8 @@ import (
 // mostTopics is the number of topics that a plan has at most, those that were dropped among them.
 const mostTopics = 1000
 
-// topicsPath names the plan of a call that is about topics.
-type topicsPath struct {
+// TopicsPath names the plan of a call that is about topics.
+type TopicsPath struct {
 	factory.FactoryPath
 	// Id of the plan. Absent: the latest plan of the factory.
 	PlanID string `query:"content_plan_id" example:"pln_01h455vb4pex5vsknk084sn02q"`
@@ -29,21 +29,22 @@ type topicsPath struct {
 // desk is a plan with all its topics, and what a call changes of them.
 type desk struct {
 	plan   Plan
-	stored store.Item // of the plan
+	stored store.Item // the plan as it was read, for its next version
 	book   factoryrecord.Book
 	recipe Recipe
 	// written is the item of the recipe, and repriced reports that the call changes it.
 	written  store.Item
 	repriced bool
 	chunks   []chunk
-	items    []store.Item // of the chunks
-	changed  map[int]bool // numbers of chunks, from 0
-	counts   factoryrecord.Counts
-	beside   []store.Item // of the other keys
+	// items are those of the chunks, and changed has the numbers of chunks that the call changes, from 0.
+	items   []store.Item
+	changed map[int]bool
+	// beside are the items of other keys that were read with them.
+	beside []store.Item
 }
 
 // desk reads the plan of a call with its topics, and other items with them.
-func (s *Service) desk(ctx context.Context, in topicsPath, others ...store.Key) (d desk, err error) {
+func (s *Service) desk(ctx context.Context, in TopicsPath, others ...store.Key) (d desk, err error) {
 	found, err := s.find(ctx, in)
 	if err != nil {
 		return d, err
@@ -62,7 +63,7 @@ func (s *Service) desk(ctx context.Context, in topicsPath, others ...store.Key) 
 			}
 		}
 	}
-	chunks := chunkKeys(d.plan.ID, d.plan.Items.Total+1) // a topic may be added
+	chunks := chunkKeys(d.plan.ID, d.plan.Items.Total+1) // one more, because a topic may be added
 	keys := append([]store.Key{recipeKey(d.plan.ID)}, chunks...)
 	items, err := s.db.GetAll(ctx, append(keys, others...)...)
 	if err != nil {
@@ -85,7 +86,7 @@ func (s *Service) desk(ctx context.Context, in topicsPath, others ...store.Key) 
 }
 
 // find reads the items of the plan of a call.
-func (s *Service) find(ctx context.Context, in topicsPath) ([]store.Item, error) {
+func (s *Service) find(ctx context.Context, in TopicsPath) ([]store.Item, error) {
 	switch {
 	case !id.Valid(id.Factory, in.ID):
 		return nil, errs.Missing(factory.Kind, in.ID)
@@ -99,7 +100,7 @@ func (s *Service) find(ctx context.Context, in topicsPath) ([]store.Item, error)
 }
 
 // shown returns the plan of a call, whose items were read.
-func shown(items []store.Item, o tenant.Owner, in topicsPath) (Plan, error) {
+func shown(items []store.Item, o tenant.Owner, in TopicsPath) (Plan, error) {
 	p, ok, err := Found(items, o)
 	switch {
 	case err == nil && !ok && in.PlanID != "":

@@ -74,7 +74,7 @@ func (p *Plan) seed() string {
 	return fmt.Sprint(p.StartsOn, p.Days, p.PostsPerDay, p.Timezone, p.Brief, p.Pillars)
 }
 
-// even returns n equal shares.
+// even returns n equal shares, for values without shares of their own.
 func even(n int) []int {
 	all := make([]int, n)
 	for i := range all {

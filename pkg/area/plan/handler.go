@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -81,10 +82,10 @@ type job struct {
 	plan    Plan
 	item    store.Item // of the plan
 	recipe  Recipe
-	written store.Item // of the recipe
+	written store.Item // the recipe as it was read, to be replaced
 	counts  factoryrecord.Counts
 	factory string // the state of the factory
-	// factoryItem is the factory as it was read.
+	// factoryItem is the factory as it was read, for its accounts.
 	factoryItem store.Item
 	ends        bool // the plan is to end
 	room        int
@@ -166,7 +167,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 		return false, err
 	}
 	j.ends = book.Ended(j.Subject)
-	if j.slots, err = j.plan.Slots(j.recipe.Times, j.Hours); err != nil {
+	if j.slots, err = j.plan.Slots(j.recipe, j.Hours); err != nil {
 		return true, err
 	}
 	j.places, err = j.plan.thread(j.slots, j.recipe)
@@ -228,7 +229,11 @@ func (j *job) enter(tx *store.Tx, now time.Time, state State, why *Failure) erro
 		return err
 	}
 	tx.Replace(it)
-	return nil
+	if state != Proposed {
+		return nil
+	}
+	p = p.With(j.counts)
+	return p.notify(tx, now, j.Owner, event.ContentPlanProposed)
 }
 
 // watch looks whether all items have ended, and completes the plan.
@@ -256,7 +261,7 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 			return err
 		}
 		tx.Replace(it)
-		return p.notify(tx, now, j.Owner)
+		return p.notify(tx, now, j.Owner, event.ContentPlanCompleted)
 	}
 	return o
 }

@@ -23,10 +23,11 @@ var platformHours = map[string][2][]int{
 	"youtube": {{17, 12, 20, 15}, {11, 16, 19, 13}}, "linkedin": {{10, 8, 12, 16}, {11, 17}},
 	"x": {{9, 12, 17, 20}, {10, 13, 19}}, "pinterest": {{20, 14, 21, 12}, {20, 11, 15}},
 	"telegram": {{9, 19, 13, 21}, {11, 20, 16}}, "vk": {{19, 12, 21, 9}, {12, 20, 16}},
-	"rutube": {{19, 20, 13, 21}, {12, 19, 16}},
+	"rutube": {{19, 20, 13, 21}, {12, 19, 16}}, "": {nil, {11, 19, 16, 14}},
 }
 
-// hoursOn returns the hours of accounts on platforms: those of each platform in turn.
+// hoursOn returns the hours of accounts on platforms: those of each platform in turn. Without an account, the hours of
+// weekends are those of most platforms.
 func hoursOn(platforms []string) (all Hours) {
 	for day := range all {
 		kind := 0
@@ -34,7 +35,7 @@ func hoursOn(platforms []string) (all Hours) {
 			kind = 1
 		}
 		for n := range 4 {
-			for _, name := range platforms {
+			for _, name := range slices.Concat(platforms, []string{""}) {
 				of := platformHours[name][kind]
 				if n < len(of) && !slices.Contains(all[day], of[n]) {
 					all[day] = append(all[day], of[n])

@@ -17,7 +17,8 @@ const longestSleep = 12 * time.Hour
 
 // agenda is what a plan whose items are made later has to do now.
 type agenda struct {
-	stored store.Item // of the chunk
+	// stored is the item of the chunk that is changed.
+	stored store.Item
 	chunk  chunk
 	due    []int // places in the chunk of approved topics of one reservation, whose items are made
 	missed []int // places of topics that nobody approved in time
@@ -182,7 +183,7 @@ func (j *job) keep(tx *store.Tx, after *progress, number int, rest ledger.Hold) 
 // it cancels the items that are not generated yet, and then releases what is left of the reservations.
 func (h *Handler) cancel(ctx context.Context, j *job) (o task.Outcome, err error) {
 	chunks := j.Chunks
-	if j.Writing { // some may have been added
+	if j.Writing { // topics may have been added in more chunks
 		chunks = len(chunkKeys(j.Subject, j.plan.Items.Total))
 	}
 	if j.Canceled < chunks {
@@ -224,7 +225,7 @@ func (h *Handler) cancelChunk(ctx context.Context, j *job) (o task.Outcome, err 
 		return o, err
 	}
 	it, c := items[0], chunk{}
-	if it.Kind == "" { // the model failed before
+	if it.Kind == "" { // the model has failed before its topics were chosen
 		j.Canceled++
 		o.Payload = j.progress
 		return o, nil

@@ -46,7 +46,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"Their `publish_at` follows the schedule of the factory. The credits of all items are reserved at once; " +
 			"the topics cost nothing. Items for which no new topic is found are left out: they count as failed, and " +
 			"their credits are released. " +
-			"The event `content_plan.completed` reports that all items have ended. A plan with days of another one " +
+			"The event `content_plan.proposed` reports that topics wait for an approval, and `content_plan.completed` " +
+			"reports that all items have ended. A plan with days of another one " +
 			"needs `replace`. With `approve: topics` it stops at the topics, which cost nothing: read them in the `calendar` " +
 			"of the plan, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of each item.",
 		Status: http.StatusAccepted,
@@ -65,7 +66,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	s.registerTopics(r)
 }
 
-func (s *Service) get(ctx context.Context, in *topicsPath) (p Plan, err error) {
+func (s *Service) get(ctx context.Context, in *TopicsPath) (p Plan, err error) {
 	items, err := s.find(ctx, *in)
 	if err != nil {
 		return p, err

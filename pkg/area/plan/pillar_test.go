@@ -12,7 +12,7 @@ import (
 func slotsOf(t *testing.T, p *Plan) []Slot {
 	t.Helper()
 	p.Timezone, p.ContentTypes = "Europe/Berlin", []string{"post"}
-	slots, err := p.Slots(nil, Hours{})
+	slots, err := p.Slots(Recipe{}, Hours{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,9 +190,9 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 	return p, false, nil
 }
 
-// notify adds the event that all items of a plan have ended.
-func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	it, err := event.New(now, o, event.ContentPlanCompleted, p, nil)
+// notify adds an event to the transaction that something has happened to the plan.
+func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner, what event.Type) error {
+	it, err := event.New(now, o, what, p, nil)
 	if err == nil {
 		tx.Create(it, nil)
 	}

@@ -64,15 +64,15 @@ func TestAPlanMakesItsItems(t *testing.T) {
 			t.Errorf("item %+v", it)
 		}
 		format := "01-02 15:04"
-		if it.PublishAt.Hour() == 10 {
+		if it.PublishAt.Hour() == 9 {
 			format = "01-02 15:xx"
 		}
 		got = append(got, fmt.Sprintf("%s %s", it.PublishAt.Format(format), it.Kind))
 	}
 	// The schedule has two times a day; the third one is in the first usual hour, at some minute.
 	if want := []string{
-		"05-02 07:00 carousel", "05-02 10:xx post", "05-02 16:30 video",
-		"05-03 07:00 carousel", "05-03 10:xx video", "05-03 16:30 post",
+		"05-02 07:00 carousel", "05-02 09:xx post", "05-02 16:30 video",
+		"05-03 07:00 carousel", "05-03 09:xx video", "05-03 16:30 post",
 	}; !slices.Equal(got, want) {
 		t.Errorf("items %q", got)
 	}

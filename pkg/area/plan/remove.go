@@ -47,7 +47,7 @@ func Remove(ctx context.Context, db *store.DB, now time.Time, it store.Item,
 		}
 		for _, m := range c.Items {
 			if m.ID == "" {
-				continue // it has no item
+				continue // no item was made of it, or not yet
 			}
 			if removed >= removeAtOnce {
 				return nil

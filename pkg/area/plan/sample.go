@@ -47,7 +47,10 @@ func (j *job) sample(n int, slot Slot, taken known) (topic string, told view) {
 		tries = sampleManyTries
 	}
 	hook := texts.Hooks[n%len(texts.Hooks)]
-	for try := range tries {
+	for try := range 2 * tries {
+		if try == tries { // all of those that fit best are taken
+			angles, twists = texts.Angles, texts.Twists
+		}
 		at := start + 7*try
 		angle := angles[at%len(angles)]
 		told = view{Angle: angle, Hook: samples.Fill(hook, "topic", angle)}

@@ -58,7 +58,7 @@ func planned(t *testing.T, days, postsPerDay int, language string) (taken known,
 	j := job{plan: Plan{Days: days, PostsPerDay: postsPerDay, ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02",
 		Timezone: "Europe/Berlin", Brief: "The weeks before Christmas in our shop"},
 		recipe: Recipe{Language: language, Name: "Nordlauf"}}
-	slots, err := j.plan.Slots(nil, Hours{})
+	slots, err := j.plan.Slots(j.recipe, Hours{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ type Slot struct {
 	cell
 }
 
-// Slots returns the slots of a plan, in the order of their times. The schedule is that of its factory, and hours are
-// the best ones for the times that the schedule does not name.
-func (p *Plan) Slots(schedule []string, hours Hours) ([]Slot, error) {
+// Slots returns the slots of a plan, in the order of their times. Hours are the best ones for the times that the
+// schedule of its factory does not name.
+func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 	zone, err := time.LoadLocation(p.Timezone)
 	if err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
@@ -28,7 +28,7 @@ func (p *Plan) Slots(schedule []string, hours Hours) ([]Slot, error) {
 	slots := make([]Slot, 0, p.Days*p.PostsPerDay)
 	for n := range p.Days {
 		day := first.AddDate(0, 0, n)
-		times, err := timesOf(schedule, p.PostsPerDay, hours[day.Weekday()], seeded(p.FactoryID, day.String()))
+		times, err := timesOf(r.Times, p.PostsPerDay, hours[day.Weekday()], seeded(r.Name, p.seed(), day.String()))
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/product"
@@ -24,11 +23,11 @@ type topicBody struct {
 	PublishAt time.Time `json:"publish_at" example:"2026-12-03T17:30:00Z"`
 	// Type of the item: one of the plan's. Absent: the first one of the plan.
 	ContentType string `json:"content_type,omitempty" enum:"short_video,post,carousel,story,long_video"`
-	// View of the topic, in up to 120 bytes.
+	// View from which the topic is told, in up to 120 bytes.
 	Angle string `json:"angle,omitempty" format:"line" maxLength:"120" example:"a mistake that we made"`
 	// Idea of its first line, in up to 240 bytes.
 	Hook string `json:"hook,omitempty" format:"line" maxLength:"240"`
-	// Its pillar.
+	// Recurring subject that it belongs to, such as one of the pillars.
 	Pillar string `json:"pillar,omitempty" format:"line" maxLength:"100"`
 	// Active product that it presents, of a factory of type seller.
 	ProductID string `json:"product_id,omitempty" maxLength:"64" example:"prd_01h455vb4pex5vsknk084sn02q"`
@@ -41,33 +40,34 @@ type topicPatch struct {
 	PublishAt time.Time `json:"publish_at,omitzero" example:"2026-12-03T17:30:00Z"`
 	// Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved.
 	ContentType string `json:"content_type,omitempty" enum:"short_video,post,carousel,story,long_video"`
-	// View of the topic, in up to 120 bytes. Null: none.
+	// View from which it is told, in up to 120 bytes. Null: none.
 	Angle *string `json:"angle,omitempty" format:"line" maxLength:"120" nullable:"true"`
 	// Idea of its first line, in up to 240 bytes. Null: none.
 	Hook *string `json:"hook,omitempty" format:"line" maxLength:"240" nullable:"true"`
-	// Its pillar. Null: none.
+	// Recurring subject that it belongs to. Null: none.
 	Pillar *string `json:"pillar,omitempty" format:"line" maxLength:"100" nullable:"true"`
-	// Active product that it presents. Null: none.
+	// Active product of the factory that it presents. Null: none.
 	ProductID *string `json:"product_id,omitempty" maxLength:"64" nullable:"true"`
 }
 
 type (
 	topicInput struct {
-		topicsPath
+		TopicsPath
 		Body topicBody
 	}
-	topicPath struct {
-		topicsPath
-		// Number of the topic.
+	// TopicPath names the topic of a plan that a call is about.
+	TopicPath struct {
+		TopicsPath
+		// Number of the topic in its plan.
 		Number int `path:"topic_number" minimum:"1" maximum:"1000" example:"1"`
 	}
 	patchTopicInput struct {
-		topicPath
+		TopicPath
 		httpapi.IfMatch
 		Body topicPatch
 	}
 	dropTopicInput struct {
-		topicPath
+		TopicPath
 		httpapi.IfMatch
 	}
 )
@@ -104,8 +104,8 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 	httpapi.Write(r, approve, s.approve)
 }
 
-func (s *Service) getTopic(ctx context.Context, in *topicPath) (out Topic, err error) {
-	d, err := s.desk(ctx, in.topicsPath)
+func (s *Service) getTopic(ctx context.Context, in *TopicPath) (out Topic, err error) {
+	d, err := s.desk(ctx, in.TopicsPath)
 	if err != nil {
 		return out, err
 	}
@@ -116,7 +116,7 @@ func (s *Service) getTopic(ctx context.Context, in *topicPath) (out Topic, err e
 	return t.shown(d.plan.ID), nil
 }
 
-// edit is what a caller sets of a topic.
+// edit has the members of a topic that a caller sets.
 type edit struct {
 	Topic       string    `json:"topic"`
 	PublishAt   time.Time `json:"publish_at"`
@@ -127,7 +127,7 @@ type edit struct {
 	ProductID   string    `json:"product_id"`
 }
 
-// apply checks an edit, and takes it over. was is the topic before, or the zero value.
+// apply checks an edit of a topic, which is the zero value if it is new, and takes it over.
 func (d *desk) apply(e edit, t *chosen, o tenant.Owner, product store.Item, now time.Time) error {
 	var found []error
 	for param, text := range map[string]struct {
@@ -213,7 +213,7 @@ func (d *desk) first() (it store.Item) {
 }
 
 func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (out Topic, err error) {
-	d, err := s.desk(ctx, in.topicsPath, productKeys(&in.Body.ProductID)...)
+	d, err := s.desk(ctx, in.TopicsPath, productKeys(&in.Body.ProductID)...)
 	if err != nil {
 		return out, err
 	}
@@ -253,15 +253,15 @@ func (d *desk) changeable(number int, match httpapi.IfMatch) (t *chosen, n int, 
 		return nil, n, err
 	}
 	if !t.State.open() {
-		return nil, n, errs.New(errs.InvalidState, "The topic %d of the content plan %s is %s. Only topics that are proposed "+
-			"or approved can be changed.", number, d.plan.ID, t.State).
+		return nil, n, errs.New(errs.InvalidState, "The topic %d of the content plan %s is %s. Only topics that are "+
+			"proposed or approved can be changed.", number, d.plan.ID, t.State).
 			With(errs.StateContext{State: string(t.State), Allowed: []string{"get"}})
 	}
 	return t, n, nil
 }
 
 func (s *Service) changeTopic(ctx context.Context, tx *store.Tx, in *patchTopicInput) (out Topic, err error) {
-	d, err := s.desk(ctx, in.topicsPath, productKeys(in.Body.ProductID)...)
+	d, err := s.desk(ctx, in.TopicsPath, productKeys(in.Body.ProductID)...)
 	if err != nil {
 		return out, err
 	}
@@ -283,7 +283,7 @@ func (s *Service) changeTopic(ctx context.Context, tx *store.Tx, in *patchTopicI
 }
 
 func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInput) (out Topic, err error) {
-	d, err := s.desk(ctx, in.topicsPath)
+	d, err := s.desk(ctx, in.TopicsPath)
 	if err != nil {
 		return out, err
 	}
@@ -294,8 +294,8 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 	now, c := s.now(), factoryrecord.Counts{Canceled: 1}
 	if t.State == TopicApproved {
 		if t.Hold == 0 && d.recipe.Items[t.Type].Credits > 0 {
-			return out, errs.New(errs.InvalidState, "The topics of the content plan %s were not to be approved: its whole price "+
-				"is reserved. Drop the item once it is written, or replace the plan.", d.plan.ID).
+			return out, errs.New(errs.InvalidState, "The topics of the content plan %s were not to be approved: its "+
+				"whole price is reserved. Drop the item once it is written, or replace the plan.", d.plan.ID).
 				With(errs.StateContext{State: string(t.State), Allowed: []string{"update"}})
 		}
 		if t.Hold > 0 && d.recipe.Holds[t.Hold-1].Credits > 0 {
@@ -313,122 +313,4 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 	d.changed[n] = true
 	d.plan.CostEstimate -= d.recipe.Prices[t.Type]
 	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, c)
-}
-
-type approveBody struct {
-	// Numbers of the topics. Absent: all that wait.
-	Numbers []int `json:"numbers,omitempty" minItems:"1" maxItems:"1000" uniqueItems:"true" nullable:"false"`
-}
-
-type approveInput struct {
-	topicsPath
-	Body approveBody
-}
-
-// mostHolds is the number of reservations that a plan has at most at a time.
-const mostHolds = 100
-
-func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (out Plan, err error) {
-	p, now := auth.FromContext(ctx), s.now()
-	d, err := s.desk(ctx, in.topicsPath, ledger.FundsKeys(p.Account, now)...)
-	if err != nil {
-		return out, err
-	}
-	if err := d.open(); err != nil {
-		return out, err
-	}
-	credits, approved, err := d.pick(in.Body.Numbers, now)
-	if err != nil {
-		return out, err
-	}
-	number, err := d.reserve(tx, now, credits, ledger.PayerOf(now, p))
-	if err != nil {
-		return out, err
-	}
-	for _, t := range approved {
-		t.State, t.Hold = TopicApproved, number
-		t.Version++
-	}
-	if err := d.save(tx, now, d.stored.Owner, factoryrecord.Counts{Reserved: credits}); err != nil {
-		return out, err
-	}
-	out = d.plan
-	out.ReservedCredits += credits
-	for _, c := range d.chunks {
-		for _, one := range c.Items {
-			out.Calendar = append(out.Calendar, one.shown(out.ID))
-		}
-	}
-	return out, nil
-}
-
-// pick returns the topics that a call approves, and the price of their items. It refuses numbers of topics that do
-// not wait, but for those that were approved before.
-func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*chosen, err error) {
-	var found []error
-	take := func(t *chosen, n int) {
-		approved, d.changed[n] = append(approved, t), true
-		credits += d.recipe.Items[t.Type].Credits
-	}
-	for i, number := range numbers {
-		at := "/numbers/" + strconv.Itoa(i)
-		t, n, err := d.topic(number)
-		switch {
-		case err != nil:
-			found = append(found, errs.Invalid(at, "is not the number of a topic of the plan"))
-		case t.State == TopicProposed && !t.At.After(now):
-			found = append(found, errs.Invalid(at, "is that of a topic whose time is past. Change its publish_at first"))
-		case t.State == TopicProposed:
-			take(t, n)
-		case t.State != TopicApproved && t.State != TopicWritten:
-			found = append(found, errs.Invalid(at, "is that of a topic that is %s", t.State))
-		}
-	}
-	for n := range d.chunks {
-		for i := range d.chunks[n].Items {
-			if t := &d.chunks[n].Items[i]; numbers == nil && t.State == TopicProposed && t.At.After(now) {
-				take(t, n)
-			}
-		}
-	}
-	if err := errs.All(found...); err != nil {
-		return 0, nil, err
-	}
-	if numbers == nil && len(approved) == 0 {
-		return 0, nil, errs.New(errs.InvalidState, "No topic of the content plan %s waits for an approval.", d.plan.ID).
-			With(errs.StateContext{State: string(d.plan.State), Allowed: []string{"add", "replace"}})
-	}
-	return credits, approved, nil
-}
-
-// reserve adds a reservation of the plan to the transaction, and returns its number. The number is 0 if there is nothing
-// to reserve.
-func (d *desk) reserve(tx *store.Tx, now time.Time, credits int64, payer ledger.Payer) (number int, err error) {
-	if credits == 0 {
-		return 0, nil
-	}
-	o, open := d.stored.Owner, 0
-	for i, h := range d.recipe.Holds {
-		if h.Credits > 0 {
-			open++
-		} else if number == 0 {
-			number = i + 1
-		}
-	}
-	if open >= mostHolds {
-		return 0, errs.New(errs.InvalidState, "Topics of the content plan %s were approved in %d calls whose items are not "+
-			"written yet. Approve more topics in one call, or wait.", d.plan.ID, open).
-			With(errs.StateContext{State: string(d.plan.State), Allowed: []string{"get"}})
-	}
-	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: d.plan.ID,
-		About: d.plan.about(), Credits: credits, Payer: payer}, ledger.FundsOf(d.beside))
-	if err != nil {
-		return 0, err
-	}
-	if d.repriced = true; number == 0 {
-		d.recipe.Holds = append(d.recipe.Holds, hold)
-		return len(d.recipe.Holds), nil
-	}
-	d.recipe.Holds[number-1] = hold
-	return number, nil
 }

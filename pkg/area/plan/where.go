@@ -12,7 +12,7 @@ import (
 // usualShare is the percentage of a seller's items that present a product if a caller names none.
 const usualShare = 60
 
-// What waits for an approval.
+// The values of approve: what waits for an approval.
 const (
 	ApproveNone   = "none"
 	ApproveTopics = "topics"

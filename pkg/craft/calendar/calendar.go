@@ -102,7 +102,7 @@ func on(year int) map[string][]*day {
 	return all
 }
 
-// years has the results of on.
+// years has the results of on, by their years.
 var years sync.Map
 
 // dates returns the dates of a rule in a year.

@@ -31,6 +31,7 @@ var enumNames = map[string]string{
 	"BalanceEntry.state":           "ReserveState",
 	"ContentApproval.state":        "ContentApprovalState",
 	"ContentItem.waits_for":        "ContentWaitsFor",
+	"ContentPlan.approve":          "PlanApproval",
 	"ContentFailure.code":          "ContentFailureCode",
 	"ContentFailure.stage":         "FailureStage",
 	"GenerationFailure.code":       "FailureCode",
