@@ -7,6 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
@@ -43,7 +44,7 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 		return out, err
 	}
 	for _, t := range approved {
-		t.State, t.Hold = TopicApproved, number
+		t.State, t.Hold, t.By = TopicApproved, number, authority.Of(p, auth.ContentPublish)
 		t.Version++
 	}
 	if err := d.save(tx, now, d.stored.Owner, factoryrecord.Counts{Reserved: credits}); err != nil {

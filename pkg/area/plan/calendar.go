@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/craft/prompt"
+	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -83,6 +84,8 @@ type chosen struct {
 	State   TopicState `json:"state,omitempty"`
 	Product string     `json:"product,omitempty"`
 	About   string     `json:"about,omitempty"`
+	// By is on whose behalf its item is published: who has last changed or approved it. Nobody: who has made the plan.
+	By authority.Authority `json:"by,omitzero"`
 	// Hold is the number of the reservation of its item in the recipe, once it is approved.
 	Hold    int   `json:"hold,omitempty"`
 	Version int64 `json:"version,omitempty"`

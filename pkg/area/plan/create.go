@@ -71,8 +71,9 @@ type createBody struct {
 	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2
 	// for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
 	WriteAheadHours *int `json:"write_ahead_hours,omitempty" minimum:"1" maximum:"2160" example:"48"`
-	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
-	// Otherwise such a plan refuses the call.
+	// Whether this plan takes days that other plans have: their items that are not generated yet are canceled, as a
+	// whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is
+	// refused.
 	Replace bool `json:"replace,omitempty" default:"false"`
 	// Simulated result of each item. For test keys only.
 	Sandbox *item.Rehearsal `json:"sandbox,omitempty"`
@@ -285,7 +286,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			return out, err
 		}
 	}
-	replaced, err := book(tx, now, o, d.plan, in.Body.Replace, beside[0])
+	replaced, canceled, err := book(tx, now, o, d.plan, in.Body.Replace, beside[0])
 	if err != nil {
 		return out, err
 	}
@@ -304,7 +305,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		}
 	}
 	if err := Accept(tx, now, o, d.plan, d.recipe, credits, ledger.PayerOf(now, p),
-		funds, replaced); err != nil {
+		funds, replaced, canceled); err != nil {
 		return out, err
 	}
 	d.plan.ReservedCredits = credits
@@ -331,29 +332,30 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 }
 
 // book adds the plan to the book of its factory, which was read as the item. It returns
-// the plans that it replaces, and refuses a plan that has days of others without leave.
+// the plans of which it replaces days, and those of them that it cancels, and refuses a plan that has days of others
+// without leave.
 func book(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, replace bool,
-	read store.Item) (replaced []string, err error) {
+	read store.Item) (replaced, canceled []string, err error) {
 	b, err := factoryrecord.BookOf(read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mine, err := p.Booked()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	others := b.Overlapping(mine)
 	for _, other := range others {
 		replaced = append(replaced, other.ID)
 	}
 	if len(others) > 0 && !replace {
-		return nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s already. "+
+		return nil, nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s already. "+
 			"Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was created or "+
 			"spent.", others[0].ID, others[0].First, others[0].Last).
 			With(errs.StateContext{State: "planned", Allowed: []string{"replace"}})
 	}
-	b.Add(mine, replaced, now.AddDate(0, 0, -7))
-	return replaced, b.Write(tx, now, o, p.FactoryID, read)
+	canceled = b.Add(mine, replaced, now.AddDate(0, 0, -7))
+	return replaced, canceled, b.Write(tx, now, o, p.FactoryID, read)
 }
 
 // Estimate returns the credits of each item that a body of createContentPlan makes for a

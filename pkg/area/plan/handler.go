@@ -61,6 +61,8 @@ type progress struct {
 	Hours Hours `json:"hours,omitzero"`
 	// Writing reports that all topics are chosen, and that items are made of them at their times.
 	Writing bool `json:"writing,omitempty"`
+	// Cut is the number of times that another plan took days of the plan, as far as it has given them.
+	Cut int `json:"cut,omitempty"`
 	// Canceled is the number of chunks whose items were canceled.
 	Canceled int `json:"canceled,omitempty"`
 }
@@ -88,10 +90,12 @@ type job struct {
 	// factoryItem is the factory as it was read, for its accounts.
 	factoryItem store.Item
 	ends        bool // the plan is to end
-	room        int
-	slots       []Slot
-	places      []place                           // of the slots
-	shop        map[string]*product.StoredProduct // the products of the chunk
+	// cuts are the days that other plans have taken.
+	cuts   []factoryrecord.Days
+	room   int
+	slots  []Slot
+	places []place                           // of the slots
+	shop   map[string]*product.StoredProduct // the products of the chunk
 }
 
 // Step takes the next step of a plan: it notes earlier topics, requests new ones and makes
@@ -121,6 +125,8 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		o, err = h.await(ctx, j)
 	case !j.Past:
 		o, err = h.remember(ctx, j)
+	case j.Writing && len(j.cuts) > j.Cut:
+		o, err = h.cut(ctx, j)
 	case j.Writing:
 		o, err = h.later(ctx, j)
 	case j.room < chunkSlots+spare:
@@ -166,7 +172,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	j.ends = book.Ended(j.Subject)
+	j.ends, j.cuts = book.Ended(j.Subject), book.Cuts(j.Subject)
 	if j.slots, err = j.plan.Slots(j.recipe, j.Hours); err != nil {
 		return true, err
 	}

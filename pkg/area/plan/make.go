@@ -53,7 +53,9 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, now time.T
 	if inPlan.Brief = j.plan.Brief; c.About != "" {
 		inPlan.Campaign += ". " + c.About
 	}
-	r.Slot = &inPlan
+	if r.Slot = &inPlan; c.By.Actor.ID != "" {
+		r.Authority = c.By
+	}
 	saved, err := j.present(&r, shop, c.At)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/authority"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/store"
@@ -228,7 +229,8 @@ func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (o
 	if b.ContentType == "" {
 		b.ContentType = d.plan.ContentTypes[0]
 	}
-	t := chosen{Number: int(d.plan.Items.Total) + 1, State: TopicProposed}
+	t := chosen{Number: int(d.plan.Items.Total) + 1, State: TopicProposed,
+		By: authority.Of(auth.FromContext(ctx), auth.ContentPublish)}
 	if err := d.apply(edit{b.Topic, b.PublishAt, b.ContentType, b.Angle, b.Hook, b.Pillar, b.ProductID}, &t,
 		d.stored.Owner, d.first(), now); err != nil {
 		return out, err
@@ -277,7 +279,7 @@ func (s *Service) changeTopic(ctx context.Context, tx *store.Tx, in *patchTopicI
 	if err := d.apply(e, t, d.stored.Owner, d.first(), now); err != nil {
 		return out, err
 	}
-	d.changed[n] = true
+	d.changed[n], t.By = true, authority.Of(auth.FromContext(ctx), auth.ContentPublish)
 	d.plan.CostEstimate += d.recipe.Prices[t.Type] - d.recipe.Prices[before]
 	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, factoryrecord.Counts{})
 }

@@ -340,6 +340,49 @@ func TestPlansWithTopicsAreCanceled(t *testing.T) {
 	}
 }
 
+// A plan for a single day takes that day alone from one whose items are written at their times.
+func TestASingleDayIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	w.live(100_000)
+	before := w.balance()
+	old := w.propose("starts_on", "2026-05-10")
+	w.approveTopics(1, 2, 3, 4, 5)
+	price := old.CostEstimate / 10
+	again := []any{"approve", "topics", "days", 1, "posts_per_day", 1, "content_types", []string{"post"},
+		"starts_on", "2026-05-12"}
+	w.Call(http.MethodPost, w.path(), body(again...)).Refused(t, http.StatusConflict, errs.InvalidState, "")
+	day := w.create(append(again, "replace", true)...)
+	w.until(plan.Proposed)
+	w.within(time.Minute)
+	at := "?content_plan_id=" + old.ID
+	var one plan.Topic
+	for number, want := range map[int]plan.TopicState{2: plan.TopicApproved, 3: plan.TopicDropped,
+		6: plan.TopicProposed} {
+		w.Call(http.MethodGet, w.topicPath(number)+at, nil).Into(t, http.StatusOK, &one)
+		if one.State != want {
+			t.Errorf("topic %d is %s, want %s", number, one.State, want)
+		}
+	}
+	if w.balance() != before-4*price {
+		t.Errorf("%d credits are held, and an item costs %d", before-w.balance(), price)
+	}
+	// The day has been given: a third plan may take it from the second one, as a whole.
+	third := w.create(append(again, "replace", true)...)
+	w.until(plan.Proposed)
+	var p plan.Plan
+	w.Call(http.MethodGet, w.path()+"?content_plan_id="+day.ID, nil).Into(t, http.StatusOK, &p)
+	if p.State != plan.Canceled {
+		t.Errorf("the second plan is %s", p.State)
+	}
+	w.Call(http.MethodPost, w.topics()+"/approve"+at, object{}).Into(t, http.StatusAccepted, &p)
+	w.engine.Drain()
+	w.Call(http.MethodGet, w.path()+at, nil).Into(t, http.StatusOK, &p)
+	if p.State != plan.Completed || p.Items.Generated != 9 || p.Items.Canceled != 1 || len(w.items(third.ID)) != 0 {
+		t.Errorf("%+v", p)
+	}
+	w.settled()
+}
+
 // Two changes of the same moment do not lose one of them, and lost answers do nothing twice.
 func TestTopicsSurviveRacesAndLostAnswers(t *testing.T) {
 	for _, call := range []string{"PutItem", "TransactWriteItems", "BatchGetItem"} {
