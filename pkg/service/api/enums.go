@@ -32,6 +32,7 @@ var enumNames = map[string]string{
 	"ContentApproval.state":        "ContentApprovalState",
 	"ContentItem.waits_for":        "ContentWaitsFor",
 	"ContentPlan.approve":          "PlanApproval",
+	"ContentPlan.content_types":    "ContentPlanContentTypes",
 	"ContentFailure.code":          "ContentFailureCode",
 	"ContentFailure.stage":         "FailureStage",
 	"GenerationFailure.code":       "FailureCode",
