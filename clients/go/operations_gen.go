@@ -1537,7 +1537,7 @@ func (s *FactoriesService) WaitForContentPlan(ctx context.Context, factoryID str
 	if err != nil {
 		return nil, err
 	}
-	return wait[ContentPlan](ctx, s.t, "/v1/factories/"+pFactoryID+"/content-plan", waiting{"state", []string{"completed"}, []string{"failed", "canceled"}, queryOf(params)}, options)
+	return wait[ContentPlan](ctx, s.t, "/v1/factories/"+pFactoryID+"/content-plan", waiting{"state", []string{"completed", "proposed"}, []string{"failed", "canceled"}, queryOf(params)}, options)
 }
 
 // CreateContentPlan: Create a content plan.
@@ -1546,9 +1546,11 @@ func (s *FactoriesService) WaitForContentPlan(ctx context.Context, factoryID str
 // and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST
 // /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of the
 // factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is
-// found are left out: they count as failed, and their credits are released. The event `content_plan.completed` reports
-// that all items have ended. A plan with days of another one needs `replace`. With a test key nothing is spent, and
-// `sandbox` selects the result of each item.
+// found are left out: they count as failed, and their credits are released. The event `content_plan.proposed` reports
+// that topics wait for an approval, and `content_plan.completed` reports that all items have ended. A plan with days of
+// another one needs `replace`. With `approve: topics` it stops at the topics, which cost nothing: read them in the
+// `calendar` of the plan, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the
+// result of each item.
 //
 // Needs the scope `factories:write`.
 func (s *FactoriesService) CreateContentPlan(ctx context.Context, factoryID string, body ContentPlanCreate, options ...RequestOption) (*ContentPlan, error) {
@@ -1558,6 +1560,139 @@ func (s *FactoriesService) CreateContentPlan(ctx context.Context, factoryID stri
 	}
 	result := new(ContentPlan)
 	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/content-plan", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// CreatePlanTopicParams are the parameters of FactoriesService.CreateTopic.
+type CreatePlanTopicParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// CreateTopic: Add a topic to a content plan.
+//
+// Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do, and
+// costs nothing until then.
+//
+// Needs the scope `factories:write`.
+func (s *FactoriesService) CreateTopic(ctx context.Context, factoryID string, body ContentPlanTopicCreate, params *CreatePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlanTopic)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/content-plan/topics", queryOf(params), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// ApprovePlanTopicsParams are the parameters of FactoriesService.ApproveTopics.
+type ApprovePlanTopicsParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// ApproveTopics: Approve topics of a content plan.
+//
+// Approves the topics that are named, or all that wait, and reserves the price of their items: all or none. The items
+// are written `write_ahead_hours` before their times. Topics that are approved already stay so, at no further cost. A
+// topic that nobody approves before its time is `missed`.
+//
+// Needs the scope `factories:write`.
+func (s *FactoriesService) ApproveTopics(ctx context.Context, factoryID string, body ContentPlanApproveCreate, params *ApprovePlanTopicsParams, options ...RequestOption) (*ContentPlan, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlan)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/factories/"+pFactoryID+"/content-plan/topics/approve", queryOf(params), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// GetPlanTopicParams are the parameters of FactoriesService.GetTopic.
+type GetPlanTopicParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// GetTopic: Get a topic of a content plan.
+//
+// Returns one topic, with its version as the ETag. The `calendar` of `GET /v1/factories/{factory_id}/content-plan` has
+// all of them.
+//
+// Needs the scope `factories:read`.
+func (s *FactoriesService) GetTopic(ctx context.Context, factoryID string, topicNumber string, params *GetPlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	pTopicNumber, err := segment("topic_number", topicNumber)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlanTopic)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// UpdatePlanTopicParams are the parameters of FactoriesService.UpdateTopic.
+type UpdatePlanTopicParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// UpdateTopic: Change a topic of a content plan.
+//
+// Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
+// `If-Match` with its ETag, so that no change of somebody else is lost.
+//
+// Needs the scope `factories:write`.
+func (s *FactoriesService) UpdateTopic(ctx context.Context, factoryID string, topicNumber string, body ContentPlanTopicUpdate, params *UpdatePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	pTopicNumber, err := segment("topic_number", topicNumber)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlanTopic)
+	if _, err := s.t.do(ctx, newCall("PATCH", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// DeletePlanTopicParams are the parameters of FactoriesService.DeleteTopic.
+type DeletePlanTopicParams struct {
+	// Id of the plan. Absent: the latest plan of the factory.
+	ContentPlanID *string `query:"content_plan_id"`
+}
+
+// DeleteTopic: Drop a topic of a content plan.
+//
+// Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. Delete the
+// item of a topic that is written.
+//
+// Needs the scope `factories:write`.
+func (s *FactoriesService) DeleteTopic(ctx context.Context, factoryID string, topicNumber string, params *DeletePlanTopicParams, options ...RequestOption) (*ContentPlanTopic, error) {
+	pFactoryID, err := segment("factory_id", factoryID)
+	if err != nil {
+		return nil, err
+	}
+	pTopicNumber, err := segment("topic_number", topicNumber)
+	if err != nil {
+		return nil, err
+	}
+	result := new(ContentPlanTopic)
+	if _, err := s.t.do(ctx, newCall("DELETE", "/v1/factories/"+pFactoryID+"/content-plan/topics/"+pTopicNumber, queryOf(params), nil, options), result); err != nil {
 		return nil, err
 	}
 	return result, nil
@@ -2652,8 +2787,8 @@ type SandboxService struct{ t *transport }
 // another one, which finds what is left. With a live key it is refused.
 //
 // With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their metrics are read
-// anew, and analytics follow. Posts that are published later start at zero. It has ended when `metrics.read_at` of the
-// publications is not before `requested_at`.
+// anew, and analytics follow. Posts that are published later start at zero. Content plans write the items whose time
+// comes. It has ended when `metrics.read_at` of the publications is not before `requested_at`.
 //
 // Needs the scope `account:manage`.
 func (s *SandboxService) Reset(ctx context.Context, body *SandboxResetCreate, options ...RequestOption) (*SandboxReset, error) {

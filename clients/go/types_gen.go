@@ -1202,6 +1202,8 @@ type BloggerFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval PlanApproval `json:"plan_approval"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -1325,6 +1327,8 @@ type BrandFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval PlanApproval `json:"plan_approval"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -2788,8 +2792,10 @@ type ContentPlan struct {
 	ContentTypes []ContentPlanContentTypes `json:"content_types"`
 	// First day.
 	StartsOn string `json:"starts_on"`
-	// Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC.
+	// Time zone of its days and times.
 	Timezone string `json:"timezone"`
+	// Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone.
+	Country string `json:"country"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief string `json:"brief"`
 	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and has
@@ -2799,16 +2805,23 @@ type ContentPlan struct {
 	Pillars []ContentPlanPillar `json:"pillars"`
 	// Rows of items that build on each other.
 	Campaigns []ContentPlanCampaign `json:"campaigns"`
+	// Percentage of its items that present a product, of a factory of type seller. 0 for all others.
+	ProductShare int64 `json:"product_share"`
 	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
 	Quality string `json:"quality"`
-	// Items that were made, in the order of their times. Empty in the response of the creation and in events.
-	Calendar []ContentPlanEntry `json:"calendar"`
-	// State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
-	// them have ended; failed: it ended without an item.
+	// What waits for an approval before it costs anything: the topics, or none.
+	Approve PlanApproval `json:"approve"`
+	// Hours before its time at which an item is written. Null: all are written at once.
+	WriteAheadHours *int64 `json:"write_ahead_hours"`
+	// Topics, in the order of their creation. Empty in the response of the creation and in events.
+	Calendar []ContentPlanTopic `json:"calendar"`
+	// State of the plan. planning: topics are written; proposed: topics wait for an approval; generating: no topic waits,
+	// and the items are made, at once or at their times; completed: all of them have ended; failed: it ended without an
+	// item.
 	State ContentPlanState `json:"state"`
 	// Progress of its items.
 	Items ContentPlanItems `json:"items"`
-	// Credits that all items cost together with a live key. The topics cost nothing.
+	// Credits that the items of all topics cost together with a live key. The topics cost nothing.
 	CostEstimate int64 `json:"cost_estimate"`
 	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
@@ -2818,6 +2831,12 @@ type ContentPlan struct {
 	Failure *ContentPlanFailure `json:"failure"`
 	// Time at which all items had ended. Null until then, and of a canceled plan.
 	CompletedAt *time.Time `json:"completed_at"`
+}
+
+// ContentPlanApproveCreate: Body of `approvePlanTopics`.
+type ContentPlanApproveCreate struct {
+	// Numbers of the topics. Absent: all that wait.
+	Numbers []int64 `json:"numbers,omitzero"`
 }
 
 // ContentPlanCampaign: A row of items about one matter, which build on each other.
@@ -2906,37 +2925,29 @@ type ContentPlanCreate struct {
 	// Active products that the items present in turn, of a factory of type seller. Absent: its newest active products, if
 	// it has some.
 	ProductIDs []string `json:"product_ids,omitzero"`
-	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
-	// Otherwise such a plan refuses the call. Default: false.
+	// Percentage of the items that present a product, of a factory of type seller. The others do without, and speak of its
+	// pillars. Absent: 60.
+	ProductShare *int64 `json:"product_share,omitzero"`
+	// Country whose holidays and seasons count (ISO 3166-1). Absent: that of the factory's region, or else of its
+	// language, such as de-AT, or of its time zone.
+	Country *string `json:"country,omitzero"`
+	// Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC.
+	Timezone *string `json:"timezone,omitzero"`
+	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
+	// some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
+	// factory, `plan_approval`.
+	Approve *PlanApprovalInput `json:"approve,omitzero"`
+	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2 for a
+	// factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
+	WriteAheadHours *int64 `json:"write_ahead_hours,omitzero"`
+	// Whether this plan takes days that other plans have: their items that are not generated yet are canceled, as a whole,
+	// or on these days alone if the items of the other plan are written at their times. Otherwise the call is refused.
+	// Default: false.
 	Replace *bool `json:"replace,omitzero"`
 	// Simulated result of each item. For test keys only.
 	Sandbox *SandboxRehearsal `json:"sandbox,omitzero"`
 	// Up to 20 key-value pairs of your own.
 	Metadata map[string]string `json:"metadata,omitzero"`
-}
-
-// ContentPlanEntry: An item of the calendar of a plan.
-type ContentPlanEntry struct {
-	// Id of the item.
-	ContentItemID string `json:"content_item_id"`
-	// Type of the item.
-	ContentType string `json:"content_type"`
-	// Planned time. That of the item may have been changed since.
-	PublishAt time.Time `json:"publish_at"`
-	// What it is about.
-	Topic string `json:"topic"`
-	// Its pillar. Null: none.
-	Pillar *string `json:"pillar"`
-	// View of the topic. Null: none.
-	Angle *string `json:"angle"`
-	// Idea of its first line. Null: none.
-	Hook *string `json:"hook"`
-	// What it is to lead to, in English. Null: none.
-	Goal *string `json:"goal"`
-	// Day that is celebrated at that time, in English. Null: none.
-	Occasion *string `json:"occasion"`
-	// Its place in a campaign. Null: none.
-	Campaign *string `json:"campaign"`
 }
 
 // ContentPlanEventData: Data of the event.
@@ -2955,13 +2966,14 @@ type ContentPlanFailure struct {
 
 // ContentPlanItems: How many items a plan has, and how many of them are in which state.
 type ContentPlanItems struct {
-	// Number of items: days times posts_per_day.
+	// Number of items: days times posts_per_day, and those that were added.
 	Total int64 `json:"total"`
 	// Items that were generated, those that were published since among them.
 	Generated int64 `json:"generated"`
 	// Items that failed, and those for which no new topic was found.
 	Failed int64 `json:"failed"`
-	// Items that were canceled or deleted before they were generated.
+	// Items that were canceled or deleted before they were generated, and topics that were dropped or not approved in
+	// time.
 	Canceled int64 `json:"canceled"`
 	// Items that were published.
 	Published int64 `json:"published"`
@@ -2984,8 +2996,27 @@ type ContentPlanPillarInput struct {
 	Share *int64 `json:"share,omitzero"`
 }
 
-// ContentPlanState: State of the plan. planning: topics are written and items created; generating: all items exist;
-// completed: all of them have ended; failed: it ended without an item.
+// ContentPlanProposedEvent: The topics of a content plan wait for an approval.
+type ContentPlanProposedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Data of the event.
+	Data ContentPlanEventData `json:"data"`
+}
+
+// ContentPlanState: State of the plan. planning: topics are written; proposed: topics wait for an approval; generating:
+// no topic waits, and the items are made, at once or at their times; completed: all of them have ended; failed: it
+// ended without an item.
 // A newer service may have more values.
 type ContentPlanState string
 
@@ -2993,11 +3024,99 @@ type ContentPlanState string
 const (
 	ContentPlanStateQueued     ContentPlanState = "queued"
 	ContentPlanStatePlanning   ContentPlanState = "planning"
+	ContentPlanStateProposed   ContentPlanState = "proposed"
 	ContentPlanStateGenerating ContentPlanState = "generating"
 	ContentPlanStateCompleted  ContentPlanState = "completed"
 	ContentPlanStateFailed     ContentPlanState = "failed"
 	ContentPlanStateCanceled   ContentPlanState = "canceled"
 )
+
+// ContentPlanTopic: A topic of a plan, and the item that is made of it.
+type ContentPlanTopic struct {
+	// Number of the topic in its plan, from 1. It never changes.
+	Number int64 `json:"number"`
+	// Id of the content plan that it belongs to.
+	ContentPlanID string `json:"content_plan_id"`
+	// State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its item
+	// was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was found.
+	State ContentPlanTopicState `json:"state"`
+	// Id of its item. Null until it is written.
+	ContentItemID *string `json:"content_item_id"`
+	// Type of the item that is made of it.
+	ContentType string `json:"content_type"`
+	// Planned time. That of the item may have been changed since.
+	PublishAt time.Time `json:"publish_at"`
+	// What the item is about, in the language of the factory.
+	Topic string `json:"topic"`
+	// Its pillar: a recurring subject of the plan. Null: none.
+	Pillar *string `json:"pillar"`
+	// View from which the topic is told. Null: none.
+	Angle *string `json:"angle"`
+	// Idea of its first line. Null: none.
+	Hook *string `json:"hook"`
+	// What it is to lead to, in English. Null: none.
+	Goal *string `json:"goal"`
+	// Day that is celebrated at that time, in English. Null: none.
+	Occasion *string `json:"occasion"`
+	// Its place in a campaign. Null: none.
+	Campaign *string `json:"campaign"`
+	// Id of the product that it presents. Null: none.
+	ProductID *string `json:"product_id"`
+	// Version of the topic, which each change raises. It is the ETag of GET, for If-Match.
+	Version int64 `json:"version"`
+}
+
+// ContentPlanTopicCreate: Body of `createPlanTopic`.
+type ContentPlanTopicCreate struct {
+	// What the item is about, in up to 400 bytes.
+	Topic string `json:"topic"`
+	// Time of its publication, on a day of the plan.
+	PublishAt time.Time `json:"publish_at"`
+	// Type of the item: one of the plan's. Absent: the first one of the plan.
+	ContentType *ContentPlanContentTypesInput `json:"content_type,omitzero"`
+	// View from which the topic is told, in up to 120 bytes.
+	Angle *string `json:"angle,omitzero"`
+	// Idea of its first line, in up to 240 bytes.
+	Hook *string `json:"hook,omitzero"`
+	// Recurring subject that it belongs to, such as one of the pillars.
+	Pillar *string `json:"pillar,omitzero"`
+	// Active product that it presents, of a factory of type seller.
+	ProductID *string `json:"product_id,omitzero"`
+}
+
+// ContentPlanTopicState: State of the topic. proposed: it waits for an approval; approved: its item is written at its
+// time; written: its item was made; dropped: it was removed; missed: it was not approved before its time; failed: no
+// new topic was found.
+// A newer service may have more values.
+type ContentPlanTopicState string
+
+// The values of ContentPlanTopicState.
+const (
+	ContentPlanTopicStateProposed ContentPlanTopicState = "proposed"
+	ContentPlanTopicStateApproved ContentPlanTopicState = "approved"
+	ContentPlanTopicStateWritten  ContentPlanTopicState = "written"
+	ContentPlanTopicStateDropped  ContentPlanTopicState = "dropped"
+	ContentPlanTopicStateMissed   ContentPlanTopicState = "missed"
+	ContentPlanTopicStateFailed   ContentPlanTopicState = "failed"
+)
+
+// ContentPlanTopicUpdate: Body of `updatePlanTopic`.
+type ContentPlanTopicUpdate struct {
+	// What the item is about, in up to 400 bytes.
+	Topic *string `json:"topic,omitzero"`
+	// Time of its publication, on a day of the plan.
+	PublishAt *time.Time `json:"publish_at,omitzero"`
+	// Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved.
+	ContentType *ContentPlanContentTypesInput `json:"content_type,omitzero"`
+	// View from which it is told, in up to 120 bytes. Null: none.
+	Angle Nullable[string] `json:"angle,omitzero"`
+	// Idea of its first line, in up to 240 bytes. Null: none.
+	Hook Nullable[string] `json:"hook,omitzero"`
+	// Recurring subject that it belongs to. Null: none.
+	Pillar Nullable[string] `json:"pillar,omitzero"`
+	// Active product of the factory that it presents. Null: none.
+	ProductID Nullable[string] `json:"product_id,omitzero"`
+}
 
 // ContentPreview: What is published, or will be, on a platform or a social account, as the platform counts it.
 type ContentPreview struct {
@@ -3737,6 +3856,8 @@ type EntertainmentFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval PlanApproval `json:"plan_approval"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -4158,6 +4279,15 @@ func (v Event) ContentPlanCompletedEvent() (*ContentPlanCompletedEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// ContentPlanProposedEvent returns the members of this variant, and whether the object is one.
+func (v Event) ContentPlanProposedEvent() (*ContentPlanProposedEvent, bool) {
+	if v.Type != "content_plan.proposed" {
+		return nil, false
+	}
+	variant := &ContentPlanProposedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // DiagnosisCompletedEvent returns the members of this variant, and whether the object is one.
 func (v Event) DiagnosisCompletedEvent() (*DiagnosisCompletedEvent, bool) {
 	if v.Type != "diagnosis.completed" {
@@ -4310,6 +4440,7 @@ const (
 	EventPatternProposalCreated             EventPattern = "proposal.created"
 	EventPatternProposalApplied             EventPattern = "proposal.applied"
 	EventPatternBalanceLow                  EventPattern = "balance.low"
+	EventPatternContentPlanProposed         EventPattern = "content_plan.proposed"
 	EventPatternContentPlanCompleted        EventPattern = "content_plan.completed"
 	EventPatternStudioGenerated             EventPattern = "studio.generated"
 	EventPatternStudioFailed                EventPattern = "studio.failed"
@@ -4350,6 +4481,7 @@ const (
 	EventTypeProposalCreated             EventType = "proposal.created"
 	EventTypeProposalApplied             EventType = "proposal.applied"
 	EventTypeBalanceLow                  EventType = "balance.low"
+	EventTypeContentPlanProposed         EventType = "content_plan.proposed"
 	EventTypeContentPlanCompleted        EventType = "content_plan.completed"
 	EventTypeStudioGenerated             EventType = "studio.generated"
 	EventTypeStudioFailed                EventType = "studio.failed"
@@ -4723,6 +4855,8 @@ type ExpertFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval PlanApproval `json:"plan_approval"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -4863,6 +4997,8 @@ type Factory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval PlanApproval `json:"plan_approval"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -5091,6 +5227,8 @@ type FactoryUpdate struct {
 	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
 	// content:publish as well.
 	Approval *FactoryApprovalInput `json:"approval,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Null: none.
+	PlanApproval Nullable[PlanApprovalInput] `json:"plan_approval,omitzero"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality Nullable[QualityInput] `json:"quality,omitzero"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -6180,6 +6318,8 @@ type MusicianFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval PlanApproval `json:"plan_approval"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -6280,6 +6420,8 @@ type NewBloggerFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -6337,6 +6479,8 @@ type NewBrandFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -6390,6 +6534,8 @@ type NewEntertainmentFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -6447,6 +6593,8 @@ type NewExpertFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -6502,6 +6650,8 @@ type NewMusicianFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -6555,6 +6705,8 @@ type NewNewsFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -6612,6 +6764,8 @@ type NewSellerFactory struct {
 	Metadata map[string]string `json:"metadata,omitzero"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitzero"`
+	// What its content plans wait for if they name nothing: topics, or none. Default: none.
+	PlanApproval *PlanApprovalInput `json:"plan_approval,omitzero"`
 	// Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
 	// profile, that one. A key that is bound to several must send it.
 	ProfileID *string `json:"profile_id,omitzero"`
@@ -6671,6 +6825,8 @@ type NewsFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval PlanApproval `json:"plan_approval"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.
@@ -7084,6 +7240,19 @@ type Plan struct {
 	// Features, for display.
 	Features []string `json:"features"`
 }
+
+// PlanApproval: What waits for an approval before it costs anything: the topics, or none.
+// A newer service may have more values.
+type PlanApproval string
+
+// The values of PlanApproval.
+const (
+	PlanApprovalNone   PlanApproval = "none"
+	PlanApprovalTopics PlanApproval = "topics"
+)
+
+// PlanApprovalInput has the values of PlanApproval.
+type PlanApprovalInput = PlanApproval
 
 // PlanID: Subscription plan.
 // A newer service may have more values.
@@ -8424,7 +8593,7 @@ type SandboxReset struct {
 
 // SandboxResetCreate: Body of `resetSandbox`.
 type SandboxResetCreate struct {
-	// Seconds by which the clock of the metrics moves forward. With it, nothing is deleted.
+	// Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted.
 	Advance *int64 `json:"advance,omitzero"`
 }
 
@@ -8512,6 +8681,8 @@ type SellerFactory struct {
 	Models map[string]string `json:"models"`
 	// Name of the factory.
 	Name string `json:"name"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval PlanApproval `json:"plan_approval"`
 	// Profile that it belongs to, with all that it makes. Null: the account as a whole.
 	ProfileID *string `json:"profile_id"`
 	// Quality of the texts of items and plans that name none: draft, standard or best.

@@ -1133,6 +1133,36 @@ export interface GetContentPlanParams {
   content_plan_id?: string | undefined;
 }
 
+/** The parameters of createPlanTopic. */
+export interface CreatePlanTopicParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** The parameters of approvePlanTopics. */
+export interface ApprovePlanTopicsParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** The parameters of getPlanTopic. */
+export interface GetPlanTopicParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** The parameters of updatePlanTopic. */
+export interface UpdatePlanTopicParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
+/** The parameters of deletePlanTopic. */
+export interface DeletePlanTopicParams {
+  /** Id of the plan. Absent: the latest plan of the factory. */
+  content_plan_id?: string | undefined;
+}
+
 /** The parameters of listProposals. */
 export interface ListProposalsParams {
   /** Maximum number of results. */
@@ -1240,8 +1270,8 @@ export class FactoriesResource {
   }
 
   /** Calls getContentPlan until the work has ended. Failed work is a FailedError. */
-  waitForContentPlan(factoryId: string, params?: GetContentPlanParams, options?: WaitOptions<'queued' | 'planning' | 'generating' | 'completed' | 'failed' | 'canceled'>): Promise<T.ContentPlan> {
-    return this.#core.wait('/v1/factories/{factory_id}/content-plan', [factoryId], ['state', ['completed'], ['failed', 'canceled'], params], options);
+  waitForContentPlan(factoryId: string, params?: GetContentPlanParams, options?: WaitOptions<'queued' | 'planning' | 'proposed' | 'generating' | 'completed' | 'failed' | 'canceled'>): Promise<T.ContentPlan> {
+    return this.#core.wait('/v1/factories/{factory_id}/content-plan', [factoryId], ['state', ['completed', 'proposed'], ['failed', 'canceled'], params], options);
   }
 
   /**
@@ -1251,14 +1281,77 @@ export class FactoriesResource {
    * angle and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST
    * /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of the
    * factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is
-   * found are left out: they count as failed, and their credits are released. The event `content_plan.completed`
-   * reports that all items have ended. A plan with days of another one needs `replace`. With a test key nothing is
-   * spent, and `sandbox` selects the result of each item.
+   * found are left out: they count as failed, and their credits are released. The event `content_plan.proposed` reports
+   * that topics wait for an approval, and `content_plan.completed` reports that all items have ended. A plan with days
+   * of another one needs `replace`. With `approve: topics` it stops at the topics, which cost nothing: read them in the
+   * `calendar` of the plan, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the
+   * result of each item.
    *
    * Needs the scope `factories:write`.
    */
   createContentPlan(factoryId: string, body: T.ContentPlanCreate, options?: RequestOptions): Call<T.ContentPlan> {
     return this.#core.call('POST', '/v1/factories/{factory_id}/content-plan', [factoryId], { body }, options);
+  }
+
+  /**
+   * Add a topic to a content plan.
+   *
+   * Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do, and
+   * costs nothing until then.
+   *
+   * Needs the scope `factories:write`.
+   */
+  createTopic(factoryId: string, body: T.ContentPlanTopicCreate, params?: CreatePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
+    return this.#core.call('POST', '/v1/factories/{factory_id}/content-plan/topics', [factoryId], { body, query: params }, options);
+  }
+
+  /**
+   * Approve topics of a content plan.
+   *
+   * Approves the topics that are named, or all that wait, and reserves the price of their items: all or none. The items
+   * are written `write_ahead_hours` before their times. Topics that are approved already stay so, at no further cost. A
+   * topic that nobody approves before its time is `missed`.
+   *
+   * Needs the scope `factories:write`.
+   */
+  approveTopics(factoryId: string, body: T.ContentPlanApproveCreate, params?: ApprovePlanTopicsParams, options?: RequestOptions): Call<T.ContentPlan> {
+    return this.#core.call('POST', '/v1/factories/{factory_id}/content-plan/topics/approve', [factoryId], { body, query: params }, options);
+  }
+
+  /**
+   * Get a topic of a content plan.
+   *
+   * Returns one topic, with its version as the ETag. The `calendar` of `GET /v1/factories/{factory_id}/content-plan`
+   * has all of them.
+   *
+   * Needs the scope `factories:read`.
+   */
+  getTopic(factoryId: string, topicNumber: string, params?: GetPlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
+    return this.#core.call('GET', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, topicNumber], { query: params }, options);
+  }
+
+  /**
+   * Change a topic of a content plan.
+   *
+   * Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
+   * `If-Match` with its ETag, so that no change of somebody else is lost.
+   *
+   * Needs the scope `factories:write`.
+   */
+  updateTopic(factoryId: string, topicNumber: string, body: T.ContentPlanTopicUpdate, params?: UpdatePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
+    return this.#core.call('PATCH', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, topicNumber], { body, query: params }, options);
+  }
+
+  /**
+   * Drop a topic of a content plan.
+   *
+   * Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. Delete
+   * the item of a topic that is written.
+   *
+   * Needs the scope `factories:write`.
+   */
+  deleteTopic(factoryId: string, topicNumber: string, params?: DeletePlanTopicParams, options?: RequestOptions): Call<T.ContentPlanTopic> {
+    return this.#core.call('DELETE', '/v1/factories/{factory_id}/content-plan/topics/{topic_number}', [factoryId, topicNumber], { query: params }, options);
   }
 
   /**
@@ -2148,8 +2241,8 @@ export class SandboxResource {
    * starts another one, which finds what is left. With a live key it is refused.
    *
    * With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their metrics are read
-   * anew, and analytics follow. Posts that are published later start at zero. It has ended when `metrics.read_at` of
-   * the publications is not before `requested_at`.
+   * anew, and analytics follow. Posts that are published later start at zero. Content plans write the items whose time
+   * comes. It has ended when `metrics.read_at` of the publications is not before `requested_at`.
    *
    * Needs the scope `account:manage`.
    */

@@ -1203,6 +1203,8 @@ export interface BloggerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** What its content plans wait for if they name nothing: topics, or none. */
+  plan_approval: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -1328,6 +1330,8 @@ export interface BrandFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** What its content plans wait for if they name nothing: topics, or none. */
+  plan_approval: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -2774,8 +2778,10 @@ export interface ContentPlan {
   content_types: ContentPlanContentTypes[];
   /** First day. */
   starts_on: string;
-  /** Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC. */
+  /** Time zone of its days and times. */
   timezone: string;
+  /** Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone. */
+  country: string;
   /** What the plan is about, beyond the settings of the factory. */
   brief: string;
   /**
@@ -2787,18 +2793,25 @@ export interface ContentPlan {
   pillars: ContentPlanPillar[];
   /** Rows of items that build on each other. */
   campaigns: ContentPlanCampaign[];
+  /** Percentage of its items that present a product, of a factory of type seller. 0 for all others. */
+  product_share: number;
   /** Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member. */
   quality: string;
-  /** Items that were made, in the order of their times. Empty in the response of the creation and in events. */
-  calendar: ContentPlanEntry[];
+  /** What waits for an approval before it costs anything: the topics, or none. */
+  approve: PlanApproval;
+  /** Hours before its time at which an item is written. Null: all are written at once. */
+  write_ahead_hours: number | null;
+  /** Topics, in the order of their creation. Empty in the response of the creation and in events. */
+  calendar: ContentPlanTopic[];
   /**
-   * State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
-   * them have ended; failed: it ended without an item.
+   * State of the plan. planning: topics are written; proposed: topics wait for an approval; generating: no topic waits,
+   * and the items are made, at once or at their times; completed: all of them have ended; failed: it ended without an
+   * item.
    */
   state: ContentPlanState;
   /** Progress of its items. */
   items: ContentPlanItems;
-  /** Credits that all items cost together with a live key. The topics cost nothing. */
+  /** Credits that the items of all topics cost together with a live key. The topics cost nothing. */
   cost_estimate: number;
   /** Credits that are reserved for items that have not ended. Always 0 in the sandbox. */
   reserved_credits: number;
@@ -2808,6 +2821,12 @@ export interface ContentPlan {
   failure: ContentPlanFailure | null;
   /** Time at which all items had ended. Null until then, and of a canceled plan. */
   completed_at: string | null;
+}
+
+/** Body of `approvePlanTopics`. */
+export interface ContentPlanApproveCreate {
+  /** Numbers of the topics. Absent: all that wait. */
+  numbers?: number[] | undefined;
 }
 
 /** A row of items about one matter, which build on each other. */
@@ -2895,38 +2914,38 @@ export interface ContentPlanCreate {
    */
   product_ids?: string[] | undefined;
   /**
-   * Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
-   * Otherwise such a plan refuses the call. Default: false.
+   * Percentage of the items that present a product, of a factory of type seller. The others do without, and speak of
+   * its pillars. Absent: 60.
+   */
+  product_share?: number | undefined;
+  /**
+   * Country whose holidays and seasons count (ISO 3166-1). Absent: that of the factory's region, or else of its
+   * language, such as de-AT, or of its time zone.
+   */
+  country?: string | undefined;
+  /** Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC. */
+  timezone?: string | undefined;
+  /**
+   * What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
+   * some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
+   * factory, `plan_approval`.
+   */
+  approve?: PlanApprovalInput | undefined;
+  /**
+   * Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2 for
+   * a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
+   */
+  write_ahead_hours?: number | undefined;
+  /**
+   * Whether this plan takes days that other plans have: their items that are not generated yet are canceled, as a
+   * whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is
+   * refused. Default: false.
    */
   replace?: boolean | undefined;
   /** Simulated result of each item. For test keys only. */
   sandbox?: SandboxRehearsal | undefined;
   /** Up to 20 key-value pairs of your own. */
   metadata?: Record<string, string> | undefined;
-}
-
-/** An item of the calendar of a plan. */
-export interface ContentPlanEntry {
-  /** Id of the item. */
-  content_item_id: string;
-  /** Type of the item. */
-  content_type: string;
-  /** Planned time. That of the item may have been changed since. */
-  publish_at: string;
-  /** What it is about. */
-  topic: string;
-  /** Its pillar. Null: none. */
-  pillar: string | null;
-  /** View of the topic. Null: none. */
-  angle: string | null;
-  /** Idea of its first line. Null: none. */
-  hook: string | null;
-  /** What it is to lead to, in English. Null: none. */
-  goal: string | null;
-  /** Day that is celebrated at that time, in English. Null: none. */
-  occasion: string | null;
-  /** Its place in a campaign. Null: none. */
-  campaign: string | null;
 }
 
 /** Data of the event. */
@@ -2945,13 +2964,16 @@ export interface ContentPlanFailure {
 
 /** How many items a plan has, and how many of them are in which state. */
 export interface ContentPlanItems {
-  /** Number of items: days times posts_per_day. */
+  /** Number of items: days times posts_per_day, and those that were added. */
   total: number;
   /** Items that were generated, those that were published since among them. */
   generated: number;
   /** Items that failed, and those for which no new topic was found. */
   failed: number;
-  /** Items that were canceled or deleted before they were generated. */
+  /**
+   * Items that were canceled or deleted before they were generated, and topics that were dropped or not approved in
+   * time.
+   */
   canceled: number;
   /** Items that were published. */
   published: number;
@@ -2976,11 +2998,110 @@ export interface ContentPlanPillarInput {
   share?: number | undefined;
 }
 
+/** The topics of a content plan wait for an approval. */
+export interface ContentPlanProposedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'content_plan.proposed';
+  /** Data of the event. */
+  data: ContentPlanEventData;
+}
+
 /**
- * State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
- * them have ended; failed: it ended without an item.
+ * State of the plan. planning: topics are written; proposed: topics wait for an approval; generating: no topic waits,
+ * and the items are made, at once or at their times; completed: all of them have ended; failed: it ended without an
+ * item.
  */
-export type ContentPlanState = 'queued' | 'planning' | 'generating' | 'completed' | 'failed' | 'canceled' | (string & {});
+export type ContentPlanState = 'queued' | 'planning' | 'proposed' | 'generating' | 'completed' | 'failed' | 'canceled' | (string & {});
+
+/** A topic of a plan, and the item that is made of it. */
+export interface ContentPlanTopic {
+  /** Number of the topic in its plan, from 1. It never changes. */
+  number: number;
+  /** Id of the content plan that it belongs to. */
+  content_plan_id: string;
+  /**
+   * State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its
+   * item was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was
+   * found.
+   */
+  state: ContentPlanTopicState;
+  /** Id of its item. Null until it is written. */
+  content_item_id: string | null;
+  /** Type of the item that is made of it. */
+  content_type: string;
+  /** Planned time. That of the item may have been changed since. */
+  publish_at: string;
+  /** What the item is about, in the language of the factory. */
+  topic: string;
+  /** Its pillar: a recurring subject of the plan. Null: none. */
+  pillar: string | null;
+  /** View from which the topic is told. Null: none. */
+  angle: string | null;
+  /** Idea of its first line. Null: none. */
+  hook: string | null;
+  /** What it is to lead to, in English. Null: none. */
+  goal: string | null;
+  /** Day that is celebrated at that time, in English. Null: none. */
+  occasion: string | null;
+  /** Its place in a campaign. Null: none. */
+  campaign: string | null;
+  /** Id of the product that it presents. Null: none. */
+  product_id: string | null;
+  /** Version of the topic, which each change raises. It is the ETag of GET, for If-Match. */
+  version: number;
+}
+
+/** Body of `createPlanTopic`. */
+export interface ContentPlanTopicCreate {
+  /** What the item is about, in up to 400 bytes. */
+  topic: string;
+  /** Time of its publication, on a day of the plan. */
+  publish_at: string;
+  /** Type of the item: one of the plan's. Absent: the first one of the plan. */
+  content_type?: ContentPlanContentTypesInput | undefined;
+  /** View from which the topic is told, in up to 120 bytes. */
+  angle?: string | undefined;
+  /** Idea of its first line, in up to 240 bytes. */
+  hook?: string | undefined;
+  /** Recurring subject that it belongs to, such as one of the pillars. */
+  pillar?: string | undefined;
+  /** Active product that it presents, of a factory of type seller. */
+  product_id?: string | undefined;
+}
+
+/**
+ * State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its item
+ * was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was found.
+ */
+export type ContentPlanTopicState = 'proposed' | 'approved' | 'written' | 'dropped' | 'missed' | 'failed' | (string & {});
+
+/** Body of `updatePlanTopic`. */
+export interface ContentPlanTopicUpdate {
+  /** What the item is about, in up to 400 bytes. */
+  topic?: string | undefined;
+  /** Time of its publication, on a day of the plan. */
+  publish_at?: string | undefined;
+  /** Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved. */
+  content_type?: ContentPlanContentTypesInput | undefined;
+  /** View from which it is told, in up to 120 bytes. Null: none. */
+  angle?: string | null | undefined;
+  /** Idea of its first line, in up to 240 bytes. Null: none. */
+  hook?: string | null | undefined;
+  /** Recurring subject that it belongs to. Null: none. */
+  pillar?: string | null | undefined;
+  /** Active product of the factory that it presents. Null: none. */
+  product_id?: string | null | undefined;
+}
 
 /** What is published, or will be, on a platform or a social account, as the platform counts it. */
 export interface ContentPreview {
@@ -3616,6 +3737,8 @@ export interface EntertainmentFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** What its content plans wait for if they name nothing: topics, or none. */
+  plan_approval: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -3782,6 +3905,7 @@ export type Event =
   | ContentGeneratedEvent
   | ContentPublishedEvent
   | ContentPlanCompletedEvent
+  | ContentPlanProposedEvent
   | DiagnosisCompletedEvent
   | IntegrationNeedsReconnectEvent
   | ModelRetiringEvent
@@ -3812,16 +3936,16 @@ export interface UnknownEvent {
 }
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
 
 /** Type of the event. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
 
 /** Type of the sample event. The webhook need not subscribe to it. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
 
 /** Compares posts that differ by chance alone. */
 export interface Experiment {
@@ -4183,6 +4307,8 @@ export interface ExpertFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** What its content plans wait for if they name nothing: topics, or none. */
+  plan_approval: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -4328,6 +4454,7 @@ export interface UnknownFactory {
   metadata: Record<string, string>;
   models: Record<string, string>;
   name: string;
+  plan_approval: PlanApproval;
   profile_id: string | null;
   quality: string;
   region: string | null;
@@ -4432,6 +4559,8 @@ export interface FactoryUpdate {
    * content:publish as well.
    */
   approval?: FactoryApprovalInput | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Null: none. */
+  plan_approval?: PlanApprovalInput | null | undefined;
   /** Quality of the texts of items and plans that name none. Null: standard. */
   quality?: QualityInput | null | undefined;
   /** Settings of the factory's type. A null value removes that setting. */
@@ -5359,6 +5488,8 @@ export interface MusicianFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** What its content plans wait for if they name nothing: topics, or none. */
+  plan_approval: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -5473,6 +5604,8 @@ export interface NewBloggerFactory {
   metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approval?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -5538,6 +5671,8 @@ export interface NewBrandFactory {
   metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approval?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -5599,6 +5734,8 @@ export interface NewEntertainmentFactory {
   metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approval?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -5664,6 +5801,8 @@ export interface NewExpertFactory {
   metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approval?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -5727,6 +5866,8 @@ export interface NewMusicianFactory {
   metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approval?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -5788,6 +5929,8 @@ export interface NewNewsFactory {
   metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approval?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -5853,6 +5996,8 @@ export interface NewSellerFactory {
   metadata?: Record<string, string> | undefined;
   /** Model for each kind of generation (text, image, video, music, voice). */
   models?: Record<string, string> | undefined;
+  /** What its content plans wait for if they name nothing: topics, or none. Default: none. */
+  plan_approval?: PlanApprovalInput | undefined;
   /**
    * Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
    * profile, that one. A key that is bound to several must send it.
@@ -5918,6 +6063,8 @@ export interface NewsFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** What its content plans wait for if they name nothing: topics, or none. */
+  plan_approval: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */
@@ -6327,6 +6474,16 @@ export interface Plan {
   /** Features, for display. */
   features: string[];
 }
+
+/** What waits for an approval before it costs anything: the topics, or none. */
+export type PlanApproval = 'none' | 'topics' | (string & {});
+
+/**
+ * What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
+ * some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
+ * factory, `plan_approval`.
+ */
+export type PlanApprovalInput = 'none' | 'topics';
 
 /** Subscription plan. */
 export type PlanId = 'starter' | 'growth' | 'business' | 'enterprise' | (string & {});
@@ -7499,7 +7656,7 @@ export interface SandboxReset {
 
 /** Body of `resetSandbox`. */
 export interface SandboxResetCreate {
-  /** Seconds by which the clock of the metrics moves forward. With it, nothing is deleted. */
+  /** Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted. */
   advance?: number | undefined;
 }
 
@@ -7570,6 +7727,8 @@ export interface SellerFactory {
   models: Record<string, string>;
   /** Name of the factory. */
   name: string;
+  /** What its content plans wait for if they name nothing: topics, or none. */
+  plan_approval: PlanApproval;
   /** Profile that it belongs to, with all that it makes. Null: the account as a whole. */
   profile_id: string | null;
   /** Quality of the texts of items and plans that name none: draft, standard or best. */

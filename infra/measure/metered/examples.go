@@ -29,6 +29,9 @@ type Example struct {
 // Object is a JSON object.
 type Object map[string]any
 
+// firstTopic is the number of a topic that each plan has.
+var firstTopic = "1"
+
 // Examples returns an example of each operation.
 func (w *World) Examples() map[string]Example {
 	// The ids are read when they are needed, because none exist before the world is filled.
@@ -157,6 +160,13 @@ func (w *World) Examples() map[string]Example {
 			"brief": "The weeks before Christmas",
 		}},
 		"getContentPlan": {ID: of(&w.planned)},
+		"createPlanTopic": {ID: w.proposed, Body: Object{"topic": "Why the left shoe wears out first",
+			"publish_at": w.Now().AddDate(0, 0, 4), "content_type": "post", "angle": "a mistake that we made"}},
+		"getPlanTopic": {ID: w.proposed, Part: &firstTopic},
+		"updatePlanTopic": {ID: w.proposed, Part: &firstTopic,
+			Body: Object{"topic": "Why the left shoe wears out first", "hook": "Look at your left heel"}},
+		"deletePlanTopic":   {ID: w.proposed, Part: &firstTopic},
+		"approvePlanTopics": {ID: w.proposed, Body: Object{"numbers": []int{1, 2, 3}}},
 
 		"diagnoseFactory": {ID: fresh("createFactory"), Body: Object{"metadata": Object{"client": "4711"}}},
 		"getDiagnosis":    {ID: of(&w.diagnosed)},

@@ -256,6 +256,18 @@ var mistakes = []any{
 	mistake{"a second plan for the same days", "POST /v1/factories/{planned}/content-plan",
 		`{"days":7,"posts_per_day":1}`, nil},
 	mistake{"the plan of a factory without one", "GET /v1/factories/{factory}/content-plan", "", nil},
+	mistake{"approve topics of a plan without any", "POST /v1/factories/{planned}/content-plan/topics/approve", `{}`, nil},
+	mistake{"a topic on a day of no plan", "POST /v1/factories/{topical}/content-plan/topics",
+		`{"topic":"A shoe","publish_at":"2099-01-01T00:00:00Z"}`, nil},
+	mistake{"a topic that there is not", "PATCH /v1/factories/{topical}/content-plan/topics/99", `{"topic":"A shoe"}`, nil},
+	mistake{"approve a topic that there is not", "POST /v1/factories/{topical}/content-plan/topics/approve",
+		`{"numbers":[1,99]}`, nil},
+	mistake{"a plan that waits for its items", "POST /v1/factories/{factory}/content-plan",
+		`{"days":7,"posts_per_day":1,"approve":"items","write_ahead_hours":0,"starts_on":"2099-01-01"}`, nil},
+	mistake{"a plan in a time zone that there is not", "POST /v1/factories/{factory}/content-plan",
+		`{"days":7,"posts_per_day":1,"timezone":"Berlin"}`, nil},
+	mistake{"a share of products for a brand", "POST /v1/factories/{factory}/content-plan",
+		`{"days":7,"posts_per_day":1,"product_share":50}`, nil},
 	mistake{"a plan for a paused factory", "POST /v1/factories/{paused}/content-plan",
 		`{"days":7,"posts_per_day":1}`, nil},
 	mistake{"an item of a paused factory", "POST /v1/content-items",
@@ -308,6 +320,9 @@ func TestMistakes(t *testing.T) {
 	}
 	days, err := p.Booked()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if names["topical"], err = w.proposed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	names["plan"], names["first day"], names["last day"] = days.ID, days.First, days.Last

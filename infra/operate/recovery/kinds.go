@@ -83,7 +83,7 @@ var kinds = map[string]kind{
 	},
 	studio.ItemKind:          {own: true, unfinished: []string{string(studio.Queued), string(studio.Generating)}},
 	advice.DiagnosisItemKind: {own: true, unfinished: []string{string(advice.Queued), string(advice.Running)}},
-	plan.ItemKind: {own: true, unfinished: []string{string(plan.Queued), string(plan.Planning),
+	plan.ItemKind: {own: true, unfinished: []string{string(plan.Queued), string(plan.Planning), string(plan.Proposed),
 		string(plan.Generating)}},
 	training.ItemKind: {own: true, unfinished: []string{string(training.Queued), string(training.Running)}},
 	media.ItemKind:    {own: true, unfinished: []string{string(media.Pending)}},

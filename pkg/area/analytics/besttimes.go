@@ -148,6 +148,48 @@ func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, 
 	return out, nil
 }
 
+// Habits are what the accounts of a factory have told about its audience: the platforms of its accounts, and the hours
+// of each day of the week, from Sunday on, in which posts did better than the mean with 95% confidence, the best first.
+type Habits struct {
+	Platforms []string
+	Better    [7][]int
+}
+
+// HabitsOf returns the habits of the audience of a factory, whose item was read, in a time zone.
+func (s *Service) HabitsOf(ctx context.Context, it store.Item, zone *time.Location) (h Habits, err error) {
+	accounts, err := s.accountsOf(ctx, it)
+	if err != nil {
+		return h, err
+	}
+	for _, a := range accounts {
+		if !slices.Contains(h.Platforms, a.Platform) {
+			h.Platforms = append(h.Platforms, a.Platform)
+		}
+	}
+	if len(accounts) == 0 {
+		return h, nil
+	}
+	now := s.now()
+	read, err := s.ofFactory(ctx, it, now.Add(-bestDays*oneDay), now)
+	if err != nil {
+		return h, err
+	}
+	known := sampleOf(read.all, item.Engagement, false)
+	if len(known.posts) < bestNeeds {
+		return h, nil
+	}
+	for _, hour := range hoursOf(known, zone) {
+		if hour.Low > 0 {
+			h.Better[weekdays[hour.Weekday]] = append(h.Better[weekdays[hour.Weekday]], hour.Hour)
+		}
+	}
+	return h, nil
+}
+
+// weekdays are the numbers of the days of the week, as time.Weekday has them.
+var weekdays = map[string]time.Weekday{"sunday": 0, "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4,
+	"friday": 5, "saturday": 6}
+
 // factory reads a factory of the caller.
 func (s *Service) factory(ctx context.Context, factoryID string) (it store.Item, err error) {
 	found, _, err := resource.FindAll(ctx, s.db, id.Factory, []string{factoryID})

@@ -53,6 +53,8 @@ type createBody struct {
 	AutoPublish bool `json:"auto_publish,omitempty"`
 	// Whether its content waits for an approval before it is scheduled or published.
 	Approval string `json:"approval,omitempty" enum:"none,required" default:"none"`
+	// What its content plans wait for if they name nothing: topics, or none.
+	PlanApproval string `json:"plan_approval,omitempty" enum:"none,topics" default:"none"`
 	// Quality of the texts of items and plans that name none. Absent: standard.
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best"`
 	// Settings of the factory's type.
@@ -119,6 +121,8 @@ type patchBody struct {
 	// Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
 	// content:publish as well.
 	Approval string `json:"approval,omitempty" enum:"none,required"`
+	// What its content plans wait for if they name nothing: topics, or none. Null: none.
+	PlanApproval string `json:"plan_approval,omitempty" enum:"none,topics" nullable:"true"`
 	// Quality of the texts of items and plans that name none. Null: standard.
 	Quality string `json:"quality,omitempty" enum:"draft,standard,best" nullable:"true"`
 	// Settings of the factory's type. A null value removes that setting.
@@ -243,7 +247,7 @@ func (s *Service) make(ctx context.Context, tx *store.Tx, b createBody) (out Fac
 		ContentTypes: b.ContentTypes, Models: b.Models, Replace: b.ReplaceRetiredModels,
 		CaptionLine: b.AICaptionLine,
 		Schedule:    b.Schedule, AutoPublish: b.AutoPublish,
-		Approval: b.Approval, Quality: b.Quality, Settings: b.Settings,
+		Approval: b.Approval, PlanApproval: b.PlanApproval, Quality: b.Quality, Settings: b.Settings,
 		State: StateActive, Metadata: b.Metadata, Legal: profile.Legal{Region: b.Region, AdMarking: b.AdMarking},
 	}, now)
 	if err != nil {

@@ -22,11 +22,11 @@ func message(o tenant.Owner, planID string) task.Message {
 
 // Accept adds a new plan to the transaction: its item, its counts, its recipe, its task,
 // and the reservation of its price, the credits of all items together. The factory's book
-// is written by the caller. replaced are the plans that the new one waits for, which the
-// book has canceled. b is the result of ledger.FundsOf. Accept and the commit refuse as
+// is written by the caller. replaced are the plans that lose days to the new one, and canceled those of
+// them that the new one waits for. b is the result of ledger.FundsOf. Accept and the commit refuse as
 // ledger.Reserve does.
 func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credits int64, payer ledger.Payer,
-	b ledger.Balance, replaced []string) error {
+	b ledger.Balance, replaced, canceled []string) error {
 	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: p.ID,
 		About: p.about(), Credits: credits, Payer: payer}, b)
 	if err != nil {
@@ -47,5 +47,5 @@ func Accept(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, r Recipe, credi
 		}
 	}
 	return task.Create(tx, now, task.Task{Message: message(o, p.ID)}, progress{FactoryID: p.FactoryID, Hold: hold,
-		Replaces: replaced})
+		Replaces: canceled})
 }

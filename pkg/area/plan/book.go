@@ -12,8 +12,8 @@ import (
 // Booked returns the plan as it is in the book.
 func (p *Plan) Booked() (factoryrecord.Booked, error) {
 	first, err := time.Parse(time.DateOnly, p.StartsOn)
-	return factoryrecord.Booked{ID: p.ID, First: p.StartsOn, Last: first.AddDate(0, 0, p.Days-1).Format(time.DateOnly)},
-		err
+	return factoryrecord.Booked{ID: p.ID, First: p.StartsOn, Last: first.AddDate(0, 0, p.Days-1).Format(time.DateOnly),
+		Later: p.WriteAheadHours != nil}, err
 }
 
 // maxWoken bounds the plans that are woken together; others look by themselves.

@@ -9,13 +9,11 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/record/factory"
-	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -62,6 +60,9 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 		}
 		q.After = page.Next
 	}
+	if j.Hours, err = h.hours(ctx, j); err != nil {
+		return o, err
+	}
 	j.Past = true
 	o.Payload = j.progress
 	o.Join = func(_ context.Context, tx *store.Tx) error {
@@ -69,6 +70,23 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 			j.enter(tx, h.Now(), Planning, nil))
 	}
 	return o, nil
+}
+
+// hours returns the best hours for the accounts of the factory.
+func (h *Handler) hours(ctx context.Context, j *job) (all Hours, err error) {
+	zone, err := time.LoadLocation(j.plan.Timezone)
+	if err != nil {
+		return all, err
+	}
+	habits, err := analytics.NewService(h.DB, h.Now).HabitsOf(ctx, j.factoryItem, zone)
+	if err != nil {
+		return all, err
+	}
+	all = hoursOn(habits.Platforms)
+	for day, better := range habits.Better {
+		all.measured(time.Weekday(day), better)
+	}
+	return all, nil
 }
 
 // choose requests topics of the next chunk, and makes its items once all slots have one or
@@ -101,6 +119,9 @@ func (h *Handler) choose(ctx context.Context, j *job) (o task.Outcome, err error
 	o.Payload = after
 	o.Join = func(_ context.Context, tx *store.Tx) error {
 		*after = j.progress
+		if j.plan.WriteAheadHours != nil {
+			return h.propose(tx, j, after)
+		}
 		return h.make(tx, j, after)
 	}
 	return o, nil
@@ -122,7 +143,9 @@ func (h *Handler) used(ctx context.Context, j *job) (topics []string, err error)
 			return nil, err
 		}
 		for _, m := range c.Items {
-			topics = append(topics, m.Topic)
+			if m.Topic != "" {
+				topics = append(topics, m.Topic)
+			}
 		}
 	}
 	return topics, nil
@@ -214,7 +237,7 @@ func (j *job) invents(from int, t topic) bool {
 	place := at.Plan
 	place.Brief = j.plan.Brief + "\n" + at.about
 	r.Prompt, r.Slot, r.PublishAt = "", &place, resource.InstantOrNil(&slot.At)
-	if _, err := j.present(&r, from+t.Slot-1, slot); err != nil {
+	if _, err := j.present(&r, j.productOf(from+t.Slot-1), slot.At); err != nil {
 		return false // making the item returns the error
 	}
 	return item.AttemptAt(&r).Invents(slot.At, t.Topic, t.Angle, t.Hook)
@@ -222,89 +245,3 @@ func (j *job) invents(from int, t topic) bool {
 
 // sameAngle is the similarity from which on two angles count as the same.
 const sameAngle = 0.8
-
-// make adds the items of the chunk to the transaction, with their work and their part of
-// the reservation. Slots without a topic are dropped: they count as failed.
-func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
-	now := h.Now()
-	from, to := j.next()
-	var c chunk
-	var records []*item.Record
-	var orders []generate.Order
-	var dropped factory.Counts
-	for i, slot := range j.slots[from:to] {
-		recipe := j.recipe.Items[slot.Type]
-		topic := j.Chosen[i+1]
-		if topic == "" {
-			dropped.Failed++
-			dropped.Reserved -= recipe.Credits
-			continue
-		}
-		r := *recipe
-		// Each has a millisecond of its own, so that lists have them in the order of the plan.
-		made := now.Add(time.Duration(i) * time.Millisecond)
-		r.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
-		r.Prompt, r.ContentPlanID, r.PublishAt, r.Accepted = topic, &j.plan.ID, resource.InstantOrNil(&slot.At), now
-		at := j.places[from+i]
-		place, view := at.Plan, j.Views[i+1]
-		place.Angle, place.Hook = view.Angle, view.Hook
-		inPlan := place
-		inPlan.Brief = j.plan.Brief
-		if at.about != "" {
-			inPlan.Campaign += ". " + at.about
-		}
-		r.Slot = &inPlan
-		saved, err := j.present(&r, from+i, slot)
-		if err != nil {
-			return err
-		}
-		dropped.Reserved -= saved
-		records, orders = append(records, &r), append(orders, item.AttemptAt(&r).Order(j.Owner))
-		c.Items = append(c.Items, chosen{r.ID, topic, slot.Type, slot.At, &place})
-	}
-	rest, tickets, err := generate.Begin(tx, now, j.Owner, j.Hold, orders, -dropped.Reserved)
-	if err != nil {
-		return err
-	}
-	for i, r := range records {
-		r.Ticket = tickets[i]
-		it, err := r.Entry(j.Owner)
-		if err != nil {
-			return err
-		}
-		tx.Create(it, nil)
-	}
-	factory.AddCounts(tx, now, j.FactoryID, j.Subject, dropped)
-	after.Hold, after.Chunks, after.Items = rest, j.Chunks+1, j.Items+len(records)
-	after.Round, after.Chosen, after.Views, after.Refused, after.Products = 0, nil, nil, nil, nil
-	state := Planning
-	if to == len(j.slots) {
-		state, after.Since = Generating, now
-	}
-	return errors.Join(j.plan.note(tx, j.Owner, chunkKey(j.Subject, after.Chunks), "content_plan_items", c),
-		j.enter(tx, now, state, nil))
-}
-
-// drop ends the planning without topics for the slots that are left.
-func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
-	failure := Failure{Code: provider.FailedProviderUnavailable, Message: "The text model could not be reached after " +
-		"several attempts. Nothing was charged for the items that are missing. Plan again, perhaps with another text " +
-		"model."}
-	if cause != nil && (cause.Kind == provider.BadInput || cause.Kind == provider.Rejected) {
-		failure = Failure{Code: provider.FailureCode(cause.Code), Message: cause.Message +
-			" Nothing was charged for the items that are missing. Change the brief or the factory, or choose another " +
-			"text model."}
-	}
-	after := &progress{}
-	return task.Outcome{Payload: after, Join: func(_ context.Context, tx *store.Tx) error {
-		now := h.Now()
-		from, _ := j.next()
-		*after = j.progress
-		after.Since = now
-		after.Round, after.Chosen, after.Views, after.Refused, after.Products = 0, nil, nil, nil, nil
-		factory.AddCounts(tx, now, j.FactoryID, j.Subject, factory.Counts{Failed: int64(len(j.slots) - from),
-			Reserved: -j.Hold.Credits})
-		after.Hold = ledger.Hold{}
-		return errors.Join(ledger.Release(tx, now, j.Owner.Account, j.Hold, 0), j.enter(tx, now, Generating, &failure))
-	}}
-}

@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -57,8 +56,24 @@ type createBody struct {
 	// Active products that the items present in turn, of a factory of type seller. Absent: its newest active products,
 	// if it has some.
 	ProductIDs []string `json:"product_ids,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
-	// Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
-	// Otherwise such a plan refuses the call.
+	// Percentage of the items that present a product, of a factory of type seller. The others do without, and speak of
+	// its pillars. Absent: 60.
+	ProductShare *int `json:"product_share,omitempty" minimum:"0" maximum:"100" example:"60"`
+	// Country whose holidays and seasons count (ISO 3166-1). Absent: that of the factory's region, or else of its
+	// language, such as de-AT, or of its time zone.
+	Country string `json:"country,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" example:"DE"`
+	// Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC.
+	Timezone string `json:"timezone,omitempty" maxLength:"64" example:"Europe/Berlin"`
+	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and
+	// add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
+	// the factory, `plan_approval`.
+	Approve string `json:"approve,omitempty" enum:"none,topics"`
+	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2
+	// for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
+	WriteAheadHours *int `json:"write_ahead_hours,omitempty" minimum:"1" maximum:"2160" example:"48"`
+	// Whether this plan takes days that other plans have: their items that are not generated yet are canceled, as a
+	// whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is
+	// refused.
 	Replace bool `json:"replace,omitempty" default:"false"`
 	// Simulated result of each item. For test keys only.
 	Sandbox *item.Rehearsal `json:"sandbox,omitempty"`
@@ -88,14 +103,15 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 			With(errs.StateContext{State: f.State, Allowed: []string{"update"}})
 	}
 	types, unmade := typesOf(b.ContentTypes, f)
-	zone := "UTC"
-	d.recipe = Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller,
+	d.recipe = Recipe{Language: f.Language, Name: f.Name, Sells: f.Type == factory.Seller, Trade: string(f.Type),
 		Items: map[string]*item.Record{}}
 	if f.Schedule != nil {
-		zone, d.recipe.Times = f.Schedule.Timezone, f.Schedule.Times
+		d.recipe.Times = f.Schedule.Times
 	}
+	zone, country, unknown := whereOf(b, f)
+	d.recipe.Country = country
 	starts, late := start(b.StartsOn, zone, now)
-	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, late); err != nil {
+	if err := errs.All(content.CheckRehearsal(b.Sandbox, mode), unmade, unknown, late, b.checkShare(f)); err != nil {
 		return d, err
 	}
 	for _, t := range f.Topics {
@@ -104,13 +120,20 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	d.plan = Plan{
 		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days,
 		PostsPerDay:  b.PostsPerDay,
-		ContentTypes: types, StartsOn: starts, Timezone: zone, Brief: b.Brief,
+		ContentTypes: types, StartsOn: starts, Timezone: zone, Country: country, Brief: b.Brief,
 		ProductIDs: append([]string{}, b.ProductIDs...), State: Queued, Usual: usualLive,
 		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
-		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Entry{},
+		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Topic{},
+		Approve: cmp.Or(b.Approve, f.PlanApproval, ApproveNone), WriteAheadHours: b.WriteAheadHours,
 	}
-	if d.recipe.Country, err = countryOf(f); err != nil {
-		return d, err
+	if usual := usualLead(f.Type, d.plan.Approve); b.WriteAheadHours == nil && usual > 0 {
+		d.plan.WriteAheadHours = &usual
+	}
+	if d.recipe.Sells {
+		d.plan.ProductShare = usualShare
+		if b.ProductShare != nil {
+			d.plan.ProductShare = *b.ProductShare
+		}
 	}
 	for i, name := range d.recipe.Topics {
 		if i < mostPillars && b.Pillars == nil {
@@ -134,6 +157,7 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		return ofFactory(err)
 	}
 	live := map[string]int64{}
+	d.recipe.Prices = live
 	for _, t := range Types {
 		if !slices.Contains(d.plan.ContentTypes, t.Name) {
 			continue
@@ -147,7 +171,7 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 		r.Prompt, r.Slot = "", nil
 		d.recipe.Items[t.Name] = r
 	}
-	slots, err := d.plan.Slots(d.recipe.Times)
+	slots, err := d.plan.Slots(d.recipe, Hours{})
 	if err != nil {
 		return err
 	}
@@ -164,19 +188,6 @@ func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.M
 
 // mostPillars is the number of topics of a factory that become pillars of a plan.
 const mostPillars = 8
-
-// countryOf returns the country of a factory: the one that its settings name, or that of its language.
-func countryOf(f factory.Factory) (string, error) {
-	raw, err := f.Settings.MarshalJSON()
-	if err != nil {
-		return "", err
-	}
-	var settings struct{ Region string }
-	if err := json.Unmarshal(raw, &settings); err != nil {
-		return "", err
-	}
-	return calendar.Country(settings.Region, f.Language), nil
-}
 
 // ofFactory takes the place from a refusal of a model, since it is the factory's and has
 // none in the body.
@@ -275,7 +286,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 			return out, err
 		}
 	}
-	replaced, err := book(tx, now, o, d.plan, in.Body.Replace, beside[0])
+	replaced, canceled, err := book(tx, now, o, d.plan, in.Body.Replace, beside[0])
 	if err != nil {
 		return out, err
 	}
@@ -284,7 +295,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if p.Mode == tenant.Live {
 		funds = ledger.FundsOf(beside[1:funded])
 		for _, c := range d.credits {
-			credits += c
+			if d.plan.Approve == ApproveNone {
+				credits += c
+			}
 		}
 	} else if r := in.Body.Sandbox; r != nil {
 		if err := generate.RehearsedError(r.Outcome, d.live, p); err != nil {
@@ -292,7 +305,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		}
 	}
 	if err := Accept(tx, now, o, d.plan, d.recipe, credits, ledger.PayerOf(now, p),
-		funds, replaced); err != nil {
+		funds, replaced, canceled); err != nil {
 		return out, err
 	}
 	d.plan.ReservedCredits = credits
@@ -319,29 +332,30 @@ func checkProducts(o tenant.Owner, f factory.Factory, ids []string, items []stor
 }
 
 // book adds the plan to the book of its factory, which was read as the item. It returns
-// the plans that it replaces, and refuses a plan that has days of others without leave.
+// the plans of which it replaces days, and those of them that it cancels, and refuses a plan that has days of others
+// without leave.
 func book(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, replace bool,
-	read store.Item) (replaced []string, err error) {
+	read store.Item) (replaced, canceled []string, err error) {
 	b, err := factoryrecord.BookOf(read)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mine, err := p.Booked()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	others := b.Overlapping(mine)
 	for _, other := range others {
 		replaced = append(replaced, other.ID)
 	}
 	if len(others) > 0 && !replace {
-		return nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s already. "+
+		return nil, nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s already. "+
 			"Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was created or "+
 			"spent.", others[0].ID, others[0].First, others[0].Last).
 			With(errs.StateContext{State: "planned", Allowed: []string{"replace"}})
 	}
-	b.Add(mine, replaced, now.AddDate(0, 0, -7))
-	return replaced, b.Write(tx, now, o, p.FactoryID, read)
+	canceled = b.Add(mine, replaced, now.AddDate(0, 0, -7))
+	return replaced, canceled, b.Write(tx, now, o, p.FactoryID, read)
 }
 
 // Estimate returns the credits of each item that a body of createContentPlan makes for a

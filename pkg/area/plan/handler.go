@@ -8,6 +8,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -56,6 +57,12 @@ type progress struct {
 	// zero if there are more to make.
 	Items int       `json:"items,omitempty"`
 	Since time.Time `json:"since,omitzero"`
+	// Hours are the best hours of the factory's accounts, once the topics of earlier items are noted.
+	Hours Hours `json:"hours,omitzero"`
+	// Writing reports that all topics are chosen, and that items are made of them at their times.
+	Writing bool `json:"writing,omitempty"`
+	// Cut is the number of times that another plan took days of the plan, as far as it has given them.
+	Cut int `json:"cut,omitempty"`
 	// Canceled is the number of chunks whose items were canceled.
 	Canceled int `json:"canceled,omitempty"`
 }
@@ -77,13 +84,18 @@ type job struct {
 	plan    Plan
 	item    store.Item // of the plan
 	recipe  Recipe
+	written store.Item // the recipe as it was read, to be replaced
 	counts  factoryrecord.Counts
 	factory string // the state of the factory
-	ends    bool   // the plan is to end
-	room    int
-	slots   []Slot
-	places  []place                           // of the slots
-	shop    map[string]*product.StoredProduct // the products of the chunk
+	// factoryItem is the factory as it was read, for its accounts.
+	factoryItem store.Item
+	ends        bool // the plan is to end
+	// cuts are the days that other plans have taken.
+	cuts   []factoryrecord.Days
+	room   int
+	slots  []Slot
+	places []place                           // of the slots
+	shop   map[string]*product.StoredProduct // the products of the chunk
 }
 
 // Step takes the next step of a plan: it notes earlier topics, requests new ones and makes
@@ -105,7 +117,7 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	switch {
 	case j.ends:
 		o, err = h.cancel(ctx, j)
-	case !j.Since.IsZero():
+	case !j.Since.IsZero() && !j.Writing:
 		o = h.watch(j)
 	case j.factory == factoryrecord.StatePaused:
 		o.Wait = pausedWait
@@ -113,6 +125,10 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		o, err = h.await(ctx, j)
 	case !j.Past:
 		o, err = h.remember(ctx, j)
+	case j.Writing && len(j.cuts) > j.Cut:
+		o, err = h.cut(ctx, j)
+	case j.Writing:
+		o, err = h.later(ctx, j)
 	case j.room < chunkSlots+spare:
 		o.Wait = task.Jitter(fullWait)
 	default:
@@ -145,6 +161,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if err != nil || items[0].Kind == "" || items[2].Kind == "" {
 		return false, err
 	}
+	j.factoryItem, j.written = items[4], items[2]
 	j.item, j.counts, j.room, j.factory = items[0], factoryrecord.CountsOf(items[1]), generate.Room(j.Owner,
 		items[own:]),
 		factoryrecord.State(items[4])
@@ -155,8 +172,8 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	j.ends = book.Ended(j.Subject)
-	if j.slots, err = j.plan.Slots(j.recipe.Times); err != nil {
+	j.ends, j.cuts = book.Ended(j.Subject), book.Cuts(j.Subject)
+	if j.slots, err = j.plan.Slots(j.recipe, j.Hours); err != nil {
 		return true, err
 	}
 	j.places, err = j.plan.thread(j.slots, j.recipe)
@@ -218,7 +235,11 @@ func (j *job) enter(tx *store.Tx, now time.Time, state State, why *Failure) erro
 		return err
 	}
 	tx.Replace(it)
-	return nil
+	if state != Proposed {
+		return nil
+	}
+	p = p.With(j.counts)
+	return p.notify(tx, now, j.Owner, event.ContentPlanProposed)
 }
 
 // watch looks whether all items have ended, and completes the plan.
@@ -235,6 +256,9 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 		if j.Items == 0 {
 			p.State = Failed
 		}
+		if j.counts.Canceled == p.Items.Total && j.Writing { // all topics were dropped, or nobody approved them
+			p.State = Canceled
+		}
 		at := resource.Instant(now)
 		p.CompletedAt = &at
 		p.Touch(now)
@@ -243,48 +267,9 @@ func (h *Handler) watch(j *job) (o task.Outcome) {
 			return err
 		}
 		tx.Replace(it)
-		return p.notify(tx, now, j.Owner)
+		return p.notify(tx, now, j.Owner, event.ContentPlanCompleted)
 	}
 	return o
-}
-
-// cancel ends a plan that a new one replaces, or whose factory was deleted: chunk by chunk
-// it cancels the items that are not generated yet, and then releases the rest of the
-// reservation.
-func (h *Handler) cancel(ctx context.Context, j *job) (o task.Outcome, err error) {
-	if j.Canceled < j.Chunks {
-		it, err := h.DB.Get(ctx, chunkKey(j.Subject, j.Canceled+1))
-		if err != nil {
-			return o, err
-		}
-		var c chunk
-		if err := it.Decode(&c); err != nil {
-			return o, err
-		}
-		canceler := generate.Canceler{DB: h.DB, Loaders: h.Loaders, Now: h.Now}
-		for _, made := range c.Items {
-			if err := canceler.Cancel(ctx, store.IDKey(made.ID)); err != nil {
-				return o, err
-			}
-		}
-		j.Canceled++
-		o.Payload = j.progress
-		return o, nil
-	}
-	o.Done = true
-	o.Join = func(_ context.Context, tx *store.Tx) error {
-		now, c := h.Now(), factoryrecord.Counts{Reserved: -j.Hold.Credits}
-		if j.Since.IsZero() {
-			from, _ := j.next()
-			c.Canceled = int64(len(j.slots) - from)
-		}
-		factoryrecord.AddCounts(tx, now, j.FactoryID, j.Subject, c)
-		if err := ledger.Release(tx, now, j.Owner.Account, j.Hold, 0); err != nil {
-			return err
-		}
-		return j.enter(tx, now, Canceled, nil)
-	}
-	return o, nil
 }
 
 // abandon ends the task of a plan that is no more.

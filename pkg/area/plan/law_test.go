@@ -41,7 +41,7 @@ func TestAPlanLeavesForbiddenPromotionsOut(t *testing.T) {
 		"name": "Sale", "discount": object{"kind": "percent", "value": 20}, "ends_at": w.clock.Now().AddDate(0, 0, 60)}).
 		Into(t, http.StatusCreated, new(any))
 	announced := func(starts string) (n int) {
-		p := w.create("starts_on", starts)
+		p := w.create("starts_on", starts, "product_share", 100)
 		w.until(plan.Completed)
 		for _, it := range w.items(p.ID) {
 			if it.PromotionID != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/store"
@@ -47,8 +46,10 @@ func (s *Service) Register(r *httpapi.Router) {
 			"Their `publish_at` follows the schedule of the factory. The credits of all items are reserved at once; " +
 			"the topics cost nothing. Items for which no new topic is found are left out: they count as failed, and " +
 			"their credits are released. " +
-			"The event `content_plan.completed` reports that all items have ended. A plan with days of another one " +
-			"needs `replace`. With a test key nothing is spent, and `sandbox` selects the result of each item.",
+			"The event `content_plan.proposed` reports that topics wait for an approval, and `content_plan.completed` " +
+			"reports that all items have ended. A plan with days of another one " +
+			"needs `replace`. With `approve: topics` it stops at the topics, which cost nothing: read them in the `calendar` " +
+			"of the plan, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of each item.",
 		Status: http.StatusAccepted,
 		Errors: []errs.Code{errs.InvalidState, errs.UnsupportedModel, errs.InsufficientBalance, errs.SpendLimitReached,
 			errs.RuleViolated},
@@ -62,42 +63,15 @@ func (s *Service) Register(r *httpapi.Router) {
 			"one in `content_plan_id`, with its progress and the calendar of its items: pillar, angle and hook. " +
 			"`GET /v1/content-items` lists its items by `content_plan_id`.",
 	}, s.get)
+	s.registerTopics(r)
 }
 
-type getInput struct {
-	factory.FactoryPath
-	// Id of the plan. Absent: the latest plan of the factory.
-	PlanID string `query:"content_plan_id" example:"pln_01h455vb4pex5vsknk084sn02q"`
-}
-
-func (s *Service) get(ctx context.Context, in *getInput) (p Plan, err error) {
-	if !id.Valid(id.Factory, in.ID) {
-		return p, errs.Missing(factory.Kind, in.ID)
-	}
-	if in.PlanID != "" && !id.Valid(id.ContentPlan, in.PlanID) {
-		return p, errs.Invalid("content_plan_id", "is not the id of a content plan")
-	}
-	var items []store.Item
-	if in.PlanID != "" {
-		items, err = The(ctx, s.db, in.ID, in.PlanID)
-	} else {
-		var page store.Page
-		page, err = s.db.List(ctx, Latest(in.ID))
-		items = page.Items
-	}
+func (s *Service) get(ctx context.Context, in *TopicsPath) (p Plan, err error) {
+	items, err := s.find(ctx, *in)
 	if err != nil {
 		return p, err
 	}
-	p, ok, err := Found(items, auth.FromContext(ctx).Owner)
-	switch {
-	case err == nil && !ok && in.PlanID != "":
-		err = errs.New(errs.NotFound, "The factory %s has no content plan %s, or there is no such factory for this "+
-			"key's account and mode.", in.ID, in.PlanID)
-	case err == nil && !ok:
-		err = errs.New(errs.NotFound, "The factory %s has no content plan, or there is no such factory for this "+
-			"key's account and mode.", in.ID)
-	}
-	if err != nil {
+	if p, err = shown(items, auth.FromContext(ctx).Owner, *in); err != nil {
 		return p, err
 	}
 	p.Calendar, err = Calendar(ctx, s.db, p)

@@ -8,7 +8,6 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/craft/calendar"
 	"github.com/content-automation/api/pkg/craft/prompt"
-	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // Pillar is a recurring subject of a plan.
@@ -43,38 +42,24 @@ type place struct {
 	about string // of its campaign
 }
 
-// thread returns the place of each slot: its pillar by the shares, so that no two neighbours have the same one, its
-// goal, its day and its campaign.
+// thread returns the place of each slot: its pillar and goal by the grid, its day, what is celebrated, and its
+// campaign.
 func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 	zone, err := time.LoadLocation(p.Timezone)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]place, len(slots))
-	occasions := map[time.Time]string{} // of days
-	owed, last := make([]int, len(p.Pillars)), -1
-	total := 0
-	for _, pillar := range p.Pillars {
-		total += max(pillar.Share, 1)
-	}
+	told, last := map[string]int{}, time.Time{}
 	for i, slot := range slots {
 		at := slot.At.In(zone)
 		day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
-		if _, known := occasions[day]; !known {
-			occasions[day] = calendar.Occasion(day, r.Country)
+		all[i].Plan = prompt.Plan{Day: dayText(day), Season: calendar.Season(day, r.Country), Goal: goals[slot.goal]}
+		if !day.Equal(last) { // one item of a day is enough for what is celebrated
+			all[i].Occasion = occasion(day, r, told)
 		}
-		all[i].Plan = prompt.Plan{Day: fmt.Sprintf("%s, %s", day.Weekday(), day.Format(time.DateOnly)),
-			Season: calendar.Season(day, r.Country), Occasion: occasions[day], Goal: goals[i%len(goals)]}
-		next := -1
-		for n, pillar := range p.Pillars {
-			owed[n] += max(pillar.Share, 1)
-			if (n != last || len(p.Pillars) == 1) && (next < 0 || owed[n] > owed[next]) {
-				next = n
-			}
-		}
-		if next >= 0 {
-			owed[next] -= total
-			all[i].Pillar, last = p.Pillars[next].Name, next
+		if last = day; slot.pillar >= 0 {
+			all[i].Pillar = p.Pillars[slot.pillar].Name
 		}
 	}
 	for _, c := range p.Campaigns {
@@ -84,6 +69,31 @@ func (p *Plan) thread(slots []Slot, r Recipe) ([]place, error) {
 	}
 	return all, nil
 }
+
+// dayText is a day as models read it.
+func dayText(day time.Time) string {
+	return fmt.Sprintf("%s, %s", day.Weekday(), day.Format(time.DateOnly))
+}
+
+// occasion returns what the item of a day may speak of: the day that is celebrated then, or one that is soon. A day is
+// told at most twice: once ahead, and on the day itself. Those that were told are counted by their names.
+func occasion(day time.Time, r Recipe, told map[string]int) string {
+	for ahead := range daysAhead + 1 {
+		at := day.AddDate(0, 0, ahead)
+		for _, name := range calendar.Days(at, r.Country, r.Trade) {
+			key := name + at.Format(time.DateOnly)
+			if ahead > 0 && told[key] > 0 {
+				continue
+			}
+			told[key]++
+			return name + [...]string{"", " (tomorrow)", " (in 2 days)", " (in 3 days)"}[ahead]
+		}
+	}
+	return ""
+}
+
+// daysAhead is the number of days before a day on which a channel begins to speak of it.
+const daysAhead = 3
 
 // campaigned returns the numbers of the slots of a campaign, spread evenly over its days. Slots of other campaigns are
 // left out.
@@ -131,28 +141,4 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 		}
 	}
 	return errs.All(found...)
-}
-
-// Entry is an item of the calendar of a plan.
-type Entry struct {
-	// Id of the item.
-	ContentItemID string `json:"content_item_id"`
-	// Type of the item.
-	ContentType string `json:"content_type" example:"post"`
-	// Planned time. That of the item may have been changed since.
-	PublishAt resource.Time `json:"publish_at"`
-	// What it is about.
-	Topic string `json:"topic"`
-	// Its pillar. Null: none.
-	Pillar resource.Text `json:"pillar"`
-	// View of the topic. Null: none.
-	Angle resource.Text `json:"angle" example:"a mistake that we made"`
-	// Idea of its first line. Null: none.
-	Hook resource.Text `json:"hook"`
-	// What it is to lead to, in English. Null: none.
-	Goal resource.Text `json:"goal" example:"readers answer in a comment"`
-	// Day that is celebrated at that time, in English. Null: none.
-	Occasion resource.Text `json:"occasion" example:"Mother's Day (in 2 days)"`
-	// Its place in a campaign. Null: none.
-	Campaign resource.Text `json:"campaign" example:"2 of 3: Launch of the trail shoe"`
 }

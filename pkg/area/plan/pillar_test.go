@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 func slotsOf(t *testing.T, p *Plan) []Slot {
 	t.Helper()
 	p.Timezone, p.ContentTypes = "Europe/Berlin", []string{"post"}
-	slots, err := p.Slots(nil)
+	slots, err := p.Slots(Recipe{}, Hours{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,11 +26,15 @@ func TestPillarsHaveTheirSharesAndNoTwoNeighboursAreAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts := map[string]int{}
+	counts, told := map[string]int{}, map[string]int{}
 	for i, at := range places {
 		counts[at.Pillar]++
-		if i > 0 && (at.Pillar == places[i-1].Pillar || at.Goal == places[i-1].Goal) {
+		if i > 0 && at.Pillar == places[i-1].Pillar {
 			t.Errorf("slots %d and %d are alike: %+v", i-1, i, at)
+		}
+		name, _, _ := strings.Cut(at.Occasion, " (")
+		if told[name]++; name != "" && told[name] > 2 {
+			t.Errorf("slot %d speaks of %s again", i, name)
 		}
 	}
 	if fmt.Sprint(counts) != "map[Making:30 People:20 Questions:10]" {

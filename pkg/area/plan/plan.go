@@ -27,6 +27,7 @@ type State string
 const (
 	Queued     State = "queued"
 	Planning   State = "planning"
+	Proposed   State = "proposed"
 	Generating State = "generating"
 	Completed  State = "completed"
 	Failed     State = "failed"
@@ -38,13 +39,14 @@ func (s State) Final() bool { return s == Completed || s == Failed || s == Cance
 
 // Items are how many items a plan has, and how many of them are in which state.
 type Items struct {
-	// Number of items: days times posts_per_day.
+	// Number of items: days times posts_per_day, and those that were added.
 	Total int64 `json:"total"`
 	// Items that were generated, those that were published since among them.
 	Generated int64 `json:"generated"`
 	// Items that failed, and those for which no new topic was found.
 	Failed int64 `json:"failed"`
-	// Items that were canceled or deleted before they were generated.
+	// Items that were canceled or deleted before they were generated, and topics that were dropped or not approved in
+	// time.
 	Canceled int64 `json:"canceled"`
 	// Items that were published.
 	Published int64 `json:"published"`
@@ -71,8 +73,10 @@ type Plan struct {
 	ContentTypes []string `json:"content_types" nullable:"false" enum:"short_video,post,carousel,story,long_video"`
 	// First day.
 	StartsOn string `json:"starts_on" format:"date" example:"2026-12-01"`
-	// Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC.
+	// Time zone of its days and times.
 	Timezone string `json:"timezone" example:"Europe/Berlin"`
+	// Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone.
+	Country string `json:"country" example:"DE"`
 	// What the plan is about, beyond the settings of the factory.
 	Brief string `json:"brief"`
 	// Products that its items present in turn. Empty: the newest active products of the factory, if it is a seller and
@@ -82,16 +86,23 @@ type Plan struct {
 	Pillars []Pillar `json:"pillars" nullable:"false"`
 	// Rows of items that build on each other.
 	Campaigns []Campaign `json:"campaigns" nullable:"false"`
+	// Percentage of its items that present a product, of a factory of type seller. 0 for all others.
+	ProductShare int `json:"product_share" minimum:"0" maximum:"100" example:"60"`
 	// Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member.
 	Quality string `json:"quality" example:"standard"`
-	// Items that were made, in the order of their times. Empty in the response of the creation and in events.
-	Calendar []Entry `json:"calendar" nullable:"false"`
-	// State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
-	// them have ended; failed: it ended without an item.
-	State State `json:"state" enum:"queued,planning,generating,completed,failed,canceled"`
+	// What waits for an approval before it costs anything: the topics, or none.
+	Approve string `json:"approve" enum:"none,topics"`
+	// Hours before its time at which an item is written. Null: all are written at once.
+	WriteAheadHours *int `json:"write_ahead_hours" example:"48"`
+	// Topics, in the order of their creation. Empty in the response of the creation and in events.
+	Calendar []Topic `json:"calendar" nullable:"false"`
+	// State of the plan. planning: topics are written; proposed: topics wait for an approval; generating: no topic
+	// waits, and the items are made, at once or at their times; completed: all of them have ended; failed: it ended
+	// without an item.
+	State State `json:"state" enum:"queued,planning,proposed,generating,completed,failed,canceled"`
 	// Progress of its items.
 	Items Items `json:"items"`
-	// Credits that all items cost together with a live key. The topics cost nothing.
+	// Credits that the items of all topics cost together with a live key. The topics cost nothing.
 	CostEstimate int64 `json:"cost_estimate"`
 	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
@@ -168,7 +179,7 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 				p.ProductIDs = []string{} // of a plan that was made before it could name some
 			}
 			if p.Pillars == nil {
-				p.Pillars, p.Campaigns, p.Calendar = []Pillar{}, []Campaign{}, []Entry{}
+				p.Pillars, p.Campaigns, p.Calendar = []Pillar{}, []Campaign{}, []Topic{}
 			}
 			return p, true, nil
 		case it.Kind == factoryrecord.CountsKind && counts == nil: // counts belong to the plan that follows
@@ -179,9 +190,9 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 	return p, false, nil
 }
 
-// notify adds the event that all items of a plan have ended.
-func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner) error {
-	it, err := event.New(now, o, event.ContentPlanCompleted, p, nil)
+// notify adds an event to the transaction that something has happened to the plan.
+func (p *Plan) notify(tx *store.Tx, now time.Time, o tenant.Owner, what event.Type) error {
+	it, err := event.New(now, o, what, p, nil)
 	if err == nil {
 		tx.Create(it, nil)
 	}
@@ -202,8 +213,14 @@ type Recipe struct {
 	Topics   []string `json:"topics,omitempty"`
 	// Country is the country of the factory (ISO 3166-1), empty if it is unknown.
 	Country string `json:"country,omitempty"`
+	// Trade is the type of the factory, whose days of the trade count as occasions.
+	Trade string `json:"trade,omitempty"`
 	// Sells reports that items present products.
 	Sells bool `json:"sells,omitempty"`
+	// Prices are the credits of an item of each content type with a live key, and Holds the reservations of the items
+	// of approved topics that are not written yet.
+	Prices map[string]int64 `json:"prices,omitempty"`
+	Holds  []ledger.Hold    `json:"holds,omitempty"`
 	// Items are the records that items of each content type begin with, but for their id,
 	// prompt and time. Their price is the price with the longest topic.
 	Items map[string]*item.Record `json:"items"`
@@ -230,63 +247,13 @@ var Types = []Type{
 
 func recipeKey(planID string) store.Key { return store.IDKey("content_plan_recipe#" + planID) }
 
-// chunk is some items of a plan, which one transaction made; number 0 has the topics of
-// earlier items of the factory.
-type chunk struct {
-	Items []chosen `json:"items"`
-}
-
-// chosen is an item that was made, and its topic.
-type chosen struct {
-	ID    string `json:"id,omitempty"`
-	Topic string `json:"topic"`
-	// Type, At and Slot are for the calendar. Those of earlier items have none.
-	Type string       `json:"type,omitempty"`
-	At   time.Time    `json:"at,omitzero"`
-	Slot *prompt.Plan `json:"slot,omitempty"`
-}
-
-// Calendar returns the items of a plan that were made.
-func Calendar(ctx context.Context, db *store.DB, p Plan) ([]Entry, error) {
-	all := []Entry{}
-	keys := make([]store.Key, (p.Items.Total+chunkSlots-1)/chunkSlots)
-	for n := range keys {
-		keys[n] = chunkKey(p.ID, n+1)
-	}
-	items, err := db.GetAll(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	for _, it := range items {
-		var c chunk
-		if it.Kind == "" {
-			continue // its items are not made yet
-		}
-		if err := it.Decode(&c); err != nil {
-			return nil, err
-		}
-		for _, m := range c.Items {
-			if m.Slot == nil {
-				m.Slot = &prompt.Plan{} // it is older than the member
-			}
-			all = append(all, Entry{
-				ContentItemID: m.ID, ContentType: m.Type, PublishAt: resource.Instant(m.At), Topic: m.Topic,
-				Pillar: resource.Text(m.Slot.Pillar), Angle: resource.Text(m.Slot.Angle),
-				Hook: resource.Text(m.Slot.Hook), Goal: resource.Text(m.Slot.Goal),
-				Occasion: resource.Text(m.Slot.Occasion), Campaign: resource.Text(m.Slot.Campaign),
-			})
-		}
-	}
-	return all, nil
-}
-
 // The sizes of the longest angle and hook in bytes.
 const maxAngle, maxHook = 120, 240
 
 // LongestSlot returns a place in a plan that takes the longest text to describe, but for its brief.
 func LongestSlot(brief string) *prompt.Plan {
 	long := func(n int) string { return strings.Repeat("x", n) }
-	return &prompt.Plan{Brief: brief, Day: long(24), Season: long(6), Occasion: long(60), Pillar: long(400),
+	return &prompt.Plan{Brief: brief, Day: long(24), Season: long(6), Occasion: long(80), Pillar: long(400),
 		Angle: long(maxAngle), Hook: long(maxHook), Goal: long(60), Campaign: long(440 + 4*500)}
 }
 

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -34,9 +35,9 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	want := plan.Plan{
 		Resource: resource.New(made.ID, w.clock.Now(), resource.Metadata{"team": "sales"}), FactoryID: w.factory,
 		Days: 2, PostsPerDay: 3,
-		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin",
+		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Country: "DE",
 		Brief: "Vor dem Marathon", ProductIDs: []string{},
-		Pillars: []plan.Pillar{}, Campaigns: []plan.Campaign{}, Calendar: []plan.Entry{}, Quality: "draft",
+		Pillars: []plan.Pillar{}, Campaigns: []plan.Campaign{}, Calendar: []plan.Topic{}, Quality: "draft", Approve: "none",
 		State: plan.Queued, Items: plan.Items{Total: 6}, CostEstimate: made.CostEstimate,
 	}
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {
@@ -62,12 +63,16 @@ func TestAPlanMakesItsItems(t *testing.T) {
 			it.Language != "de" || it.Kind == item.Video && *it.Format != item.FormatShort {
 			t.Errorf("item %+v", it)
 		}
-		got = append(got, fmt.Sprintf("%s %s", it.PublishAt.Format("01-02 15:04"), it.Kind))
+		format := "01-02 15:04"
+		if it.PublishAt.Hour() == 9 {
+			format = "01-02 15:xx"
+		}
+		got = append(got, fmt.Sprintf("%s %s", it.PublishAt.Format(format), it.Kind))
 	}
-	// The schedule has two times a day; the third one is the first usual time.
+	// The schedule has two times a day; the third one is in the first usual hour, at some minute.
 	if want := []string{
-		"05-02 07:00 video", "05-02 10:00 post", "05-02 16:30 carousel",
-		"05-03 07:00 post", "05-03 10:00 carousel", "05-03 16:30 video",
+		"05-02 07:00 carousel", "05-02 09:xx post", "05-02 16:30 video",
+		"05-03 07:00 carousel", "05-03 09:xx video", "05-03 16:30 post",
 	}; !slices.Equal(got, want) {
 		t.Errorf("items %q", got)
 	}
@@ -76,12 +81,12 @@ func TestAPlanMakesItsItems(t *testing.T) {
 	}
 	q := w.writer.asked[0]
 	if !strings.Contains(q.Channel, "Laufblog") || q.Brief != "Vor dem Marathon" || len(q.Slots) != 6 ||
-		q.Slots[0].Day != "Saturday, 2026-05-02" || q.Slots[5].Type != "short_video" ||
+		q.Slots[0].Day != "Saturday, 2026-05-02" || q.Slots[2].Type != "short_video" ||
 		!strings.Contains(q.System, `"de"`) || strings.Contains(q.System, "Marathon") {
 		t.Errorf("asked %+v", q)
 	}
 	if len(done.Calendar) != 6 || done.Calendar[0].Angle == "" || done.Calendar[0].Hook == "" ||
-		done.Calendar[0].Topic == "" || done.Calendar[0].ContentType != "short_video" || done.Calendar[5].Goal == "" ||
+		done.Calendar[0].Topic == "" || done.Calendar[0].ContentType != "carousel" || done.Calendar[5].Goal == "" ||
 		done.Calendar[0].Angle == done.Calendar[1].Angle {
 		t.Errorf("the calendar is %+v", done.Calendar)
 	}
@@ -192,8 +197,43 @@ func TestWithoutTypesAPlanHasWhatTheFactoryMakes(t *testing.T) {
 	w.factory = w.makeFactory("content_types", []string{"carousel", "story", "video"})
 	var p plan.Plan
 	w.Call(http.MethodPost, w.path(), object{"days": 1, "posts_per_day": 1}).Into(t, http.StatusAccepted, &p)
-	if !slices.Equal(p.ContentTypes, []string{"short_video", "carousel"}) || p.Timezone != "UTC" {
+	if !slices.Equal(p.ContentTypes, []string{"short_video", "carousel"}) || p.Timezone != "Europe/Berlin" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A plan has the time zone and the country that it names, or else those of its factory.
+func TestTheTimeZoneAndTheCountryOfAPlan(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		factory, plan object
+		zone, country string
+	}{
+		{object{"language": "en"}, object{}, "UTC", ""}, {object{"language": "ja"}, object{}, "Asia/Tokyo", "JP"},
+		{object{"language": "en", "region": "GB"}, object{}, "Europe/London", "GB"},
+		{object{"language": "en"}, object{"timezone": "America/Chicago"}, "America/Chicago", "US"},
+		{object{"language": "en"}, object{"country": "IN"}, "Asia/Kolkata", "IN"},
+		{object{"language": "de", "schedule": object{"timezone": "Europe/Vienna", "times": []string{}}}, object{},
+			"Europe/Vienna", "AT"},
+		{object{"language": "de", "schedule": object{"timezone": "Europe/Vienna", "times": []string{}}},
+			object{"timezone": "Asia/Tokyo", "country": "CH"}, "Asia/Tokyo", "CH"},
+	} {
+		var members []any
+		for name, value := range c.factory {
+			members = append(members, name, value)
+		}
+		w.factory = w.makeFactory(members...)
+		var p plan.Plan
+		sent := object{"days": 1, "posts_per_day": 1}
+		maps.Copy(sent, c.plan)
+		w.Call(http.MethodPost, w.path(), sent).Into(t, http.StatusAccepted, &p)
+		if p.Timezone != c.zone || p.Country != c.country {
+			t.Errorf("%v of %v is in %s and %q, want %s and %q", c.plan, c.factory, p.Timezone, p.Country, c.zone, c.country)
+		}
+	}
+	for param, member := range map[string]any{"/timezone": "Berlin", "/country": "Germany"} {
+		w.Call(http.MethodPost, w.path(), body(strings.Trim(param, "/"), member)).Refused(t, 422, errs.ValidationFailed,
+			param)
 	}
 }
 
@@ -210,10 +250,10 @@ func TestAPlanHasStoriesAndLongVideos(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(it.Kind, " ", format, " ", it.State))
 	}
-	if !slices.Equal(got, []string{"story - generated", "video long generated"}) {
+	if slices.Sort(got); !slices.Equal(got, []string{"story - generated", "video long generated"}) {
 		t.Errorf("items %q", got)
 	}
-	if asked := w.writer.asked[0].Slots; asked[0].Type != "story" || asked[1].Type != "long_video" {
+	if asked := w.writer.asked[0].Slots; len(asked) != 2 || asked[0].Type == asked[1].Type {
 		t.Errorf("asked for %+v", asked)
 	}
 	w.factory = w.makeFactory("content_types", []string{"story"})

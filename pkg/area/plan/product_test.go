@@ -62,12 +62,14 @@ func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
 	}
 	archived := w.sell(s, "Sandal")
 	s.Call(http.MethodPatch, "/v1/products/"+archived, object{"state": "archived"}).Into(t, http.StatusOK, new(any))
-	p := w.create()
+	p := w.create("product_share", 100)
 	w.until(plan.Completed)
-	if got := w.presented(p.ID, names); !slices.Equal(got, []string{"Boot", "Roadshoe", "Trailshoe", "Boot"}) {
+	got := w.presented(p.ID, names)
+	if first := slices.Sorted(slices.Values(got[:3])); !slices.Equal(first, []string{"Boot", "Roadshoe", "Trailshoe"}) ||
+		got[3] == got[2] {
 		t.Errorf("presented are %v", got)
 	}
-	p = w.create("product_ids", ids[:2], "starts_on", "2026-06-01")
+	p = w.create("product_ids", ids[:2], "starts_on", "2026-06-01", "product_share", 100)
 	if !slices.Equal(p.ProductIDs, ids[:2]) {
 		t.Errorf("the plan is %+v", p)
 	}
@@ -76,6 +78,14 @@ func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
 	if got := w.presented(p.ID, names); !slices.Equal(got, []string{"Roadshoe", "Roadshoe", "Roadshoe", "Roadshoe"}) {
 		t.Errorf("presented are %v", got)
 	}
+	// Without a share, three of five items present one.
+	p = w.create("days", 5, "starts_on", "2026-08-01")
+	w.until(plan.Completed)
+	with := slices.DeleteFunc(w.presented(p.ID, names), func(name string) bool { return name == "" })
+	if len(with) != 6 || p.ProductShare != 60 {
+		t.Errorf("of ten, %d present a product in %+v", len(with), p)
+	}
+	w.Call(http.MethodPost, w.path(), body("product_share", 101)).Refused(t, 422, errs.ValidationFailed, "/product_share")
 	// Products that a plan cannot present.
 	for _, list := range [][]string{{archived}, {ids[0]}, {"A"}, {ids[1], "prd_01h455vb4pex5vsknk084sn02q"}} {
 		last := len(list) - 1
@@ -84,6 +94,7 @@ func TestAPlanPresentsTheProductsOfAShop(t *testing.T) {
 	}
 	w.factory = w.makeFactory()
 	w.Call(http.MethodPost, w.path(), body("product_ids", ids)).Refused(t, 422, errs.ValidationFailed, "/product_ids")
+	w.Call(http.MethodPost, w.path(), body("product_share", 0)).Refused(t, 422, errs.ValidationFailed, "/product_share")
 }
 
 // Items show photos in the place of pictures that were reserved for: those cost nothing.
@@ -93,7 +104,8 @@ func TestPhotosMakeAPlanCheaper(t *testing.T) {
 	s := w.open()
 	cost := func(starts string) int64 {
 		before := w.balance()
-		p := w.create("starts_on", starts, "content_types", []string{"post"})
+		p := w.create("starts_on", starts, "content_types", []string{"post"},
+			"product_share", 100)
 		if before-w.balance() != p.CostEstimate || p.CostEstimate != p.ReservedCredits {
 			t.Errorf("%d were reserved for %+v", before-w.balance(), p)
 		}

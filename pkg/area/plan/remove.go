@@ -31,9 +31,7 @@ func Remove(ctx context.Context, db *store.DB, now time.Time, it store.Item,
 		return db.Commit(ctx, tx)
 	}
 	keys := []store.Key{factory.CountsKey(p.FactoryID, p.ID), recipeKey(p.ID), chunkKey(p.ID, 0)}
-	for n := range (p.Items.Total + chunkSlots - 1) / chunkSlots {
-		keys = append(keys, chunkKey(p.ID, int(n)+1))
-	}
+	keys = append(keys, chunkKeys(p.ID, p.Items.Total)...)
 	parts, err := db.GetAll(ctx, keys...)
 	if err != nil {
 		return err
@@ -48,6 +46,9 @@ func Remove(ctx context.Context, db *store.DB, now time.Time, it store.Item,
 			return err
 		}
 		for _, m := range c.Items {
+			if m.ID == "" {
+				continue // no item was made of it, or not yet
+			}
 			if removed >= removeAtOnce {
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
@@ -36,6 +37,43 @@ func TestAPlanWithoutTheScopeToPublishPublishesNothing(t *testing.T) {
 		}
 		if p.Items.Generated != 4 {
 			t.Errorf("%+v", p.Items)
+		}
+	}
+}
+
+// The items of topics are published on behalf of whoever has last changed or approved them.
+func TestWhoApprovesTopicsPublishesThem(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		act  func(w *world)
+		want bool
+	}{
+		{"approved by one who may", func(w *world) { w.approveTopics() }, true},
+		{"approved by one who may not", func(w *world) {
+			w.Without(auth.ContentPublish).Call(http.MethodPost, w.topics()+"/approve", object{}).Into(t,
+				http.StatusAccepted, new(plan.Plan))
+		}, false},
+		{"changed later by one who may not", func(w *world) {
+			w.approveTopics()
+			w.Without(auth.ContentPublish).Call(http.MethodPatch, w.topicPath(1), object{"topic": "Etwas anderes"}).Into(t,
+				http.StatusOK, new(plan.Topic))
+		}, false},
+	} {
+		w := newWorld(t)
+		w.engine.Handle(item.AutoPublish,
+			(&publication.Worker{DB: w.db, Now: w.clock.Now}).Handlers()[item.AutoPublish])
+		w.factory = w.makeFactory("auto_publish", true)
+		p := w.propose("days", 1)
+		c.act(w)
+		w.clock.Add(time.Second)
+		w.until(plan.Completed)
+		made := w.items(p.ID)
+		if len(made) != 1 {
+			t.Fatalf("%s: %d items", c.name, len(made))
+		}
+		_, err := w.db.Get(t.Context(), store.IDKey(task.ID(item.AutoPublish, made[0].ID, 1)))
+		if err != nil && !errors.Is(err, store.ErrNotFound) || (err == nil) != c.want {
+			t.Errorf("%s, it is published: %v", c.name, err == nil)
 		}
 	}
 }

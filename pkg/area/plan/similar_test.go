@@ -58,13 +58,13 @@ func planned(t *testing.T, days, postsPerDay int, language string) (taken known,
 	j := job{plan: Plan{Days: days, PostsPerDay: postsPerDay, ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02",
 		Timezone: "Europe/Berlin", Brief: "The weeks before Christmas in our shop"},
 		recipe: Recipe{Language: language, Name: "Nordlauf"}}
-	slots, err := j.plan.Slots(nil)
+	slots, err := j.plan.Slots(j.recipe, Hours{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, slot := range slots {
 		for j.Round = 0; j.Round < rounds; j.Round++ {
-			topic := j.sample(i, slot, taken)
+			topic, _ := j.sample(i, slot, taken)
 			if s := shapeOf(topic); !taken.has(s) {
 				taken, all = append(taken, s), append(all, topic)
 				break
@@ -104,7 +104,8 @@ func BenchmarkNearDuplicate(b *testing.B) {
 	var taken known
 	for i := range 1400 {
 		j := job{plan: Plan{Brief: fmt.Sprint("Topic ", i)}}
-		taken = append(taken, shapeOf(j.sample(i, Slot{At: time.Unix(int64(i), 0)}, nil)))
+		topic, _ := j.sample(i, Slot{At: time.Unix(int64(i), 0)}, nil)
+		taken = append(taken, shapeOf(topic))
 	}
 	s := shapeOf("How to wash your running shoes after a long run in the rain")
 	for b.Loop() {

@@ -1,55 +1,79 @@
 package plan
 
 import (
-	"maps"
-	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
 
+// A schedule is taken as it is. What it lacks is in the best hours, then in the usual ones, at other minutes each day.
 func TestTimesOfASchedule(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		schedule []string
 		perDay   int
-		want     []string
+		hours    []int
+		want     []int // hours
 	}{
-		{"as many", []string{"18:30", "09:00"}, 2, []string{"09:00", "18:30"}},
-		{"none", nil, 3, []string{"09:00", "12:00", "18:00"}},
-		{"too few", []string{"12:00"}, 3, []string{"09:00", "12:00", "18:00"}},
-		{"too many", []string{"08:00", "10:00", "12:00", "14:00", "16:00", "18:00"}, 2, []string{"08:00", "14:00"}},
-		{"the most posts", nil, 10, []string{"07:30", "09:00", "10:30", "12:00", "13:30", "15:00", "16:30", "18:00",
-			"19:30", "21:00"}},
-		{"the most posts, all but one on usual times", slices.Clone(usualTimes[:9]), 10,
-			slices.Sorted(slices.Values(usualTimes))},
+		{"as many", []string{"18:30", "09:00"}, 2, nil, []int{9, 18}},
+		{"too many", []string{"08:00", "10:00", "12:00", "14:00", "16:00", "18:00"}, 2, nil, []int{8, 14}},
+		{"none", nil, 3, nil, []int{9, 12, 18}},
+		{"none, with better hours", nil, 3, []int{20, 7}, []int{7, 12, 20}},
+		{"too few, near a better hour", []string{"19:30"}, 2, []int{20, 7}, []int{7, 19}},
+		{"the most posts", nil, 10, nil, nil},
 	} {
-		if got := timesOf(c.schedule, c.perDay); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		minutes := map[time.Duration]bool{}
+		for day := range 10 {
+			got, err := timesOf(c.schedule, c.perDay, c.hours, seeded("factory", strconv.Itoa(day)))
+			if err != nil || len(got) != c.perDay || !slices.IsSorted(got) {
+				t.Fatalf("%s: %v, %v", c.name, got, err)
+			}
+			var hours []int
+			for _, at := range got {
+				hours = append(hours, int(at.Hours()))
+			}
+			if c.want != nil && !slices.Equal(hours, c.want) {
+				t.Errorf("%s: at %v, want the hours %v", c.name, got, c.want)
+			}
+			for i := range got[1:] {
+				if len(c.schedule) < c.perDay && got[i+1]-got[i] < 20*time.Minute {
+					t.Errorf("%s: %v and %v are near", c.name, got[i], got[i+1])
+				}
+			}
+			minutes[got[0]%time.Hour] = true
 		}
+		if len(c.schedule) == 0 && len(minutes) < 5 {
+			t.Errorf("%s: always at the minutes %v", c.name, minutes)
+		}
+	}
+	if _, err := timesOf([]string{"25:00"}, 1, nil, seeded()); err == nil {
+		t.Error("25:00 is a time")
 	}
 }
 
-func TestContentTypesAreSpreadEvenly(t *testing.T) {
-	for _, types := range [][]string{{"post"}, {"post", "carousel"}, {"short_video", "post", "carousel"}} {
-		for perDay := 1; perDay <= 10; perDay++ {
-			for _, days := range []int{1, 7, 90} {
-				count, first := map[string]int{}, map[string]bool{}
-				for day := range days {
-					first[typeOf(types, perDay, day, 0)] = true
-					for n := range perDay {
-						count[typeOf(types, perDay, day, n)]++
-					}
-				}
-				all := slices.Sorted(maps.Values(count))
-				if spread := all[len(all)-1] - all[0]; len(all) < min(len(types), days*perDay) || spread > 1 {
-					t.Errorf("%d days with %d posts of %v: %v", days, perDay, types, count)
-				}
-				if days == 90 && len(first) != len(types) {
-					t.Errorf("%d posts of %v a day begin with %v only", perDay, types, first)
-				}
+// The hours of several platforms are taken in turn, and those of the account's own figures are before all.
+func TestBestHours(t *testing.T) {
+	for platform, kinds := range platformHours {
+		for _, hours := range kinds {
+			if platform == "" {
+				continue
+			}
+			if len(hours) == 0 || slices.Max(hours) > 22 || slices.Min(hours) < 7 {
+				t.Errorf("%s: %v", platform, hours)
 			}
 		}
+	}
+	h := hoursOn([]string{"tiktok", "linkedin", "unknown"})
+	if want := []int{18, 10, 21, 8, 16, 12}; !slices.Equal(h[time.Monday], want) {
+		t.Errorf("on Monday: %v", h[time.Monday])
+	}
+	if want := []int{11, 19, 17, 21, 16, 15, 14}; !slices.Equal(h[time.Sunday], want) {
+		t.Errorf("on Sunday: %v", h[time.Sunday])
+	}
+	h.measured(time.Monday, []int{6, 16})
+	if want := []int{6, 16, 18, 10, 21, 8, 12}; !slices.Equal(h[time.Monday], want) {
+		t.Errorf("with own figures: %v", h[time.Monday])
 	}
 }
 
@@ -73,7 +97,7 @@ func TestSlotsFollowTheClocksOfTheZone(t *testing.T) {
 		{"UTC", "UTC", "2026-05-01", "00:00", "2026-05-01T00:00:00Z"},
 	} {
 		p := Plan{Days: 1, PostsPerDay: 1, ContentTypes: []string{"post"}, StartsOn: c.day, Timezone: c.zone}
-		got, err := p.Slots([]string{c.time})
+		got, err := p.Slots(Recipe{Times: []string{c.time}}, Hours{})
 		if err != nil || len(got) != 1 || got[0].At.UTC().Format(time.RFC3339) != c.want {
 			t.Errorf("%s: %v, %v, want %s", c.name, got, err, c.want)
 		}
@@ -83,7 +107,7 @@ func TestSlotsFollowTheClocksOfTheZone(t *testing.T) {
 func TestSlotsAreInOrderAndComplete(t *testing.T) {
 	p := Plan{Days: 90, PostsPerDay: 10, ContentTypes: []string{"post", "carousel"}, StartsOn: "2026-03-01",
 		Timezone: "America/New_York"}
-	slots, err := p.Slots(nil)
+	slots, err := p.Slots(Recipe{}, Hours{})
 	if err != nil || len(slots) != 900 {
 		t.Fatalf("%d slots, %v", len(slots), err)
 	}

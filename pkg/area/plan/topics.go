@@ -1,20 +1,15 @@
 package plan
 
 import (
-	"crypto/sha256"
-	_ "embed"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/samples"
 	"github.com/content-automation/api/pkg/craft/prompt"
 )
 
@@ -64,8 +59,8 @@ func (j *job) request(used []string) (provider.Request, error) {
 				one.Product = p.Name
 			}
 			a.Slots = append(a.Slots, one)
-			written := j.sample(from+i, slot, taken)
-			sample.Topics = append(sample.Topics, topic{n, written, j.sampleView(from + i)})
+			written, told := j.sample(from+i, slot, taken)
+			sample.Topics = append(sample.Topics, topic{n, written, told})
 			taken = append(taken, shapeOf(written))
 		}
 	}
@@ -130,64 +125,4 @@ func clip(s string, n int) string {
 		s = s[:end]
 	}
 	return strings.TrimSpace(s)
-}
-
-// words are the words of topics in the sandbox once all others are taken.
-//
-//go:embed words.txt
-var words string
-
-const (
-	sampleSubject = 28 // characters
-	// The topics that are considered for a slot, of which there are fewer once sampleMany are taken: each is compared
-	// with all of them.
-	sampleTries, sampleMany, sampleManyTries = 40, 300, 4
-	sampleWords                              = 6
-)
-
-// sample is the topic that the sandbox writes for a slot: always the same for the same day, slot, round and topics that
-// are taken. It names a subject of the factory, an angle and a twist. Plans of hundreds of items have not enough of
-// them: then it lists words.
-func (j *job) sample(n int, slot Slot, taken known) string {
-	subjects := slices.Clone(j.recipe.Topics)
-	if len(subjects) == 0 {
-		subjects = []string{j.recipe.Name}
-	}
-	if j.plan.Brief != "" {
-		subjects = slices.Insert(subjects, 0, j.plan.Brief)
-	}
-	if p := j.productOf(n); p != nil {
-		subjects = []string{p.Name}
-	}
-	subject := provider.Clip(clean(subjects[n%len(subjects)]), sampleSubject)
-	subject = samples.Capital(strings.TrimRight(subject, ".!?…,;: ")) + ": "
-	texts := samples.Of(j.recipe.Language)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", slot.At.UTC().Format(time.RFC3339), n, j.Round))
-	start := int(binary.BigEndian.Uint32(sum[:]))
-	tries := sampleTries
-	if len(taken) > sampleMany {
-		tries = sampleManyTries
-	}
-	for try := range tries {
-		at := start + 7*try
-		topic := subject + texts.Angles[at%len(texts.Angles)] + ", " + texts.Twists[(at/3+n)%len(texts.Twists)]
-		if !taken.has(shapeOf(topic)) {
-			return topic
-		}
-	}
-	vocabulary := strings.Fields(words)
-	var chosen []string
-	for _, b := range sum {
-		if word := vocabulary[int(b)%len(vocabulary)]; len(chosen) < sampleWords && !slices.Contains(chosen, word) {
-			chosen = append(chosen, word)
-		}
-	}
-	return subject + strings.Join(chosen, ", ")
-}
-
-// sampleView is the angle and the hook that the sandbox writes for a slot.
-func (j *job) sampleView(n int) view {
-	texts, hooks := samples.Of(j.recipe.Language), samples.LinesOf(j.recipe.Language).Hooks
-	angle := texts.Angles[n%len(texts.Angles)]
-	return view{Angle: angle, Hook: samples.Fill(hooks[n%len(hooks)], "topic", angle)}
 }

@@ -4,11 +4,13 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/area/plan"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -47,7 +49,7 @@ const (
 )
 
 type resetBody struct {
-	// Seconds by which the clock of the metrics moves forward. With it, nothing is deleted.
+	// Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted.
 	Advance int64 `json:"advance,omitempty" minimum:"1" maximum:"31536000" example:"604800"`
 }
 
@@ -76,7 +78,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"It runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. " +
 			"A call during a reset starts another one, which finds what is left. With a live key it is refused.\n\n" +
 			"With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their " +
-			"metrics are read anew, and analytics follow. Posts that are published later start at zero. It has ended " +
+			"metrics are read anew, and analytics follow. Posts that are published later start at zero. Content plans write " +
+			"the items whose time comes. It has ended " +
 			"when `metrics.read_at` of the publications is not before `requested_at`.",
 		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed},
 	}, s.reset)
@@ -93,7 +96,8 @@ func (s *Service) reset(ctx context.Context, tx *store.Tx, in *resetInput) (out 
 	}
 	if in.Body != nil && in.Body.Advance > 0 {
 		out.State = advancing
-		return out, publication.StartAdvance(tx, now, p.Account, in.Body.Advance)
+		return out, errors.Join(publication.StartAdvance(tx, now, p.Account, in.Body.Advance),
+			plan.StartAdvance(tx, now, p.Account, in.Body.Advance))
 	}
 	return out, StartReset(tx, now, p.Account)
 }

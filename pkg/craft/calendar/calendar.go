@@ -1,165 +1,215 @@
-// Package calendar knows the seasons, the public holidays and the commercial dates of countries, for plans of content.
+// Package calendar knows the seasons, the public holidays, the commercial dates and the time zones of countries, and
+// the days of trades, for plans of content.
 //
-// The public holidays are those that the whole country has by its law, as of 2026: of DE
-// https://www.gesetze-im-internet.de, AT https://www.oesterreich.gv.at, CH https://www.bk.admin.ch, FR
-// https://www.service-public.fr, ES https://www.boe.es, IT https://www.governo.it, PT https://dre.pt, BR
-// https://www.gov.br, MX https://www.gob.mx, GB https://www.gov.uk/bank-holidays, US https://www.opm.gov, RU
-// http://pravo.gov.ru. Of 2026 to 2028 they agree with the public holidays of the Python package holidays, version
-// 0.109. Days off that only follow from another holiday, or from a decree of a year, are left out.
+// The countries are the 47 of zones.tsv. public.tsv has the days that a whole country has by its law as of 2026, and
+// days.tsv those on which people celebrate or give presents, and what trades have. A line has countries (ISO 3166-1), a
+// rule and a name. * is all countries, of which !XX leaves one out, and @seller factories of a type. Rules are 12-25,
+// 5.2sun (second Sunday of May), 5.-1mon (last Monday of May), easter-2, orthodox+1 and advent+7 (days after the first
+// Sunday of Advent), to which days may be added, or dates of single years for what follows another calendar: Islamic,
+// Jewish, Hindu and Chinese ones, from 2026 to 2035. Islamic days may move by one with the sight of the moon.
+// The public holidays of 2026 to 2030 agree with the Python package holidays, version 0.109: see testdata/generate.py.
 package calendar
 
 import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/text/language"
 )
 
-// rule is a day of each year.
-type rule struct {
-	name string
-	// month and day are a date. With weekday, it is the day-th weekday of the month, from its end if day is negative.
-	month   time.Month
-	day     int
-	weekday *time.Weekday
-	// plus is a number of days after that, or after Easter Sunday if month is 0.
-	plus int
+// public, others and zones are tables of tab-separated values.
+//
+//go:embed public.tsv
+var public string
+
+//go:embed days.tsv
+var others string
+
+//go:embed zones.tsv
+var zones string
+
+// day is a line of a table.
+type day struct {
+	places []string
+	rule   string
+	name   string
 }
 
-func on(name string, month time.Month, day int) rule { return rule{name: name, month: month, day: day} }
-
-func easter(name string, plus int) rule { return rule{name: name, plus: plus} }
-
-func nth(name string, month time.Month, n int, day time.Weekday, plus int) rule {
-	return rule{name: name, month: month, day: n, weekday: &day, plus: plus}
+// in reports whether a country, or a type of factory, has the day.
+func (d *day) in(country, trade string) bool {
+	switch {
+	case strings.HasPrefix(d.places[0], "@"):
+		return d.places[0][1:] == trade
+	case d.places[0] == "*":
+		return !slices.Contains(d.places, "!"+country)
+	}
+	return slices.Contains(d.places, country)
 }
 
-// everywhere are days that channels of all countries have.
-var everywhere = []rule{
-	on("New Year's Day", time.January, 1), on("Valentine's Day", time.February, 14),
-	on("International Women's Day", time.March, 8), on("Earth Day", time.April, 22),
-	on("World Environment Day", time.June, 5), on("World Music Day", time.June, 21),
-	on("Halloween", time.October, 31), nth("Black Friday", time.November, 4, time.Thursday, 1),
-	nth("Cyber Monday", time.November, 4, time.Thursday, 4), on("New Year's Eve", time.December, 31),
+// days are the lines of both tables: those of single countries first, so that they come before days of all.
+var days = sync.OnceValue(func() (all []day) {
+	var everywhere []day
+	for line := range strings.Lines(public + others) {
+		cells := strings.Split(strings.TrimSpace(line), "\t")
+		d := day{strings.Fields(cells[0]), cells[1], cells[2]}
+		if strings.ContainsAny(cells[0], "*@") {
+			everywhere = append(everywhere, d)
+		} else {
+			all = append(all, d)
+		}
+	}
+	return append(all, everywhere...)
+})
+
+// zonesOf are the time zones of countries: that of most people first.
+var zonesOf = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(zones) {
+		country, names, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		all[country] = strings.Fields(names)
+	}
+	return all
+})
+
+// Days returns the days that are celebrated in a country on a date, and by factories of a type: public holidays first.
+// Without a country they are those of all.
+func Days(date time.Time, country, trade string) (names []string) {
+	for _, d := range on(date.Year())[date.Format("0102")] {
+		if d.in(country, trade) && !slices.Contains(names, d.name) {
+			names = append(names, d.name)
+		}
+	}
+	return names
 }
 
-// christmas is a holiday of most countries of Europe and America.
-var christmas = on("Christmas Day", time.December, 25)
+// on returns the days of a year by their date.
+func on(year int) map[string][]*day {
+	if all, known := years.Load(year); known {
+		return all.(map[string][]*day)
+	}
+	all := map[string][]*day{}
+	for i, d := range days() {
+		for _, at := range dates(d.rule, year) {
+			all[at.Format("0102")] = append(all[at.Format("0102")], &days()[i])
+		}
+	}
+	years.Store(year, all)
+	return all
+}
 
-// stephen is the day after it, where it is a holiday, too.
-var stephen = on("St. Stephen's Day", time.December, 26)
+// years has the results of on, by their years.
+var years sync.Map
 
-// holidays are the days of countries (ISO 3166-1), and days on which people give presents.
-var holidays = map[string][]rule{
-	"DE": {easter("Good Friday", -2), easter("Easter Sunday", 0), easter("Easter Monday", 1), on("Labor Day", time.May, 1),
-		easter("Ascension Day", 39), easter("Whit Monday", 50), on("German Unity Day", time.October, 3),
-		on("St. Nicholas Day", time.December, 6), on("Christmas Eve", time.December, 24), christmas,
-		on("Second Day of Christmas", time.December, 26), nth("Mother's Day", time.May, 2, time.Sunday, 0)},
-	"AT": {on("Epiphany", time.January, 6), easter("Easter Sunday", 0), easter("Easter Monday", 1),
-		on("Labor Day", time.May, 1), easter("Ascension Day", 39), easter("Whit Monday", 50), easter("Corpus Christi", 60),
-		on("Assumption Day", time.August, 15), on("National Day", time.October, 26), on("All Saints' Day", time.November, 1),
-		on("Immaculate Conception", time.December, 8), on("Christmas Eve", time.December, 24), christmas, stephen,
-		nth("Mother's Day", time.May, 2, time.Sunday, 0)},
-	"CH": {easter("Easter Sunday", 0), easter("Ascension Day", 39), on("Swiss National Day", time.August, 1), christmas,
-		nth("Mother's Day", time.May, 2, time.Sunday, 0)},
-	"FR": {easter("Easter Sunday", 0), easter("Easter Monday", 1), on("Labor Day", time.May, 1),
-		on("Victory Day", time.May, 8), easter("Ascension Day", 39), easter("Whit Monday", 50),
-		on("Bastille Day", time.July, 14), on("Assumption Day", time.August, 15), on("All Saints' Day", time.November, 1),
-		on("Armistice Day", time.November, 11), christmas, nth("Mother's Day", time.May, -1, time.Sunday, 0)},
-	"ES": {on("Epiphany", time.January, 6), easter("Good Friday", -2), easter("Easter Sunday", 0),
-		on("Labor Day", time.May, 1), on("Assumption Day", time.August, 15), on("National Day", time.October, 12),
-		on("All Saints' Day", time.November, 1), on("Constitution Day", time.December, 6),
-		on("Immaculate Conception", time.December, 8), christmas, nth("Mother's Day", time.May, 1, time.Sunday, 0)},
-	"IT": {on("Epiphany", time.January, 6), easter("Easter Sunday", 0), easter("Easter Monday", 1),
-		on("Liberation Day", time.April, 25), on("Labor Day", time.May, 1), on("Republic Day", time.June, 2),
-		on("Ferragosto", time.August, 15), on("St. Francis of Assisi", time.October, 4),
-		on("All Saints' Day", time.November, 1), nth("National Unity Day", time.November, 1, time.Sunday, 0),
-		on("Immaculate Conception", time.December, 8), christmas, stephen,
-		nth("Mother's Day", time.May, 2, time.Sunday, 0)},
-	"PT": {easter("Good Friday", -2), easter("Easter Sunday", 0), on("Freedom Day", time.April, 25),
-		on("Labor Day", time.May, 1), easter("Corpus Christi", 60), on("Portugal Day", time.June, 10),
-		on("Assumption Day", time.August, 15), on("Republic Day", time.October, 5),
-		on("All Saints' Day", time.November, 1), on("Restoration of Independence", time.December, 1),
-		on("Immaculate Conception", time.December, 8), christmas, nth("Mother's Day", time.May, 1, time.Sunday, 0)},
-	"BR": {easter("Carnival", -47), easter("Good Friday", -2), easter("Easter Sunday", 0), on("Tiradentes", time.April, 21),
-		on("Labor Day", time.May, 1), on("Dia dos Namorados", time.June, 12), on("Independence Day", time.September, 7),
-		on("Our Lady of Aparecida", time.October, 12), on("All Souls' Day", time.November, 2),
-		on("Republic Day", time.November, 15),
-		on("Black Consciousness Day", time.November, 20), christmas, nth("Mother's Day", time.May, 2, time.Sunday, 0)},
-	"MX": {nth("Constitution Day", time.February, 1, time.Monday, 0),
-		nth("Benito Juárez's Birthday", time.March, 3, time.Monday, 0), easter("Easter Sunday", 0),
-		on("Labor Day", time.May, 1), on("Mother's Day", time.May, 10), on("Independence Day", time.September, 16),
-		on("Day of the Dead", time.November, 2), nth("Revolution Day", time.November, 3, time.Monday, 0), christmas},
-	"GB": {easter("Mother's Day", -21), easter("Good Friday", -2), easter("Easter Sunday", 0), easter("Easter Monday", 1),
-		nth("Early May bank holiday", time.May, 1, time.Monday, 0), nth("Spring bank holiday", time.May, -1, time.Monday, 0),
-		nth("Summer bank holiday", time.August, -1, time.Monday, 0), christmas, on("Boxing Day", time.December, 26)},
-	"US": {nth("Martin Luther King Day", time.January, 3, time.Monday, 0),
-		nth("Presidents' Day", time.February, 3, time.Monday, 0), easter("Easter Sunday", 0),
-		nth("Mother's Day", time.May, 2, time.Sunday, 0), nth("Memorial Day", time.May, -1, time.Monday, 0),
-		on("Juneteenth", time.June, 19), nth("Father's Day", time.June, 3, time.Sunday, 0),
-		on("Independence Day", time.July, 4), nth("Labor Day", time.September, 1, time.Monday, 0),
-		nth("Columbus Day", time.October, 2, time.Monday, 0), on("Veterans Day", time.November, 11),
-		nth("Thanksgiving", time.November, 4, time.Thursday, 0), christmas},
-	"RU": {on("Christmas Day", time.January, 7), on("Defender of the Fatherland Day", time.February, 23),
-		on("Spring and Labor Day", time.May, 1), on("Victory Day", time.May, 9), on("Russia Day", time.June, 12),
-		on("Knowledge Day", time.September, 1), on("Unity Day", time.November, 4)},
+// dates returns the dates of a rule in a year.
+func dates(rule string, year int) (all []time.Time) {
+	if len(rule) >= len("20260101") && !strings.ContainsAny(rule, ".+-") {
+		for text := range strings.FieldsSeq(rule) {
+			if at, err := time.Parse("20060102", text); err == nil && at.Year() == year {
+				all = append(all, at)
+			}
+		}
+		return all
+	}
+	base, plus, _ := strings.Cut(rule, "+")
+	offset, _ := strconv.Atoi(plus)
+	at := time.Time{}
+	switch name, minus, _ := strings.Cut(base, "-"); name {
+	case "easter":
+		at, offset = easterSunday(year), offset-number(minus)
+	case "orthodox":
+		at, offset = orthodoxEaster(year), offset-number(minus)
+	case "advent":
+		christmas := time.Date(year, time.December, 25, 0, 0, 0, 0, time.UTC)
+		at = christmas.AddDate(0, 0, -21-(int(christmas.Weekday())+6)%7-1)
+	default:
+		if !strings.Contains(base, ".") {
+			at = time.Date(year, time.Month(number(name)), number(minus), 0, 0, 0, 0, time.UTC)
+			break
+		}
+		at = nth(base, year)
+	}
+	return []time.Time{at.AddDate(0, 0, offset)}
+}
+
+// nth returns the date of a rule such as 5.2sun or 5.-1mon in a year.
+func nth(rule string, year int) time.Time {
+	month, rest, _ := strings.Cut(rule, ".")
+	n, weekday := number(rest[:len(rest)-3]), strings.Index("sunmontuewedthufrisat", rest[len(rest)-3:])/3
+	if n > 0 {
+		first := time.Date(year, time.Month(number(month)), 1, 0, 0, 0, 0, time.UTC)
+		return first.AddDate(0, 0, (weekday-int(first.Weekday())+7)%7+7*(n-1))
+	}
+	last := time.Date(year, time.Month(number(month)+1), 0, 0, 0, 0, 0, time.UTC)
+	return last.AddDate(0, 0, -(int(last.Weekday())-weekday+7)%7)
+}
+
+// number reads a number of a rule, or 0 where there is none.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil && text != "" {
+		panic(fmt.Sprintf("calendar: %q is no number", text)) // the tables are part of the program
+	}
+	return n
 }
 
 // southern are the countries whose seasons are those of the southern hemisphere.
 const southern = " AR AU BO BR CL MZ NA NZ PE PY UY ZA "
 
-// Country returns the country of a factory: the one that its settings name, or that of its language. It is empty if
-// neither names one, as en does not.
-func Country(region, tag string) string {
+// spoken are the countries of languages that are mostly spoken in one.
+var spoken = map[string]string{"bg": "BG", "cs": "CZ", "da": "DK", "de": "DE", "el": "GR", "fi": "FI", "fr": "FR",
+	"he": "IL", "hi": "IN", "hu": "HU", "id": "ID", "it": "IT", "ja": "JP", "kk": "KZ", "ko": "KR", "nb": "NO",
+	"nl": "NL", "no": "NO", "pl": "PL", "ro": "RO", "ru": "RU", "sv": "SE", "th": "TH", "tr": "TR", "uk": "UA",
+	"vi": "VN", "zh": "CN"}
+
+// Country returns the country of a factory: the one that its settings name, or that of its language, or of its time
+// zone. It is empty if none of them names one, as en does not.
+func Country(region, tag, zone string) string {
 	if region != "" {
 		return strings.ToUpper(region)
 	}
 	parsed, err := language.Parse(tag)
-	if err != nil {
-		return ""
+	if err == nil {
+		if found, confidence := parsed.Region(); confidence == language.Exact {
+			return found.String()
+		}
 	}
-	if found, confidence := parsed.Region(); confidence == language.Exact {
-		return found.String()
+	for country, names := range zonesOf() {
+		if slices.Contains(names, zone) {
+			return country
+		}
 	}
 	base, _ := parsed.Base()
-	return map[string]string{"de": "DE", "fr": "FR", "it": "IT", "ru": "RU"}[base.String()] // mostly spoken there
+	return spoken[base.String()]
 }
 
-// ahead is the number of days before a day on which channels begin to speak of it.
-const ahead = 3
-
-// Occasion returns the day that is celebrated in a country on a date or within the next three days, such as Mother's
-// Day (in 2 days). It is empty if there is none.
-func Occasion(date time.Time, country string) string {
-	for days := range ahead + 1 {
-		at := date.AddDate(0, 0, days)
-		for _, all := range [][]rule{holidays[country], everywhere} {
-			for _, r := range all {
-				if month, day := r.in(at.Year()); at.Month() == month && at.Day() == day {
-					return r.name + [...]string{"", " (tomorrow)", " (in 2 days)", " (in 3 days)"}[days]
-				}
-			}
-		}
+// Zone returns the time zone of most people of a country, or nothing if the country is not known.
+func Zone(country string) string {
+	if names := zonesOf()[country]; len(names) > 0 {
+		return names[0]
 	}
 	return ""
 }
 
-// in returns the date of a day in a year.
-func (r rule) in(year int) (time.Month, int) {
-	at := easterSunday(year)
-	switch {
-	case r.month == 0:
-	case r.weekday == nil:
-		at = time.Date(year, r.month, r.day, 0, 0, 0, 0, time.UTC)
-	case r.day > 0:
-		first := time.Date(year, r.month, 1, 0, 0, 0, 0, time.UTC)
-		at = first.AddDate(0, 0, (int(*r.weekday)-int(first.Weekday())+7)%7+7*(r.day-1))
-	default:
-		last := time.Date(year, r.month+1, 0, 0, 0, 0, 0, time.UTC)
-		at = last.AddDate(0, 0, -(int(last.Weekday())-int(*r.weekday)+7)%7)
+// Countries returns the countries whose days are known.
+func Countries() (all []string) {
+	for country := range zonesOf() {
+		all = append(all, country)
 	}
-	at = at.AddDate(0, 0, r.plus)
-	return at.Month(), at.Day()
+	slices.Sort(all)
+	return all
+}
+
+// orthodoxEaster returns the Easter Sunday of the eastern churches by the Julian computus, in the Gregorian calendar
+// until 2099.
+func orthodoxEaster(year int) time.Time {
+	d := (19*(year%19) + 15) % 30
+	e := (2*(year%4) + 4*(year%7) - d + 34) % 7
+	return time.Date(year, time.Month((d+e+114)/31), (d+e+114)%31+1+13, 0, 0, 0, 0, time.UTC)
 }
 
 // easterSunday returns the Easter Sunday of the western churches by the Gregorian computus.

@@ -53,6 +53,11 @@ var Kinds = []Kind{
 		Acts: "lets people in with the roles of their groups; its set-up link lets the customer's IT set the provider",
 		Ends: "a group gives no stronger role than who mapped it had; the set-up link is not valid any more; no owner " +
 			"comes by a provider that no owner has confirmed"},
+	{Name: "topic of a content plan", Document: "pkg/area/plan.chosen",
+		Acts:    "becomes a content item before its time, which may be published",
+		Needs:   []auth.Scope{auth.ContentPublish},
+		Changes: []string{"createPlanTopic", "updatePlanTopic", "approvePlanTopics"},
+		Ends:    "its item is made, and its publications fail as those of other items"},
 	{Name: "publication", Document: "pkg/area/content/item.Outlets", Item: "content_item",
 		Acts:  "is published at its time, after it is generated or after it is approved",
 		Needs: []auth.Scope{auth.ContentPublish},

@@ -38,6 +38,7 @@ const (
 	ProposalCreated             Type = "proposal.created"
 	ProposalApplied             Type = "proposal.applied"
 	BalanceLow                  Type = "balance.low"
+	ContentPlanProposed         Type = "content_plan.proposed"
 	ContentPlanCompleted        Type = "content_plan.completed"
 	StudioGenerated             Type = "studio.generated"
 	StudioFailed                Type = "studio.failed"
@@ -78,6 +79,7 @@ var Types = []struct {
 	{ProposalCreated, auth.FactoriesRead, "A proposal for a factory was created"},
 	{ProposalApplied, auth.FactoriesRead, "A proposal was applied to its factory"},
 	{BalanceLow, auth.AccountRead, "The balance fell below the account's threshold"},
+	{ContentPlanProposed, auth.FactoriesRead, "The topics of a content plan wait for an approval"},
 	{ContentPlanCompleted, auth.FactoriesRead, "All items of a content plan have ended: they were generated, have " +
 		"failed or were canceled"},
 	{StudioGenerated, auth.StudioUse, "A studio generation has succeeded: its media are ready"},

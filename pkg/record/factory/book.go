@@ -27,6 +27,40 @@ type Booked struct {
 	Last  string `json:"last"`
 	// Canceled reports that another plan replaces it.
 	Canceled bool `json:"canceled,omitempty"`
+	// Later reports that its items are made at their times. Other plans replace single days of it: those of Cuts.
+	Later bool   `json:"later,omitempty"`
+	Cuts  []Days `json:"cuts,omitempty"`
+}
+
+// Days are the days from the first to the last one, both included.
+type Days struct {
+	First string `json:"first"`
+	Last  string `json:"last"`
+}
+
+// Has reports whether a day is among them.
+func (d Days) Has(day string) bool { return d.First <= day && day <= d.Last }
+
+// shares reports whether the plan has days of another one that no third plan has taken from it.
+func (p *Booked) shares(other Booked) bool {
+	first, err := time.Parse(time.DateOnly, max(p.First, other.First))
+	if err != nil {
+		return true // it is not to be trusted
+	}
+	for at := first; ; at = at.AddDate(0, 0, 1) {
+		day := at.Format(time.DateOnly)
+		if day > min(p.Last, other.Last) {
+			return false
+		}
+		if !slices.ContainsFunc(p.Cuts, func(d Days) bool { return d.Has(day) }) {
+			return true
+		}
+	}
+}
+
+// whole reports whether another plan takes all days of the plan.
+func (p *Booked) whole(other Booked) bool {
+	return !p.Later || other.First <= p.First && p.Last <= other.Last
 }
 
 // PlansPartition returns the partition of the table with the plans of a factory: each plan by its id, its counts
@@ -73,21 +107,41 @@ func (b Book) Write(tx *store.Tx, now time.Time, o tenant.Owner, factoryID strin
 // Overlapping returns the plans that share days with another one, without the canceled ones.
 func (b *Book) Overlapping(other Booked) (found []Booked) {
 	for _, p := range b.Plans {
-		if !p.Canceled && p.First <= other.Last && other.First <= p.Last {
+		if !p.Canceled && p.shares(other) {
 			found = append(found, p)
 		}
 	}
 	return found
 }
 
-// Add adds a plan, cancels those with the ids, and removes those that ended before a day.
-func (b *Book) Add(p Booked, canceled []string, before time.Time) {
+// Add adds a plan, and removes those that ended before a day. Of the plans with the ids, it cancels those that have no
+// other days than the plan, or whose items are all made at once, and takes the shared days from the others. It returns
+// the canceled ones.
+func (b *Book) Add(p Booked, replaced []string, before time.Time) (canceled []string) {
 	day := before.Format(time.DateOnly)
 	b.Plans = slices.DeleteFunc(b.Plans, func(p Booked) bool { return p.Last < day })
 	for i := range b.Plans {
-		b.Plans[i].Canceled = b.Plans[i].Canceled || slices.Contains(canceled, b.Plans[i].ID)
+		switch other := &b.Plans[i]; {
+		case !slices.Contains(replaced, other.ID):
+		case other.whole(p):
+			other.Canceled = true
+			canceled = append(canceled, other.ID)
+		default:
+			other.Cuts = append(other.Cuts, Days{p.First, p.Last})
+		}
 	}
 	b.Plans = append(b.Plans, p)
+	return canceled
+}
+
+// Cuts returns the days that other plans have taken from a plan.
+func (b *Book) Cuts(planID string) []Days {
+	for _, p := range b.Plans {
+		if p.ID == planID {
+			return p.Cuts
+		}
+	}
+	return nil
 }
 
 // Ended reports whether a plan must end.

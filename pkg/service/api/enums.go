@@ -106,6 +106,8 @@ var enumNames = map[string]string{
 	"BrandSettings.post_aspect_ratio": "PostAspectRatio",
 	"ContentItem.hook_kind":           "HookKind",
 	"FactoryVoice.emoji":              "EmojiUse",
+	"ContentPlan.approve":             "PlanApproval",
+	"ContentPlan.content_types":       "ContentPlanContentTypes",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

@@ -34,6 +34,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.ProposalCreated:             reflect.TypeFor[advice.Proposal](),
 	event.ProposalApplied:             reflect.TypeFor[advice.Proposal](),
 	event.BalanceLow:                  reflect.TypeFor[account.View](),
+	event.ContentPlanProposed:         reflect.TypeFor[plan.Plan](),
 	event.ContentPlanCompleted:        reflect.TypeFor[plan.Plan](),
 	event.StudioGenerated:             reflect.TypeFor[studio.Generation](),
 	event.StudioFailed:                reflect.TypeFor[studio.Generation](),

@@ -36,6 +36,11 @@ var methods = map[string]struct{ resource, method string }{
 	"getFactoryAnalytics":   {"factories", "getAnalytics"},
 	"getBestTimes":          {"analytics", "bestTimes"},
 	"listAccountMetrics":    {"analytics", "listAccounts"},
+	"createPlanTopic":       {"factories", "createTopic"},
+	"getPlanTopic":          {"factories", "getTopic"},
+	"updatePlanTopic":       {"factories", "updateTopic"},
+	"deletePlanTopic":       {"factories", "deleteTopic"},
+	"approvePlanTopics":     {"factories", "approveTopics"},
 	"estimateGeneration":    {"studio", "estimate"},
 	"addProductPhoto":       {"products", "addPhoto"},
 	"deleteProductPhoto":    {"products", "deletePhoto"},
@@ -61,7 +66,7 @@ var methods = map[string]struct{ resource, method string }{
 // waits are the states in which work has ended, by the operation that reads it. All other states are on the way.
 var waits = map[string]struct{ done, failed []string }{
 	"getContentItem": {[]string{"generated", "scheduled", "published"}, []string{"failed", "canceled"}},
-	"getContentPlan": {[]string{"completed"}, []string{"failed", "canceled"}},
+	"getContentPlan": {[]string{"completed", "proposed"}, []string{"failed", "canceled"}},
 	"getDiagnosis":   {[]string{"completed"}, []string{"failed"}},
 	"getTraining":    {[]string{"completed"}, []string{"failed", "canceled"}},
 	"getGeneration":  {[]string{"generated"}, []string{"failed", "canceled"}},

@@ -124,6 +124,10 @@ func plan(ctx context.Context, c call, in planIn) (said, error) {
 	a, err := c.caller.call(ctx, http.MethodPost, pathOf("factories", in.FactoryID, "content-plan"), body, c.key)
 	data, err := into[object](a, err)
 	delete(data, "calendar") // list_content shows the items with their times
+	if data["approve"] == "topics" {
+		return said{text: a.note() + "The plan is accepted. Its topics wait for an approval: getContentPlan shows them, " +
+			"and approvePlanTopics approves them.", data: data}, err
+	}
 	return said{text: a.note() + "The plan is accepted. Its items are made in the background: list_content with its " +
 		"content_plan_id shows them.", data: data}, err
 }

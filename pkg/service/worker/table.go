@@ -100,6 +100,7 @@ func (e Env) Loaders() map[string]generate.Loader {
 func Generating(w *generate.Worker) Handlers {
 	handlers := w.Handlers()
 	handlers[plan.Task] = &plan.Handler{DB: w.DB, Loaders: w.Loaders, Providers: w.Providers, Now: w.Now}
+	handlers[plan.Advance] = plan.Advancer{DB: w.DB, Now: w.Now}
 	maps.Copy(handlers, factories(w))
 	maps.Copy(handlers, (&sandbox.Resetter{DB: w.DB, Loaders: w.Loaders, Now: w.Now}).Handlers())
 	return handlers

@@ -18,6 +18,7 @@ export const eventTypes: INodePropertyOptions[] = [
   { name: 'Content Failed', value: 'content.failed' },
   { name: 'Content Generated', value: 'content.generated' },
   { name: 'Content Plan Completed', value: 'content_plan.completed' },
+  { name: 'Content Plan Proposed', value: 'content_plan.proposed' },
   { name: 'Content Published', value: 'content.published' },
   { name: 'Diagnosis Completed', value: 'diagnosis.completed' },
   { name: 'Integration Needs Reconnect', value: 'integration.needs_reconnect' },

@@ -1010,10 +1010,10 @@ class FactoriesResource:
         return cast("types.ContentPlan", data)
 
     def wait_for_content_plan(
-        self, factory_id: str, params: types.GetContentPlanParams | None = None, **options: Unpack[WaitOptions[Literal["queued", "planning", "generating", "completed", "failed", "canceled"]]]
+        self, factory_id: str, params: types.GetContentPlanParams | None = None, **options: Unpack[WaitOptions[Literal["queued", "planning", "proposed", "generating", "completed", "failed", "canceled"]]]
     ) -> types.ContentPlan:
         """Calls get_content_plan until the work has ended. Failed work raises FailedError."""
-        rule = Rule("state", ("completed",), ("failed", "canceled"), params)
+        rule = Rule("state", ("completed", "proposed"), ("failed", "canceled"), params)
         return cast("types.ContentPlan", self._client.wait("/v1/factories/{factory_id}/content-plan", (factory_id, ), rule, options))
 
     def create_content_plan(
@@ -1026,8 +1026,10 @@ class FactoriesResource:
         /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of
         the factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new
         topic is found are left out: they count as failed, and their credits are released. The event
-        `content_plan.completed` reports that all items have ended. A plan with days of another one needs `replace`.
-        With a test key nothing is spent, and `sandbox` selects the result of each item.
+        `content_plan.proposed` reports that topics wait for an approval, and `content_plan.completed` reports that
+        all items have ended. A plan with days of another one needs `replace`. With `approve: topics` it stops at the
+        topics, which cost nothing: read them in the `calendar` of the plan, change them, and approve them. With a
+        test key nothing is spent, and `sandbox` selects the result of each item.
 
         Needs the scope `factories:write`.
         """
@@ -1035,6 +1037,82 @@ class FactoriesResource:
             "POST", "/v1/factories/{factory_id}/content-plan", (factory_id, ), None, body, options
         )
         return cast("types.ContentPlan", data)
+
+    def create_topic(
+        self, factory_id: str, body: types.ContentPlanTopicCreate, params: types.CreatePlanTopicParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlanTopic:
+        """Add a topic to a content plan.
+
+        Adds a topic of your own to a plan whose items are written later. It waits for an approval, as the others do,
+        and costs nothing until then.
+
+        Needs the scope `factories:write`.
+        """
+        data = self._client.call(
+            "POST", "/v1/factories/{factory_id}/content-plan/topics", (factory_id, ), params, body, options
+        )
+        return cast("types.ContentPlanTopic", data)
+
+    def approve_topics(
+        self, factory_id: str, body: types.ContentPlanApproveCreate, params: types.ApprovePlanTopicsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlan:
+        """Approve topics of a content plan.
+
+        Approves the topics that are named, or all that wait, and reserves the price of their items: all or none. The
+        items are written `write_ahead_hours` before their times. Topics that are approved already stay so, at no
+        further cost. A topic that nobody approves before its time is `missed`.
+
+        Needs the scope `factories:write`.
+        """
+        data = self._client.call(
+            "POST", "/v1/factories/{factory_id}/content-plan/topics/approve", (factory_id, ), params, body, options
+        )
+        return cast("types.ContentPlan", data)
+
+    def get_topic(
+        self, factory_id: str, topic_number: str, params: types.GetPlanTopicParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlanTopic:
+        """Get a topic of a content plan.
+
+        Returns one topic, with its version as the ETag. The `calendar` of `GET
+        /v1/factories/{factory_id}/content-plan` has all of them.
+
+        Needs the scope `factories:read`.
+        """
+        data = self._client.call(
+            "GET", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, topic_number, ), params, None, options
+        )
+        return cast("types.ContentPlanTopic", data)
+
+    def update_topic(
+        self, factory_id: str, topic_number: str, body: types.ContentPlanTopicUpdate, params: types.UpdatePlanTopicParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlanTopic:
+        """Change a topic of a content plan.
+
+        Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send
+        `If-Match` with its ETag, so that no change of somebody else is lost.
+
+        Needs the scope `factories:write`.
+        """
+        data = self._client.call(
+            "PATCH", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, topic_number, ), params, body, options
+        )
+        return cast("types.ContentPlanTopic", data)
+
+    def delete_topic(
+        self, factory_id: str, topic_number: str, params: types.DeletePlanTopicParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.ContentPlanTopic:
+        """Drop a topic of a content plan.
+
+        Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled.
+        Delete the item of a topic that is written.
+
+        Needs the scope `factories:write`.
+        """
+        data = self._client.call(
+            "DELETE", "/v1/factories/{factory_id}/content-plan/topics/{topic_number}", (factory_id, topic_number, ), params, None, options
+        )
+        return cast("types.ContentPlanTopic", data)
 
     def diagnose(
         self, factory_id: str, body: types.DiagnosisCreate | None = None, **options: Unpack[RequestOptions]
@@ -1881,8 +1959,8 @@ class SandboxResource:
         during a reset starts another one, which finds what is left. With a live key it is refused.
 
         With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their metrics are
-        read anew, and analytics follow. Posts that are published later start at zero. It has ended when
-        `metrics.read_at` of the publications is not before `requested_at`.
+        read anew, and analytics follow. Posts that are published later start at zero. Content plans write the items
+        whose time comes. It has ended when `metrics.read_at` of the publications is not before `requested_at`.
 
         Needs the scope `account:manage`.
         """

@@ -1225,6 +1225,8 @@ class BloggerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    plan_approval: "PlanApproval"
+    """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
@@ -1353,6 +1355,8 @@ class BrandFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    plan_approval: "PlanApproval"
+    """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
@@ -2815,7 +2819,9 @@ class ContentPlan(TypedDict):
     starts_on: str
     """First day."""
     timezone: str
-    """Time zone of its days and times: that of the factory's schedule when the plan was created, or else UTC."""
+    """Time zone of its days and times."""
+    country: str
+    """Country whose holidays and seasons its topics know (ISO 3166-1). Empty: those of all countries alone."""
     brief: str
     """What the plan is about, beyond the settings of the factory."""
     product_ids: List[str]
@@ -2826,18 +2832,25 @@ class ContentPlan(TypedDict):
     """Recurring subjects with their shares. No two neighbours have the same one. Empty: none."""
     campaigns: List["ContentPlanCampaign"]
     """Rows of items that build on each other."""
+    product_share: int
+    """Percentage of its items that present a product, of a factory of type seller. 0 for all others."""
     quality: str
     """Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member."""
-    calendar: List["ContentPlanEntry"]
-    """Items that were made, in the order of their times. Empty in the response of the creation and in events."""
+    approve: "PlanApproval"
+    """What waits for an approval before it costs anything: the topics, or none."""
+    write_ahead_hours: Optional[int]
+    """Hours before its time at which an item is written. Null: all are written at once."""
+    calendar: List["ContentPlanTopic"]
+    """Topics, in the order of their creation. Empty in the response of the creation and in events."""
     state: "ContentPlanState"
-    """State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
-    them have ended; failed: it ended without an item.
+    """State of the plan. planning: topics are written; proposed: topics wait for an approval; generating: no topic
+    waits, and the items are made, at once or at their times; completed: all of them have ended; failed: it ended
+    without an item.
     """
     items: "ContentPlanItems"
     """Progress of its items."""
     cost_estimate: int
-    """Credits that all items cost together with a live key. The topics cost nothing."""
+    """Credits that the items of all topics cost together with a live key. The topics cost nothing."""
     reserved_credits: int
     """Credits that are reserved for items that have not ended. Always 0 in the sandbox."""
     cost_credits: int
@@ -2846,6 +2859,14 @@ class ContentPlan(TypedDict):
     """Why topics are missing. Null if none are missing for a failure."""
     completed_at: Optional[str]
     """Time at which all items had ended. Null until then, and of a canceled plan."""
+
+
+
+class ContentPlanApproveCreate(TypedDict):
+    """Body of `approvePlanTopics`."""
+
+    numbers: NotRequired[List[int]]
+    """Numbers of the topics. Absent: all that wait."""
 
 
 
@@ -2937,40 +2958,35 @@ class ContentPlanCreate(TypedDict):
     """Active products that the items present in turn, of a factory of type seller. Absent: its newest active products,
     if it has some.
     """
+    product_share: NotRequired[int]
+    """Percentage of the items that present a product, of a factory of type seller. The others do without, and speak of
+    its pillars. Absent: 60.
+    """
+    country: NotRequired[str]
+    """Country whose holidays and seasons count (ISO 3166-1). Absent: that of the factory's region, or else of its
+    language, such as de-AT, or of its time zone.
+    """
+    timezone: NotRequired[str]
+    """Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC.
+    """
+    approve: NotRequired["PlanApprovalInput"]
+    """What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and
+    add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
+    the factory, `plan_approval`.
+    """
+    write_ahead_hours: NotRequired[int]
+    """Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2
+    for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
+    """
     replace: NotRequired[bool]
-    """Whether plans that have days of this one are replaced: their items that are not generated yet are canceled.
-    Otherwise such a plan refuses the call. Default: false.
+    """Whether this plan takes days that other plans have: their items that are not generated yet are canceled, as a
+    whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is
+    refused. Default: false.
     """
     sandbox: NotRequired["SandboxRehearsal"]
     """Simulated result of each item. For test keys only."""
     metadata: NotRequired[Dict[str, str]]
     """Up to 20 key-value pairs of your own."""
-
-
-
-class ContentPlanEntry(TypedDict):
-    """An item of the calendar of a plan."""
-
-    content_item_id: str
-    """Id of the item."""
-    content_type: str
-    """Type of the item."""
-    publish_at: str
-    """Planned time. That of the item may have been changed since."""
-    topic: str
-    """What it is about."""
-    pillar: Optional[str]
-    """Its pillar. Null: none."""
-    angle: Optional[str]
-    """View of the topic. Null: none."""
-    hook: Optional[str]
-    """Idea of its first line. Null: none."""
-    goal: Optional[str]
-    """What it is to lead to, in English. Null: none."""
-    occasion: Optional[str]
-    """Day that is celebrated at that time, in English. Null: none."""
-    campaign: Optional[str]
-    """Its place in a campaign. Null: none."""
 
 
 
@@ -2996,13 +3012,15 @@ class ContentPlanItems(TypedDict):
     """How many items a plan has, and how many of them are in which state."""
 
     total: int
-    """Number of items: days times posts_per_day."""
+    """Number of items: days times posts_per_day, and those that were added."""
     generated: int
     """Items that were generated, those that were published since among them."""
     failed: int
     """Items that failed, and those for which no new topic was found."""
     canceled: int
-    """Items that were canceled or deleted before they were generated."""
+    """Items that were canceled or deleted before they were generated, and topics that were dropped or not approved in
+    time.
+    """
     published: int
     """Items that were published."""
 
@@ -3029,10 +3047,115 @@ class ContentPlanPillarInput(TypedDict):
     """Share of the items, beside the shares of the others. Default: 1."""
 
 
-ContentPlanState = Union[Literal["queued", "planning", "generating", "completed", "failed", "canceled"], str]
-"""State of the plan. planning: topics are written and items created; generating: all items exist; completed: all of
-them have ended; failed: it ended without an item.
+
+class ContentPlanProposedEvent(TypedDict):
+    """The topics of a content plan wait for an approval."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["content_plan.proposed"]
+    """Type of the event."""
+    data: "ContentPlanEventData"
+    """Data of the event."""
+
+
+ContentPlanState = Union[Literal["queued", "planning", "proposed", "generating", "completed", "failed", "canceled"], str]
+"""State of the plan. planning: topics are written; proposed: topics wait for an approval; generating: no topic waits,
+and the items are made, at once or at their times; completed: all of them have ended; failed: it ended without an
+item.
 """
+
+
+class ContentPlanTopic(TypedDict):
+    """A topic of a plan, and the item that is made of it."""
+
+    number: int
+    """Number of the topic in its plan, from 1. It never changes."""
+    content_plan_id: str
+    """Id of the content plan that it belongs to."""
+    state: "ContentPlanTopicState"
+    """State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its
+    item was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was
+    found.
+    """
+    content_item_id: Optional[str]
+    """Id of its item. Null until it is written."""
+    content_type: str
+    """Type of the item that is made of it."""
+    publish_at: str
+    """Planned time. That of the item may have been changed since."""
+    topic: str
+    """What the item is about, in the language of the factory."""
+    pillar: Optional[str]
+    """Its pillar: a recurring subject of the plan. Null: none."""
+    angle: Optional[str]
+    """View from which the topic is told. Null: none."""
+    hook: Optional[str]
+    """Idea of its first line. Null: none."""
+    goal: Optional[str]
+    """What it is to lead to, in English. Null: none."""
+    occasion: Optional[str]
+    """Day that is celebrated at that time, in English. Null: none."""
+    campaign: Optional[str]
+    """Its place in a campaign. Null: none."""
+    product_id: Optional[str]
+    """Id of the product that it presents. Null: none."""
+    version: int
+    """Version of the topic, which each change raises. It is the ETag of GET, for If-Match."""
+
+
+
+class ContentPlanTopicCreate(TypedDict):
+    """Body of `createPlanTopic`."""
+
+    topic: str
+    """What the item is about, in up to 400 bytes."""
+    publish_at: str
+    """Time of its publication, on a day of the plan."""
+    content_type: NotRequired["ContentPlanContentTypesInput"]
+    """Type of the item: one of the plan's. Absent: the first one of the plan."""
+    angle: NotRequired[str]
+    """View from which the topic is told, in up to 120 bytes."""
+    hook: NotRequired[str]
+    """Idea of its first line, in up to 240 bytes."""
+    pillar: NotRequired[str]
+    """Recurring subject that it belongs to, such as one of the pillars."""
+    product_id: NotRequired[str]
+    """Active product that it presents, of a factory of type seller."""
+
+
+ContentPlanTopicState = Union[Literal["proposed", "approved", "written", "dropped", "missed", "failed"], str]
+"""State of the topic. proposed: it waits for an approval; approved: its item is written at its time; written: its item
+was made; dropped: it was removed; missed: it was not approved before its time; failed: no new topic was found.
+"""
+
+
+class ContentPlanTopicUpdate(TypedDict):
+    """Body of `updatePlanTopic`."""
+
+    topic: NotRequired[str]
+    """What the item is about, in up to 400 bytes."""
+    publish_at: NotRequired[str]
+    """Time of its publication, on a day of the plan."""
+    content_type: NotRequired["ContentPlanContentTypesInput"]
+    """Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved."""
+    angle: NotRequired[Optional[str]]
+    """View from which it is told, in up to 120 bytes. Null: none."""
+    hook: NotRequired[Optional[str]]
+    """Idea of its first line, in up to 240 bytes. Null: none."""
+    pillar: NotRequired[Optional[str]]
+    """Recurring subject that it belongs to. Null: none."""
+    product_id: NotRequired[Optional[str]]
+    """Active product of the factory that it presents. Null: none."""
+
 
 
 class ContentPreview(TypedDict):
@@ -3722,6 +3845,8 @@ class EntertainmentFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    plan_approval: "PlanApproval"
+    """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
@@ -3868,19 +3993,19 @@ class EstimateItem(TypedDict):
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 """The operation that the body is for."""
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 """An event as callers and receivers see it."""
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
 """Type of the event."""
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
 """Type of the sample event. The webhook need not subscribe to it."""
 
 
@@ -4252,6 +4377,8 @@ class ExpertFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    plan_approval: "PlanApproval"
+    """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
@@ -4453,6 +4580,8 @@ class FactoryUpdate(TypedDict):
     """Whether its content waits for an approval before it is scheduled or published. Setting it to none needs the scope
     content:publish as well.
     """
+    plan_approval: NotRequired[Optional["PlanApprovalInput"]]
+    """What its content plans wait for if they name nothing: topics, or none. Null: none."""
     quality: NotRequired[Optional["QualityInput"]]
     """Quality of the texts of items and plans that name none. Null: standard."""
     settings: NotRequired[Optional[Union["BloggerSettingsUpdate", "SellerSettingsUpdate", "ExpertSettingsUpdate", "BrandSettingsUpdate", "NewsSettingsUpdate", "EntertainmentSettingsUpdate", "MusicianSettingsUpdate"]]]
@@ -5414,6 +5543,8 @@ class MusicianFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    plan_approval: "PlanApproval"
+    """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
@@ -5530,6 +5661,8 @@ class NewBloggerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    plan_approval: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
@@ -5591,6 +5724,8 @@ class NewBrandFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    plan_approval: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
@@ -5648,6 +5783,8 @@ class NewEntertainmentFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    plan_approval: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
@@ -5709,6 +5846,8 @@ class NewExpertFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    plan_approval: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
@@ -5768,6 +5907,8 @@ class NewMusicianFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    plan_approval: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
@@ -5825,6 +5966,8 @@ class NewNewsFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    plan_approval: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
@@ -5886,6 +6029,8 @@ class NewSellerFactory(TypedDict):
     """Up to 20 key-value pairs of your own."""
     models: NotRequired[Dict[str, str]]
     """Model for each kind of generation (text, image, video, music, voice)."""
+    plan_approval: NotRequired["PlanApprovalInput"]
+    """What its content plans wait for if they name nothing: topics, or none. Default: none."""
     profile_id: NotRequired[str]
     """Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one
     profile, that one. A key that is bound to several must send it.
@@ -5947,6 +6092,8 @@ class NewsFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    plan_approval: "PlanApproval"
+    """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
@@ -6363,6 +6510,15 @@ class Plan(TypedDict):
     features: List[str]
     """Features, for display."""
 
+
+PlanApproval = Union[Literal["none", "topics"], str]
+"""What waits for an approval before it costs anything: the topics, or none."""
+
+PlanApprovalInput = Literal["none", "topics"]
+"""What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add
+some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
+factory, `plan_approval`.
+"""
 
 PlanId = Union[Literal["starter", "growth", "business", "enterprise"], str]
 """Subscription plan."""
@@ -7611,7 +7767,7 @@ class SandboxResetCreate(TypedDict):
     """Body of `resetSandbox`."""
 
     advance: NotRequired[int]
-    """Seconds by which the clock of the metrics moves forward. With it, nothing is deleted."""
+    """Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted."""
 
 
 SandboxResetState = Union[Literal["resetting", "advancing"], str]
@@ -7683,6 +7839,8 @@ class SellerFactory(TypedDict):
     """Model for each kind of generation. Other kinds use the default of the catalog."""
     name: str
     """Name of the factory."""
+    plan_approval: "PlanApproval"
+    """What its content plans wait for if they name nothing: topics, or none."""
     profile_id: Optional[str]
     """Profile that it belongs to, with all that it makes. Null: the account as a whole."""
     quality: str
@@ -9610,6 +9768,46 @@ GetFactoryAnalyticsParams = TypedDict(
 
 class GetContentPlanParams(TypedDict, total=False):
     """The parameters of getContentPlan."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class CreatePlanTopicParams(TypedDict, total=False):
+    """The parameters of createPlanTopic."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class ApprovePlanTopicsParams(TypedDict, total=False):
+    """The parameters of approvePlanTopics."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class GetPlanTopicParams(TypedDict, total=False):
+    """The parameters of getPlanTopic."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class UpdatePlanTopicParams(TypedDict, total=False):
+    """The parameters of updatePlanTopic."""
+
+    content_plan_id: str
+    """Id of the plan. Absent: the latest plan of the factory."""
+
+
+
+class DeletePlanTopicParams(TypedDict, total=False):
+    """The parameters of deletePlanTopic."""
 
     content_plan_id: str
     """Id of the plan. Absent: the latest plan of the factory."""

@@ -137,6 +137,7 @@ export const eventsDescription: INodeProperties[] = [
           { name: 'Content Generated', value: 'content.generated' },
           { name: 'Content Plan (All)', value: 'content_plan.*' },
           { name: 'Content Plan Completed', value: 'content_plan.completed' },
+          { name: 'Content Plan Proposed', value: 'content_plan.proposed' },
           { name: 'Content Published', value: 'content.published' },
           { name: 'Diagnosis (All)', value: 'diagnosis.*' },
           { name: 'Diagnosis Completed', value: 'diagnosis.completed' },

@@ -32,7 +32,7 @@ export const sandboxDescription: INodeProperties[] = [
         name: 'advance',
         type: 'number',
         default: 0,
-        description: 'Seconds by which the clock of the metrics moves forward. With it, nothing is deleted.',
+        description: 'Seconds by which the clock of the metrics and of content plans moves forward. With it, nothing is deleted.',
         routing: { send: { type: 'body', property: 'advance' } },
       },
       {

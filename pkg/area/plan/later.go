@@ -1,0 +1,266 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/content-automation/api/pkg/generate"
+	"github.com/content-automation/api/pkg/record/factory"
+	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/pkg/task"
+)
+
+// longestSleep bounds the wait of a plan for the time of its next item. Changes of topics wake it.
+const longestSleep = 12 * time.Hour
+
+// agenda is what a plan whose items are made later has to do now.
+type agenda struct {
+	// stored is the item of the chunk that is changed.
+	stored store.Item
+	chunk  chunk
+	due    []int // places in the chunk of approved topics of one reservation, whose items are made
+	missed []int // places of topics that nobody approved in time
+	next   time.Time
+	// open is the number of topics whose items are not made yet, in all chunks, and proposed how many of them wait.
+	open, proposed int
+}
+
+// later makes the items of approved topics whose time has come, or waits for the next one.
+func (h *Handler) later(ctx context.Context, j *job) (o task.Outcome, err error) {
+	stored, err := h.DB.GetAll(ctx, chunkKeys(j.Subject, j.plan.Items.Total)...)
+	if err != nil {
+		return o, err
+	}
+	now := h.Now().Add(time.Duration(j.counts.Advanced) * time.Second)
+	a, err := j.agenda(stored, now)
+	switch {
+	case err != nil:
+		return o, err
+	case len(a.due) > 0 && j.room < chunkSlots+spare:
+		o.Wait = task.Jitter(fullWait)
+		return o, nil
+	case len(a.due) > 0 || len(a.missed) > 0:
+		return h.fill(ctx, j, a)
+	case a.open > 0:
+		o.Wait = min(max(a.next.Sub(now), time.Second), longestSleep)
+		return o, nil
+	}
+	if !j.Since.IsZero() { // topics may still be added until the plan has ended
+		return h.watch(j), nil
+	}
+	j.Since = h.Now()
+	o.Payload = j.progress
+	o.Join = func(_ context.Context, tx *store.Tx) error { return j.enter(tx, h.Now(), Generating, nil) }
+	return o, nil
+}
+
+// agenda finds what is due at a time: topics of the first chunk that has some.
+func (j *job) agenda(stored []store.Item, now time.Time) (a agenda, err error) {
+	lead := time.Duration(*j.plan.WriteAheadHours) * time.Hour
+	for _, it := range stored {
+		var c chunk
+		if it.Kind == "" {
+			continue
+		}
+		if err := it.Decode(&c); err != nil {
+			return a, err
+		}
+		var due, missed []int
+		for i, topic := range c.Items {
+			at := topic.At
+			if topic.State == TopicApproved {
+				at = at.Add(-lead)
+			}
+			if !topic.State.open() {
+				continue
+			}
+			if a.open++; topic.State == TopicProposed {
+				a.proposed++
+			}
+			switch ready := !at.After(now); {
+			case !ready && (a.next.IsZero() || at.Before(a.next)):
+				a.next = at
+			case ready && topic.State == TopicProposed:
+				missed = append(missed, i)
+			case ready && (len(due) == 0 || c.Items[due[0]].Hold == topic.Hold):
+				due = append(due, i)
+			}
+		}
+		if len(a.due)+len(a.missed) == 0 && len(due)+len(missed) > 0 {
+			a.stored, a.chunk, a.due, a.missed = it, c, due, missed
+		}
+	}
+	return a, nil
+}
+
+// fill makes the items that are due, and notes what was missed.
+func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, err error) {
+	var keys []store.Key
+	for _, i := range a.due {
+		if id := a.chunk.Items[i].Product; id != "" {
+			keys = append(keys, store.IDKey(id))
+		}
+	}
+	products, err := h.DB.GetAll(ctx, keys...)
+	if err != nil {
+		return o, err
+	}
+	if _, err := j.stock(products); err != nil {
+		return o, err
+	}
+	after := &progress{}
+	o.Payload = after
+	o.Join = func(_ context.Context, tx *store.Tx) error {
+		*after = j.progress
+		now := h.Now()
+		var b batch
+		c := chunk{Items: append([]chosen{}, a.chunk.Items...)}
+		for _, i := range a.missed {
+			c.Items[i].State = TopicMissed
+			c.Items[i].Version++
+		}
+		number := 0
+		for _, i := range a.due {
+			one := &c.Items[i]
+			number = one.Hold
+			if err := j.write(&b, one, j.shop[one.Product], now); err != nil {
+				return err
+			}
+			one.Version++
+		}
+		rest, err := b.commit(tx, now, j, j.hold(number), 0)
+		if err != nil {
+			return err
+		}
+		if err := j.keep(tx, after, number, rest); err != nil {
+			return err
+		}
+		after.Items += len(b.records)
+		factory.AddCounts(tx, now, j.FactoryID, j.Subject, factory.Counts{Canceled: int64(len(a.missed)),
+			Reserved: -b.saved})
+		it := a.stored
+		if err := it.Encode(c); err != nil {
+			return err
+		}
+		tx.Replace(it)
+		state := j.plan.State
+		if a.proposed == len(a.missed) {
+			state = Generating
+		}
+		return j.enter(tx, now, state, nil)
+	}
+	return o, nil
+}
+
+// hold returns the reservation with a number: that of the plan as a whole is 0.
+func (j *job) hold(number int) ledger.Hold {
+	if number == 0 {
+		return j.Hold
+	}
+	return j.recipe.Holds[number-1]
+}
+
+// keep stores what is left of a reservation.
+func (j *job) keep(tx *store.Tx, after *progress, number int, rest ledger.Hold) error {
+	if number == 0 {
+		after.Hold = rest
+		return nil
+	}
+	r := j.recipe
+	r.Holds = append([]ledger.Hold{}, r.Holds...)
+	r.Holds[number-1] = rest
+	it := j.written
+	if err := it.Encode(r); err != nil {
+		return err
+	}
+	tx.Replace(it)
+	return nil
+}
+
+// cancel ends a plan that a new one replaces, or whose factory was deleted: chunk by chunk
+// it cancels the items that are not generated yet, and then releases what is left of the reservations.
+func (h *Handler) cancel(ctx context.Context, j *job) (o task.Outcome, err error) {
+	chunks := j.Chunks
+	if j.Writing { // topics may have been added in more chunks
+		chunks = len(chunkKeys(j.Subject, j.plan.Items.Total))
+	}
+	if j.Canceled < chunks {
+		return h.cancelChunk(ctx, j)
+	}
+	for i, hold := range j.recipe.Holds {
+		if hold.Credits == 0 {
+			continue
+		}
+		o.Payload = j.progress
+		o.Join = func(_ context.Context, tx *store.Tx) error {
+			now := h.Now()
+			factory.AddCounts(tx, now, j.FactoryID, j.Subject, factory.Counts{Reserved: -hold.Credits})
+			return errors.Join(ledger.Release(tx, now, j.Owner.Account, hold, 0),
+				j.keep(tx, &j.progress, i+1, ledger.Hold{}))
+		}
+		return o, nil
+	}
+	o.Done = true
+	o.Join = func(_ context.Context, tx *store.Tx) error {
+		now, c := h.Now(), factory.Counts{Reserved: -j.Hold.Credits}
+		if j.Since.IsZero() && !j.Writing {
+			from, _ := j.next()
+			c.Canceled = int64(len(j.slots) - from)
+		}
+		factory.AddCounts(tx, now, j.FactoryID, j.Subject, c)
+		if err := ledger.Release(tx, now, j.Owner.Account, j.Hold, 0); err != nil {
+			return err
+		}
+		return j.enter(tx, now, Canceled, nil)
+	}
+	return o, nil
+}
+
+// cancelChunk cancels the items of the next chunk that are not generated yet, and drops its topics without an item.
+func (h *Handler) cancelChunk(ctx context.Context, j *job) (o task.Outcome, err error) {
+	items, err := h.DB.GetAll(ctx, chunkKey(j.Subject, j.Canceled+1))
+	if err != nil {
+		return o, err
+	}
+	it, c := items[0], chunk{}
+	if it.Kind == "" { // the model has failed before its topics were chosen
+		j.Canceled++
+		o.Payload = j.progress
+		return o, nil
+	}
+	if err := it.Decode(&c); err != nil {
+		return o, err
+	}
+	canceler := generate.Canceler{DB: h.DB, Loaders: h.Loaders, Now: h.Now}
+	var dropped int64
+	for i := range c.Items {
+		one := &c.Items[i]
+		if one.State.open() {
+			one.State = TopicDropped
+			one.Version++
+			dropped++
+		}
+		if one.ID == "" {
+			continue
+		}
+		if err := canceler.Cancel(ctx, store.IDKey(one.ID)); err != nil {
+			return o, err
+		}
+	}
+	j.Canceled++
+	o.Payload = j.progress
+	o.Join = func(_ context.Context, tx *store.Tx) error {
+		if dropped == 0 {
+			return nil
+		}
+		factory.AddCounts(tx, h.Now(), j.FactoryID, j.Subject, factory.Counts{Canceled: dropped})
+		if err := it.Encode(c); err != nil {
+			return err
+		}
+		tx.Replace(it)
+		return nil
+	}
+	return o, nil
+}
