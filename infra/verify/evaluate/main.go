@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -33,16 +34,20 @@ func evaluate(ctx context.Context, args []string) error {
 	report := flags.String("report", "docs/evaluation.md", "file of the report")
 	writer := flags.String("writer", "", "model of the catalog that writes; empty: no real models")
 	judge := flags.String("judge", "", "model of the catalog that compares; empty: the writer")
+	guards := flags.String("guards", "docs/guards.md", "file with the table of the unseen texts")
 	texts := flags.String("texts", ".local/evaluate/texts.json", "file for the texts of the writer")
 	before := flags.String("before", "", "file with the texts of an earlier version, to be compared")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	all, err := readAnswers()
+	all, err := readAnswers(seen)
 	if err != nil {
 		return err
 	}
 	verdicts := verdictsOf(all)
+	if err := writeTable(*guards); err != nil {
+		return err
+	}
 	said, err := readReplies()
 	if err != nil {
 		return err
@@ -64,6 +69,27 @@ func evaluate(ctx context.Context, args []string) error {
 		return fmt.Errorf("evaluate: %w", err)
 	}
 	fmt.Print(text)
+	return nil
+}
+
+// writeTable writes the table of the unseen answers into a file, between its lines.
+func writeTable(file string) error {
+	table, err := unseenReport()
+	if err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
+	head, rest, begun := strings.Cut(string(raw), tableBegins)
+	_, tail, ended := strings.Cut(rest, tableEnds)
+	if !begun || !ended {
+		return fmt.Errorf("evaluate: %s has no place for the table", file)
+	}
+	if err := os.WriteFile(file, []byte(head+tableBegins+table+tableEnds+tail), 0o644); err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
 	return nil
 }
 

@@ -70,7 +70,7 @@ func (r prompter) rules(now time.Time) guard.Rules {
 	}
 	rules.Facts = append(rules.Facts, originFacts(r.Origin)...)
 	for _, s := range r.Told {
-		rules.Facts = append(rules.Facts, s.Title, s.Text, s.URL)
+		rules.Quoted, rules.Facts = append(rules.Quoted, s.Title, s.Text), append(rules.Facts, s.URL)
 		if s.PublishedAt != nil {
 			rules.Facts = append(rules.Facts, s.PublishedAt.Format(time.DateOnly))
 		}
