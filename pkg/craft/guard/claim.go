@@ -64,11 +64,13 @@ func scanned(text, language string, answer bool) []claim { return scanOf(text, l
 
 func scanOf(text, language string, answer bool) *scan {
 	words := lexiconOf(language)
-	text = inDigits(normal(text), answer, words)
+	text = normal(text)
+	tags := hashText().FindAllString(text, -1)
+	text = inDigits(text, answer, words)
 	if strings.Contains(text, " dot ") {
 		text = spelledDomain().ReplaceAllString(text, "$1.$2")
 	}
-	s := &scan{text: text, shown: text, language: language, words: words, answer: answer}
+	s := &scan{text: text, shown: text, language: language, words: words, tags: tags, answer: answer}
 	if strings.Contains(text, "@") || strings.ContainsAny(text, "([") {
 		s.each(mailText(), aMail, func(m []string) []string {
 			return []string{strings.NewReplacer(" ", "", "(at)", "@", "[at]", "@").Replace(strings.ToLower(m[0]))}
@@ -86,13 +88,11 @@ func scanOf(text, language string, answer bool) *scan {
 		s.each(handleText(), anAccount, func(m []string) []string { return []string{strings.ToLower(m[0][1:])} })
 	}
 	if strings.Contains(text, "#") {
-		s.each(hashText(), -1, func(m []string) []string {
-			s.tags = append(s.tags, m[0])
-			return m
-		})
+		s.each(hashText(), -1, func(m []string) []string { return m })
 	}
 	s.codes()
 	s.spokenTimes()
+	s.halves()
 	if !strings.ContainsAny(text, "0123456789") {
 		return s
 	}
@@ -192,6 +192,18 @@ func (s *scan) prices() {
 			at = strings.TrimSpace(at + " " + p.Sign)
 		}
 		s.found[len(s.found)-1].text = at
+	}
+}
+
+// pound is the weight of a pound in grams.
+const pound = 453.592
+
+// halves finds half prices in words.
+func (s *scan) halves() {
+	for _, sentence := range sentences(s.shown) {
+		if part, ok := s.words.match(s.words.fold(sentence), "half"); ok {
+			s.found = append(s.found, claim{kind: aPercentage, text: part, keys: []string{"% 50"}})
+		}
 	}
 }
 
@@ -336,6 +348,9 @@ func (k *known) supports(c claim) bool {
 				func(u string) bool { return strings.HasSuffix(u, "/"+key) || strings.HasSuffix(u, "/@"+key) })
 		case aYear:
 			return k.said[key] || slices.ContainsFunc(k.dates, func(d date) bool { return fmt.Sprint(d.year) == key })
+		case aPrice: // a pound is a weight, too
+			pence, ok := strings.CutPrefix(key, "GBP ")
+			return ok && k.keys[aQuantity][fmt.Sprintf("mass %.6g", float64(atoi(pence))/100*pound)]
 		case aTime: // 16:00 is 16 h
 			hour, _ := strings.CutSuffix(key, ":00")
 			return k.keys[aQuantity][fmt.Sprintf("time %.6g", float64(atoi(hour)*3600))] && hour != key

@@ -143,7 +143,7 @@ func eastValue(text, digits, powers string) (total float64) {
 var (
 	hanNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`([` + hanDigits + `]+)(\s?(?:%|パーセント|円|元|块|塊|月|日|号|時|点半|点钟|点|割|成|折|年|个月|か月|ヶ月|` +
-			`人以上|名以上|名|位|多位|多名|万|小时|時間|分钟|歳|公斤|千克|克|家|店))`)
+			`人以上|人|名以上|名|位|多位|多名|万|小时|時間|分钟|歳|公斤|千克|克|家|店))`)
 	})
 	koreanNumber = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`([영일이삼사오육칠팔구십백천만]+)(\s?(?:퍼센트|프로|원|년|개월|명|킬로))`)
@@ -186,14 +186,14 @@ func (l *lexicon) eastern(text string, answer bool) string {
 		text = hanNumber().ReplaceAllStringFunc(text, func(m string) string {
 			n := hanNumber().FindStringSubmatch(m)
 			v, unit := hanValue(n[1]), strings.TrimSpace(n[2])
-			idiom := slices.Contains([]string{"年", "名", "位", "家", "店", "分钟", "小时", "時間", "人以上"}, unit) && !counted
+			idiom := slices.Contains([]string{"年", "名", "位", "家", "店", "分钟", "小时", "時間", "人以上", "人"}, unit) && !counted
 			if answer && idiom || unit == "成" && v >= 10 || unit == "折" && v >= 100 {
 				return m
 			}
 			if unit == "折" && v > 10 {
 				v /= 10
 			}
-			return fmt.Sprintf("%g", v) + n[2]
+			return fmt.Sprintf("%g", v) + strings.NewReplacer("块", "元", "塊", "元").Replace(n[2])
 		})
 		return tenths().ReplaceAllStringFunc(text, func(m string) string {
 			n := tenths().FindStringSubmatch(m)
@@ -204,10 +204,8 @@ func (l *lexicon) eastern(text string, answer bool) string {
 			if v <= 0 || v >= 10 {
 				return m
 			}
-			return fmt.Sprintf("%g%%", 10*v)
+			return fmt.Sprintf("%g%%", 10*v) + strings.TrimPrefix(strings.TrimPrefix(n[2], "割"), "成")
 		})
-	case "tr":
-		return percentBefore().ReplaceAllString(text, "$1%")
 	case "ko":
 		text = koreanDate().ReplaceAllStringFunc(text, func(m string) string {
 			d := koreanDate().FindStringSubmatch(m)

@@ -47,7 +47,8 @@ type amount struct {
 func (s *scan) quantities() {
 	var all []amount
 	for _, at := range figureText().FindAllStringIndex(s.text, -1) {
-		if before, _ := utf8.DecodeLastRuneInString(s.text[:at[0]]); unicode.IsLetter(before) || before == '#' {
+		before, _ := utf8.DecodeLastRuneInString(s.text[:at[0]])
+		if before == '#' || unicode.In(before, unicode.Latin, unicode.Cyrillic, unicode.Greek) {
 			continue // a part of a name such as X5
 		}
 		all = append(all, s.amount(at[0], at[1]))
@@ -84,6 +85,12 @@ func (s *scan) quantities() {
 		}
 	}
 }
+
+// farWords is the number of words after a number within which those that are counted may follow.
+const farWords = 5
+
+// audience are the people of whom a number says how well something is liked.
+var audience = []string{"customers", "users", "followers", "students", "members"}
 
 // year is the length of a year in seconds.
 const year = 31557600
@@ -172,6 +179,17 @@ func (s *scan) amount(from, to int) amount {
 		if m2, counts := unitOf(second); !ok && counts && m2.counted() {
 			m, ok, end = m2, true, at
 		}
+		for range farWords - 2 {
+			if next := word(laterText()); !ok && next != "" {
+				if m2, counts := unitOf(next); counts && slices.Contains(audience, m2.of) {
+					m, ok, end = m2, true, at
+				}
+			}
+		}
+		if pounds := first == "pounds" && s.words.base == "en" && second != "of"; !ok && pounds {
+			a.kind, a.unit, a.end, a.ok = aPrice, "GBP", end, true
+			return a
+		}
 		if ok {
 			a.kind, a.unit, a.end, a.ok, a.factor = aQuantity, m.of, end, true, a.factor*m.factor
 		}
@@ -230,7 +248,11 @@ func inDigits(text string, answer bool, l *lexicon) string {
 		}
 		i += n - 1
 	}
-	return b.String() + text[from:]
+	text = b.String() + text[from:]
+	if l.base == "tr" {
+		text = percentBefore().ReplaceAllString(text, "$1%")
+	}
+	return text
 }
 
 // afterDigits reports whether a text ends with a number in digits.
@@ -266,6 +288,16 @@ func (l *lexicon) counts(text string, all [][]int, i, n int, v float64, answer b
 		least /= times
 	}
 	_, unit := unitOf(next)
+	for k := i + n + 1; !unit && v >= least && k < min(len(all), i+n+farWords); k++ {
+		if strings.Trim(text[all[k-1][1]:all[k][0]], " ") != "" {
+			break
+		}
+		m, ok := unitOf(word(k))
+		unit = ok && (slices.Contains(audience, m.of) || m.counted() && k == i+n+1)
+	}
+	if i > 0 && word(i-1) == "yüzde" {
+		return true
+	}
 	money := currency(next) || next != "" && gap == "" && v > 1 && len(money.In("5 "+next)) > 0 &&
 		!l.isTurkishSpoon(next)
 	part := isIn(percents(), next) || money || slices.Contains([]string{"por", "per", "pour"}, next) &&
