@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -36,6 +38,7 @@ func evaluate(ctx context.Context, args []string) error {
 	judge := flags.String("judge", "", "model of the catalog that compares; empty: the writer")
 	guards := flags.String("guards", "docs/guards.md", "file with the table of the unseen texts")
 	texts := flags.String("texts", ".local/evaluate/texts.json", "file for the texts of the writer")
+	endpoint := flags.String("endpoint", "", "address of a fake of Bedrock for a dry run; empty: the real one")
 	before := flags.String("before", "", "file with the texts of an earlier version, to be compared")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -56,7 +59,7 @@ func evaluate(ctx context.Context, args []string) error {
 	if *writer == "" {
 		text += unmeasured
 	} else {
-		r, err := newRun(ctx, *writer, *judge, *before)
+		r, err := newRun(ctx, *writer, *judge, *before, *endpoint)
 		if err != nil {
 			return err
 		}
@@ -93,9 +96,9 @@ func writeTable(file string) error {
 	return nil
 }
 
-// newRun prepares a run with models of Bedrock.
-func newRun(ctx context.Context, writer, judge, before string) (*run, error) {
-	r := &run{at: time.Now().UTC()}
+// newRun prepares a run with models of Bedrock, or with those of a fake at an endpoint.
+func newRun(ctx context.Context, writer, judge, before, endpoint string) (*run, error) {
+	r := &run{at: time.Now().UTC(), fake: endpoint != ""}
 	if judge == "" {
 		judge = writer
 	}
@@ -125,10 +128,14 @@ func newRun(ctx context.Context, writer, judge, before string) (*run, error) {
 		}
 	}
 	cfg, err := config.LoadDefaultConfig(ctx)
+	if r.fake {
+		cfg.Credentials = credentials.NewStaticCredentialsProvider("dry", "run", "")
+		cfg.Region = cmp.Or(cfg.Region, "eu-central-1")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
-	r.provider = bedrock.New(bedrock.Config{AWS: cfg})
+	r.provider = bedrock.New(bedrock.Config{AWS: cfg, Endpoint: endpoint})
 	return r, nil
 }
 

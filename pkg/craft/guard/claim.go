@@ -348,7 +348,7 @@ func (k *known) supports(c claim) bool {
 				func(u string) bool { return strings.HasSuffix(u, "/"+key) || strings.HasSuffix(u, "/@"+key) })
 		case aYear:
 			return k.said[key] || slices.ContainsFunc(k.dates, func(d date) bool { return fmt.Sprint(d.year) == key })
-		case aPrice: // a pound is a weight, too
+		case aPrice: // the word pound also stands for a weight
 			pence, ok := strings.CutPrefix(key, "GBP ")
 			return ok && k.keys[aQuantity][fmt.Sprintf("mass %.6g", float64(atoi(pence))/100*pound)]
 		case aTime: // 16:00 is 16 h
