@@ -29,12 +29,14 @@ type Inspecting interface {
 }
 
 // Refusal is why a text cannot be used. The writer is told the problems once, and if its next answer is refused, too,
-// the work fails with the code of that refusal.
+// the work fails with the code of that refusal, or holds the text.
 type Refusal struct {
 	Code     provider.FailureCode
 	Problems []string // in words for the writer
 	// Message says to the caller what to do about it.
 	Message string
+	// Held reports that the work takes the text if it is refused again: it waits for a person to decide then.
+	Held bool
 }
 
 // unreadable has the writer mend an answer that cannot be read, and reports whether it does: once for each part.
@@ -98,6 +100,9 @@ func (w *Worker) check(ctx context.Context, a *attempt, work Work, result provid
 	refusal, err := checking.Check(ctx, w.DB, w.Now(), *t)
 	if err != nil || refusal == nil {
 		return err == nil, err
+	}
+	if part.Refused && refusal.Held {
+		return true, nil
 	}
 	if part.Refused {
 		return false, task.Permanent(&failed{Failure{Code: refusal.Code, Message: refusal.Message +

@@ -20,8 +20,15 @@ import (
 // answers has one file for each language. A line === begins a brief, whose lines are a name and a value. A line ---
 // begins an answer: good, or the code of the planted fault and the part of the answer that has it.
 //
-//go:embed testdata/answers
+//go:embed testdata/answers testdata/unseen
 var answers embed.FS
+
+// The directories: the answers that the guards were written with, and those that they were not. The faults of the
+// latter have the name of their kind.
+const (
+	seen   = "answers"
+	unseen = "unseen"
+)
 
 // answer is an answer to a brief.
 type answer struct {
@@ -43,9 +50,9 @@ func (a answer) fields() []guard.Field { return []guard.Field{{Path: "/caption",
 // today is the day of the answers.
 var today = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// readAnswers reads all files.
-func readAnswers() (all []answer, err error) {
-	files, err := fs.Glob(answers, "testdata/answers/*.txt")
+// readAnswers reads all files of a directory.
+func readAnswers(directory string) (all []answer, err error) {
+	files, err := fs.Glob(answers, "testdata/"+directory+"/*.txt")
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
@@ -100,6 +107,10 @@ func (a *answer) rule(name, value string) error {
 		a.Facts = append(a.Facts, value)
 	case name == "forbidden":
 		a.Forbidden = append(a.Forbidden, value)
+	case name == "source":
+		a.Quoted = append(a.Quoted, value)
+	case name == "competitor":
+		a.Competitors = append(a.Competitors, value)
 	case name == "price" && len(words) == 2:
 		amount, err := strconv.ParseInt(words[0], 10, 64)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 
 // All planted faults are caught, for the right reason, and no good answer is refused.
 func TestTheGuardsCatchPlantedFaultsAndNothingElse(t *testing.T) {
-	all, err := readAnswers()
+	all, err := readAnswers(seen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,12 +26,15 @@ func TestTheGuardsCatchPlantedFaultsAndNothingElse(t *testing.T) {
 
 // A planted fault is the only fault of its answer: other findings would be wrong.
 func TestAPlantedFaultIsFoundAlone(t *testing.T) {
-	all, err := readAnswers()
+	all, err := readAnswers(seen)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, v := range verdictsOf(all) {
 		for _, f := range v.found {
+			if promised := f.What == "promise" || f.What == "superlative"; promised && v.code == guard.Forbidden {
+				continue // a channel may forbid the words of a promise
+			}
 			if !v.good() && f.Code != v.code {
 				t.Errorf("%s:%d has %s, and is refused for: %s", v.file, v.line, v.code, f)
 			}
@@ -41,7 +44,7 @@ func TestAPlantedFaultIsFoundAlone(t *testing.T) {
 
 // The answers cover each guard in each of at least six languages, with as many good ones as faults.
 func TestTheAnswersCoverTheGuards(t *testing.T) {
-	all, err := readAnswers()
+	all, err := readAnswers(seen)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type run struct {
 	provider      provider.Provider
 	writer, judge catalog.Model
 	at            time.Time
+	fake          bool // a dry run, whose texts are those of a fake of Bedrock
 	texts         []written
 	before        map[string]written // the earlier texts, by brief
 	credits       int64
@@ -138,6 +140,9 @@ func (r *run) better(ctx context.Context, a answer, first, second provider.Text)
 	sub, err := r.submit(ctx, r.judge, provider.Request{Kind: provider.KindText, Model: r.judge.ProviderModel,
 		Options: r.judge.ProviderOptions, Prompt: string(data), Language: "en",
 		Form: &provider.Form{System: judging, Tokens: 50, Sample: json.RawMessage(`{"better":"neither"}`)}})
+	if unreadable := new(provider.Unreadable); errors.As(err, &unreadable) {
+		return "neither", nil
+	}
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,9 +10,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/content-automation/api/pkg/adapter/provider/bedrock"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -33,16 +36,21 @@ func evaluate(ctx context.Context, args []string) error {
 	report := flags.String("report", "docs/evaluation.md", "file of the report")
 	writer := flags.String("writer", "", "model of the catalog that writes; empty: no real models")
 	judge := flags.String("judge", "", "model of the catalog that compares; empty: the writer")
+	guards := flags.String("guards", "docs/guards.md", "file with the table of the unseen texts")
 	texts := flags.String("texts", ".local/evaluate/texts.json", "file for the texts of the writer")
+	endpoint := flags.String("endpoint", "", "address of a fake of Bedrock for a dry run; empty: the real one")
 	before := flags.String("before", "", "file with the texts of an earlier version, to be compared")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	all, err := readAnswers()
+	all, err := readAnswers(seen)
 	if err != nil {
 		return err
 	}
 	verdicts := verdictsOf(all)
+	if err := writeTable(*guards); err != nil {
+		return err
+	}
 	said, err := readReplies()
 	if err != nil {
 		return err
@@ -51,7 +59,7 @@ func evaluate(ctx context.Context, args []string) error {
 	if *writer == "" {
 		text += unmeasured
 	} else {
-		r, err := newRun(ctx, *writer, *judge, *before)
+		r, err := newRun(ctx, *writer, *judge, *before, *endpoint)
 		if err != nil {
 			return err
 		}
@@ -67,9 +75,30 @@ func evaluate(ctx context.Context, args []string) error {
 	return nil
 }
 
-// newRun prepares a run with models of Bedrock.
-func newRun(ctx context.Context, writer, judge, before string) (*run, error) {
-	r := &run{at: time.Now().UTC()}
+// writeTable writes the table of the unseen answers into a file, between its lines.
+func writeTable(file string) error {
+	table, err := unseenReport()
+	if err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
+	head, rest, begun := strings.Cut(string(raw), tableBegins)
+	_, tail, ended := strings.Cut(rest, tableEnds)
+	if !begun || !ended {
+		return fmt.Errorf("evaluate: %s has no place for the table", file)
+	}
+	if err := os.WriteFile(file, []byte(head+tableBegins+table+tableEnds+tail), 0o644); err != nil {
+		return fmt.Errorf("evaluate: %w", err)
+	}
+	return nil
+}
+
+// newRun prepares a run with models of Bedrock, or with those of a fake at an endpoint.
+func newRun(ctx context.Context, writer, judge, before, endpoint string) (*run, error) {
+	r := &run{at: time.Now().UTC(), fake: endpoint != ""}
 	if judge == "" {
 		judge = writer
 	}
@@ -99,10 +128,14 @@ func newRun(ctx context.Context, writer, judge, before string) (*run, error) {
 		}
 	}
 	cfg, err := config.LoadDefaultConfig(ctx)
+	if r.fake {
+		cfg.Credentials = credentials.NewStaticCredentialsProvider("dry", "run", "")
+		cfg.Region = cmp.Or(cfg.Region, "eu-central-1")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: %w", err)
 	}
-	r.provider = bedrock.New(bedrock.Config{AWS: cfg})
+	r.provider = bedrock.New(bedrock.Config{AWS: cfg, Endpoint: endpoint})
 	return r, nil
 }
 

@@ -77,7 +77,13 @@ can have the code flagged: the guard of a provider decides it.
 const unmeasured = `
 ## Quality
 
-No run with real models is recorded. Fakes of models say nothing about quality.
+No run with real models has been made. A dry run against a fake of Bedrock is a test (TestADryRunWritesAReport): it shows
+that one command writes this chapter, and says nothing about quality. With a role that may invoke the models, in a region
+that has them, run
+
+    make evaluate WRITER=claude-haiku-4.5 JUDGE=nova-pro
+
+It asks for one text for each brief, and the chapter then states the credits of all calls.
 `
 
 // share returns a part in percent.
@@ -104,6 +110,9 @@ func (r *run) quality() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## Quality\n\n%s. Writer: `%s`, prompts %s. %d briefs, one text each. Credits of the writer and the "+
 		"judge: %d.\n\n", r.at.Format("2 January 2006"), r.writer.ID, strings.Join(r.versions(), ", "), len(r.texts), r.credits)
+	if r.fake {
+		b.WriteString("This was a dry run with a fake of Bedrock: it says that the way is clear, and nothing about quality.\n\n")
+	}
 	refused := map[guard.Code]int{}
 	n := 0
 	for _, t := range r.texts {

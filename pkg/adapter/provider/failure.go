@@ -33,6 +33,7 @@ const (
 	FailedInputSilent         FailureCode = "input_silent"
 	FailedScript              FailureCode = "unsupported_script"
 	FailedComposition         FailureCode = "composition_failed"
+	FailedUnfinished          FailureCode = "unfinished_text"
 	FailedClaim               FailureCode = "unsupported_claim"
 	FailedWord                FailureCode = "forbidden_word"
 	FailedWrongLanguage       FailureCode = "wrong_language"
@@ -76,6 +77,8 @@ var failures = []struct {
 	{FailedInputSilent, Rejected, "Nothing is to be heard of the narration or track."},
 	{FailedScript, BadInput, "There is no font for the script of a text."},
 	{FailedComposition, Rejected, "The media could not be composed."},
+	{FailedUnfinished, Rejected, "The text was refused twice: it has a part that is not for readers, such as a " +
+		"placeholder."},
 	{FailedClaim, Rejected, "The text was refused twice: it states a fact, such as a price, a date or an address, that is " +
 		"in none of the inputs."},
 	{FailedWord, Rejected, "The text was refused twice: it has one of the forbidden words of the factory."},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"

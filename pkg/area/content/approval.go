@@ -17,9 +17,9 @@ import (
 // approvalOf returns the approval of a new item of a factory.
 func approvalOf(f factory.Factory) item.Approval {
 	if f.Approval == item.ApprovalRequired {
-		return item.Approval{State: item.ApprovalPending}
+		return item.ApprovalIn(item.ApprovalPending)
 	}
-	return item.Approval{State: item.ApprovalNone}
+	return item.ApprovalIn(item.ApprovalNone)
 }
 
 // askAgain makes the approval of an item void if the texts were changed. A scheduled item waits for the new one.

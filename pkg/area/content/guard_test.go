@@ -66,8 +66,7 @@ func TestARefusedTextIsWrittenAnew(t *testing.T) {
 // Each guard fails an item with its code if the second text is refused, too. Nothing is charged, and the message names
 // what was found.
 func TestATextThatIsRefusedTwiceFailsTheItem(t *testing.T) {
-	acme := object{"type": "brand", "name": "Acme", "language": "ru",
-		"settings": object{"brand_name": "Acme", "forbidden_words": []string{"дешёвый"}}}
+	acme := object{"type": "brand", "name": "Acme", "language": "ru", "settings": object{"brand_name": "Acme"}}
 	english := "This is the text that you have been waiting for, and we have written it for you and your friends."
 	for name, c := range map[string]struct {
 		factory object
@@ -75,9 +74,8 @@ func TestATextThatIsRefusedTwiceFailsTheItem(t *testing.T) {
 		code    provider.FailureCode
 		names   string
 	}{
-		"claim":    {nil, "Save 30% today.", provider.FailedClaim, "30%"},
-		"word":     {acme, "Дешевле не бывает, а дешёвого и не надо.", provider.FailedWord, "дешёвый"},
-		"language": {acme, english, provider.FailedWrongLanguage, "ru"},
+		"a placeholder": {nil, "Read more at [insert link].", provider.FailedUnfinished, "[insert link]"},
+		"the language":  {acme, english, provider.FailedWrongLanguage, "ru"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := guarded(t, c.factory, c.caption, c.caption)
@@ -90,6 +88,41 @@ func TestATextThatIsRefusedTwiceFailsTheItem(t *testing.T) {
 			}
 			if w.credits() != 10_000 || len(w.asked()) != 2 {
 				t.Errorf("%d credits after %d requests", w.credits(), len(w.asked()))
+			}
+		})
+	}
+}
+
+// What a person can decide is held for an approval after one repair, and says why. Nothing publishes it before.
+func TestATextThatAPersonCanDecideIsHeld(t *testing.T) {
+	acme := object{"type": "brand", "name": "Acme", "language": "ru",
+		"settings": object{"brand_name": "Acme", "forbidden_words": []string{"дешёвый"}}}
+	for name, c := range map[string]struct {
+		factory        object
+		caption, names string
+	}{
+		"a claim":          {nil, "Save 30% today.", "30%"},
+		"a health claim":   {nil, "This tea cures diabetes.", "health claim"},
+		"a forbidden word": {acme, "Дешевле не бывает, а дешёвого и не надо.", "дешёвый"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := guarded(t, c.factory, c.caption, c.caption, brand)
+			it := w.create("prompt", "Новая обувь")
+			w.do(it.ID)
+			got := w.get(it.ID)
+			if got.State != item.Generated || got.Caption != c.caption || got.WaitsFor != item.WaitsForApproval ||
+				got.Approval.State != item.ApprovalPending ||
+				!strings.Contains(strings.Join(got.Approval.Reasons, " "), c.names) {
+				t.Fatalf("%s waits for %s: %+v", got.State, got.WaitsFor, got.Approval)
+			}
+			if len(w.asked()) != 2 || w.credits() != 10_000-got.CostCredits {
+				t.Errorf("%d credits after %d requests", w.credits(), len(w.asked()))
+			}
+			w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/publish", object{}).
+				Refused(t, http.StatusConflict, "invalid_state", "")
+			w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(t, http.StatusOK, new(object))
+			if got = w.get(it.ID); got.Approval.State != item.Approved || len(got.Approval.Reasons) == 0 {
+				t.Errorf("after its approval: %+v", got.Approval)
 			}
 		})
 	}
@@ -154,7 +187,7 @@ func TestNewsQuoteTheirSources(t *testing.T) {
 	}
 }
 
-// A statement of news that no source has is refused, and so is one that names no source.
+// News that name no source are refused, and so are those whose sources cannot be read.
 func TestNewsWithoutASourceAreRefused(t *testing.T) {
 	feed := articles{"https://city.example/feed": {{Title: "Bridge closes", URL: "https://city.example/bridge",
 		Text: "The bridge closes for 9 months."}}}
@@ -164,7 +197,6 @@ func TestNewsWithoutASourceAreRefused(t *testing.T) {
 		silent  bool
 		code    provider.FailureCode
 	}{
-		"a claim of its own":        {feed, "The bridge closes for 12 months.", false, provider.FailedClaim},
 		"a text that names none":    {feed, "The bridge closes.", true, provider.FailedClaim},
 		"sources that are all down": {articles{}, "The bridge closes.", false, provider.FailedSources},
 	} {
@@ -218,7 +250,7 @@ func TestAFailedReadOfASourceIsRemembered(t *testing.T) {
 func TestTheCodesOfTheGuardsAreRehearsed(t *testing.T) {
 	w := newWorld(t)
 	for _, code := range []provider.FailureCode{provider.FailedClaim, provider.FailedWord, provider.FailedWrongLanguage,
-		provider.FailedRepetitive, provider.FailedFlagged, provider.FailedSources} {
+		provider.FailedRepetitive, provider.FailedFlagged, provider.FailedSources, provider.FailedUnfinished} {
 		it := w.generated("sandbox", object{"outcome": "failed", "failure_code": code})
 		if f := it.Failure; it.State != item.Failed || f == nil || f.Code != code || f.Message == "" {
 			t.Errorf("%s: %+v", code, f)

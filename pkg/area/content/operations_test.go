@@ -66,7 +66,7 @@ func TestCreateEachKind(t *testing.T) {
 				WaitsFor: item.WaitsForSlot}, Sources: []item.Quoted{},
 			Publications: []item.Publication{},
 			State:        item.Queued, Attempt: 1, CancelCost: to(int64(0)), Source: "generated", AIGenerated: true,
-			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: item.Approval{State: "none"},
+			Variants: map[string]item.Variant{}, Previews: []item.Preview{}, Approval: item.ApprovalIn("none"),
 			ExpiresAt: to(resource.Instant(made.AddDate(0, 0, 30))),
 		}
 		if kind == item.Video {

@@ -22,6 +22,10 @@ var (
 	handleText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`@[\p{L}\d_][\p{L}\d_.]*[\p{L}\d_]`)
 	})
+	// spelledDomain matches a domain whose point is a word.
+	spelledDomain = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)([\p{L}\d-]{3,})\sdot\s(shop|store|online|net|org|io)\b`)
+	})
 	hashText  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#[\p{L}\p{M}\d_]+`) })
 	phoneText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\+?\(?\d(?:[ ().\-/]{0,3}\d){6,17}`)

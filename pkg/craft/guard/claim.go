@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -37,11 +38,12 @@ func (k kind) String() string {
 		"quantity", "telephone number", "year"}[k]
 }
 
-// claim is a claim in a text. Its keys are the canonical forms of what it may mean.
+// claim is a claim in a text, from an offset to another one. Its keys are the canonical forms of what it may mean.
 type claim struct {
-	kind kind
-	text string
-	keys []string
+	kind     kind
+	text     string
+	keys     []string
+	from, to int
 }
 
 // scan takes claims out of a text.
@@ -49,30 +51,51 @@ type scan struct {
 	text  string // in normal form; claims that were found are blank
 	shown string // the same with the claims
 	found []claim
+	tags  []string
 	// language is that of the text, and answer reports that it is an answer: in answers, some words are a manner of
 	// speech.
 	language string
+	words    *lexicon
 	answer   bool
 }
 
-// claimsIn returns the claims of an answer.
-func claimsIn(text, language string) []claim { return scanned(text, language, true) }
+// scanned returns the claims of a text.
+func scanned(text, language string, answer bool) []claim { return scanOf(text, language, answer).found }
 
-func scanned(text, language string, answer bool) []claim {
-	text = inDigits(normal(text), answer)
-	s := &scan{text: text, shown: text, language: language, answer: answer}
-	s.each(mailText(), aMail, func(m []string) []string {
-		return []string{strings.NewReplacer(" ", "", "(at)", "@", "[at]", "@").Replace(strings.ToLower(m[0]))}
-	})
-	s.each(urlText(), aURL, func(m []string) []string {
-		if address, ok := addressOf(m[0]); ok {
-			return []string{address}
-		}
-		return nil
-	})
-	s.each(handleText(), anAccount, func(m []string) []string { return []string{strings.ToLower(m[0][1:])} })
-	s.each(hashText(), -1, func(m []string) []string { return m })
+func scanOf(text, language string, answer bool) *scan {
+	words := lexiconOf(language)
+	text = normal(text)
+	tags := hashText().FindAllString(text, -1)
+	text = inDigits(text, answer, words)
+	if strings.Contains(text, " dot ") {
+		text = spelledDomain().ReplaceAllString(text, "$1.$2")
+	}
+	s := &scan{text: text, shown: text, language: language, words: words, tags: tags, answer: answer}
+	if strings.Contains(text, "@") || strings.ContainsAny(text, "([") {
+		s.each(mailText(), aMail, func(m []string) []string {
+			return []string{strings.NewReplacer(" ", "", "(at)", "@", "[at]", "@").Replace(strings.ToLower(m[0]))}
+		})
+	}
+	if strings.ContainsAny(text, ".]/") {
+		s.each(urlText(), aURL, func(m []string) []string {
+			if address, ok := addressOf(m[0]); ok {
+				return []string{address}
+			}
+			return nil
+		})
+	}
+	if strings.Contains(text, "@") {
+		s.each(handleText(), anAccount, func(m []string) []string { return []string{strings.ToLower(m[0][1:])} })
+	}
+	if strings.Contains(text, "#") {
+		s.each(hashText(), -1, func(m []string) []string { return m })
+	}
 	s.codes()
+	s.spokenTimes()
+	s.halves()
+	if !strings.ContainsAny(text, "0123456789") {
+		return s
+	}
 	s.dates()
 	s.times()
 	s.prices()
@@ -84,7 +107,7 @@ func scanned(text, language string, answer bool) []claim {
 		return nil
 	})
 	s.each(yearText(), aYear, func(m []string) []string { return m })
-	return s.found
+	return s
 }
 
 // each takes the matches of an expression for which keys returns any out of the text. Those of no kind are only taken
@@ -133,7 +156,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 // take notes a claim, and blanks its place in the text.
 func (s *scan) take(from, to int, k kind, keys []string) {
 	if k >= 0 {
-		s.found = append(s.found, claim{k, strings.Trim(s.shown[from:to], " .,;:!?…()\n"), keys})
+		s.found = append(s.found, claim{k, strings.Trim(s.shown[from:to], " .,;:!?…()\n"), keys, from, to})
 	}
 	s.text = s.text[:from] + strings.Repeat("\x00", to-from) + s.text[to:]
 }
@@ -169,6 +192,18 @@ func (s *scan) prices() {
 			at = strings.TrimSpace(at + " " + p.Sign)
 		}
 		s.found[len(s.found)-1].text = at
+	}
+}
+
+// pound is the weight of a pound in grams.
+const pound = 453.592
+
+// halves finds half prices in words.
+func (s *scan) halves() {
+	for _, sentence := range sentences(s.shown) {
+		if part, ok := s.words.match(s.words.fold(sentence), "half"); ok {
+			s.found = append(s.found, claim{kind: aPercentage, text: part, keys: []string{"% 50"}})
+		}
 	}
 }
 
@@ -210,46 +245,74 @@ func (s *scan) codes() {
 	s.each(codeText(), aCode, func(m []string) []string { return []string{strings.ToLower(m[0])} })
 }
 
-// known is what the inputs support.
+// known is what the inputs support: words are those of the caller's own inputs, and said those of all inputs.
 type known struct {
 	keys  map[kind]map[string]bool
 	urls  []string
 	dates []date
 	words map[string]bool
+	said  map[string]bool
+	days  [7]bool // the days of the week that the inputs name
+	now   time.Time
+	twice bool // a date is in two of the inputs
 }
 
 // newKnown reads the inputs. They may be in any language.
 func newKnown(r Rules) *known {
-	k := &known{keys: map[kind]map[string]bool{}, words: map[string]bool{}}
+	k := &known{keys: map[kind]map[string]bool{}, words: map[string]bool{}, said: map[string]bool{}, now: r.Now}
 	for _, p := range r.Prices {
-		k.add(claim{aPrice, "", []string{priceKey(p)}})
+		k.add(claim{kind: aPrice, keys: []string{priceKey(p)}})
 	}
 	for _, text := range r.Facts {
-		k.read(text, r.Language, true)
+		k.read(text, r.Language, anything)
+	}
+	for _, text := range r.Quoted {
+		k.read(text, r.Language, anything&^contacts)
 	}
 	for _, text := range r.Unpriced {
-		k.read(text, r.Language, false)
+		k.read(text, r.Language, anything&^prices)
 	}
 	if !r.Now.IsZero() {
 		for n := range 2 {
-			k.add(claim{aYear, "", []string{fmt.Sprint(r.Now.Year() + n)}})
+			k.add(claim{kind: aYear, keys: []string{fmt.Sprint(r.Now.Year() + n)}})
 		}
 	}
 	return k
 }
 
-func (k *known) read(text, language string, priced bool) {
+// taken is what the claims of an input may be.
+type taken int
+
+const (
+	prices taken = 1 << iota
+	contacts
+	anything = prices | contacts
+)
+
+// ways are the claims by which readers reach somebody or get something. Strangers must not state them.
+var ways = []kind{aMail, aURL, anAccount, aCode, aPhone}
+
+func (k *known) read(text, language string, what taken) {
+	before := len(k.dates)
 	for _, c := range scanned(text, language, false) {
-		if c.kind != aPrice || priced {
-			k.add(c)
+		if (c.kind == aPrice && what&prices == 0) || what&contacts == 0 && slices.Contains(ways, c.kind) {
+			continue
 		}
+		if c.kind == aDate && slices.Contains(k.dates[:before], parseDate(c.keys[0])) {
+			k.twice = true
+		}
+		k.add(c)
+	}
+	k.week(lexiconOf(language), normal(text))
+	if base := lexiconOf(language).base; base != "en" {
+		k.week(lexiconOf("en"), normal(text))
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(normal(text)), func(r rune) bool {
 		return !isWord(r) && r != '_' && r != '-'
 	}) {
-		k.words[word] = true
-		for part := range strings.SplitSeq(word, "-") {
-			k.words[part] = true
+		for _, part := range append(strings.Split(word, "-"), word) {
+			k.said[part] = true
+			k.words[part] = k.words[part] || what&contacts != 0
 		}
 	}
 }
@@ -284,7 +347,10 @@ func (k *known) supports(c claim) bool {
 			return slices.ContainsFunc(k.urls,
 				func(u string) bool { return strings.HasSuffix(u, "/"+key) || strings.HasSuffix(u, "/@"+key) })
 		case aYear:
-			return k.words[key] || slices.ContainsFunc(k.dates, func(d date) bool { return fmt.Sprint(d.year) == key })
+			return k.said[key] || slices.ContainsFunc(k.dates, func(d date) bool { return fmt.Sprint(d.year) == key })
+		case aPrice: // the word pound also stands for a weight
+			pence, ok := strings.CutPrefix(key, "GBP ")
+			return ok && k.keys[aQuantity][fmt.Sprintf("mass %.6g", float64(atoi(pence))/100*pound)]
 		case aTime: // 16:00 is 16 h
 			hour, _ := strings.CutSuffix(key, ":00")
 			return k.keys[aQuantity][fmt.Sprintf("time %.6g", float64(atoi(hour)*3600))] && hour != key

@@ -11,18 +11,29 @@ import (
 // months are the names of months, with their cases and abbreviations.
 var months = sync.OnceValue(func() lookup[int] {
 	return table[int]{
-		1:  "january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв stycznia januari ocak",
-		2:  "february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль фев lutego februari şubat",
-		3:  "march mar märz mrz marzo mars março марта март мар marca maart mart",
-		4:  "april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan",
-		5:  "may mai mayo maggio mag maio мая май maja mei mayıs",
-		6:  "june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran",
-		7:  "july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz",
-		8:  "august aug agosto août aout августа август авг sierpnia augustus ağustos",
-		9:  "september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен сент września eylül",
-		10: "october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października ekim",
-		11: "november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım",
-		12: "december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря декабрь дек grudnia aralık",
+		1: "january jan januar jän jänner enero ene janvier janv gennaio gen janeiro января январь янв" +
+			" stycznia januari ocak styczeń січня січень يناير ינואר जनवरी มกราคม",
+		2: "february feb februar febrero février févr fevrier febbraio fevereiro fev февраля февраль" +
+			" фев lutego februari şubat luty лютого лютий فبراير פברואר फरवरी फ़रवरी กุมภาพันธ์",
+		3: "march mar märz mrz marzo mars março марта март мар marca maart mart marzec березня березень" +
+			" مارس מרץ मार्च มีนาคม",
+		4: "april apr abril abr avril avr aprile апреля апрель апр kwietnia nisan kwiecień квітня" +
+			" квітень أبريل إبريل אפריל अप्रैल เมษายน",
+		5: "may mai mayo maggio mag maio мая май maja mei mayıs maj травня травень مايو מאי मई พฤษภาคม",
+		6: "june jun juni junio juin giugno giu junho июня июнь июн czerwca haziran czerwiec червня" +
+			" червень يونيو יוני जून มิถุนายน",
+		7: "july jul juli julio juillet juil luglio lug julho июля июль июл lipca temmuz lipiec липня" +
+			" липень يوليو יולי जुलाई กรกฎาคม",
+		8: "august aug agosto août aout августа август авг sierpnia augustus ağustos sierpień серпня" +
+			" серпень أغسطس אוגוסט अगस्त สิงหาคม",
+		9: "september sep sept septiembre setiembre septembre settembre setembro сентября сентябрь сен" +
+			" сент września eylül wrzesień вересня вересень سبتمبر ספטמבר सितंबर सितम्बर กันยายน",
+		10: "october oct oktober okt octubre octobre ottobre outubro октября октябрь окт października" +
+			" ekim październik жовтня жовтень أكتوبر אוקטובר अक्टूबर अक्तूबर ตุลาคม",
+		11: "november nov noviembre novembre novembro ноября ноябрь ноя нояб listopada kasım listopad" +
+			" листопада листопад نوفمبر נובמבר नवंबर नवम्बर พฤศจิกายน",
+		12: "december dec dezember dez diciembre dic décembre déc decembre dicembre dezembro декабря" +
+			" декабрь дек grudnia aralık grudzień грудня грудень ديسمبر דצמבר दिसंबर दिसम्बर ธันวาคม",
 	}.index()
 })
 
@@ -40,7 +51,7 @@ func (d date) same(o date) bool {
 var (
 	isoDate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(\d{4})-(\d\d)-(\d\d)\b`) })
 	cjkDate = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:(\d{4})\s?[年년]\s?)?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]`)
+		return regexp.MustCompile(`(?:(\d{4})\s?[年년]\s?)?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일号號]`)
 	})
 	fullDate = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})([./-])\s?(\d{1,2})([./-])\s?(\d{4}|\d{2})\b`)
@@ -50,14 +61,15 @@ var (
 			`desde|dal|fino|até|do|od)\s+(?:zum\s+)?(\d{1,2})[./](\d{1,2})\b\.?|(\d{1,2})\.(\d{1,2})\.(?:[^\d]|$))`)
 	})
 	dayMonth = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:\.|st|nd|rd|th|er|º|-?го|-?е)?\s?(?:of\s|de\s|d')?\s?([\p{L}]{3,12})\.?` +
+		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:\.|st|nd|rd|th|er|º|-?го|-?е)?\s?(?:of\s|de\s|d'|من\s|ב)?\s?` +
+			`([\p{L}\p{M}]{3,12})\.?` +
 			`(?:,?\s(?:de\s|del\s|of\s)?(\d{4})\b)?`)
 	})
 	monthDay = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)([\p{L}]{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?\b(?:,?\s(\d{4})\b)?`)
+		return regexp.MustCompile(`(?i)([\p{L}\p{M}]{3,12})\.?\s(\d{1,2})(?:st|nd|rd|th)?\b(?:,?\s(\d{4})\b)?`)
 	})
 	monthYear = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)([\p{L}]{3,12})\.?\s(?:de\s|del\s|of\s)?(\d{4})\b`)
+		return regexp.MustCompile(`(?i)([\p{L}\p{M}]{3,12})\.?\s(?:de\s|del\s|of\s)?(\d{4})\b`)
 	})
 	clock = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:[:.](\d\d))?\s?(a\.?m\b\.?|p\.?m\b\.?|uhr\b)|\b(\d{1,2}):(\d\d)\b|` +
@@ -65,6 +77,15 @@ var (
 	})
 	yearText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:18|19|20)\d\d\b`) })
 )
+
+// monthOf returns the month that a word names. In Hebrew, the word for in is written before it.
+func monthOf(word string) (month int, ok bool) {
+	word = strings.ToLower(word)
+	if month, ok = months().of(word); !ok {
+		month, ok = months().of(strings.TrimPrefix(word, "ב"))
+	}
+	return month, ok
+}
 
 func atoi(s string) int {
 	n, _ := strconv.Atoi(s)
@@ -84,8 +105,12 @@ func valid(year, month, day int) []date {
 
 // dates takes the dates out of a text.
 func (s *scan) dates() {
-	s.each(isoDate(), aDate, func(m []string) []string { return keys(valid(atoi(m[1]), atoi(m[2]), atoi(m[3]))) })
-	s.each(cjkDate(), aDate, func(m []string) []string { return keys(valid(atoi(m[1]), atoi(m[2]), atoi(m[3]))) })
+	if strings.Count(s.text, "-") > 1 {
+		s.each(isoDate(), aDate, func(m []string) []string { return keys(valid(atoi(m[1]), atoi(m[2]), atoi(m[3]))) })
+	}
+	if strings.ContainsAny(s.text, "月월") {
+		s.each(cjkDate(), aDate, func(m []string) []string { return keys(valid(atoi(m[1]), atoi(m[2]), atoi(m[3]))) })
+	}
 	s.each(fullDate(), aDate, func(m []string) []string {
 		if m[2] != m[4] {
 			return nil
@@ -97,21 +122,21 @@ func (s *scan) dates() {
 		return keys(append(valid(year, b, a), valid(year, a, b)...))
 	})
 	s.each(dayMonth(), aDate, func(m []string) []string {
-		month, ok := months().of(strings.ToLower(m[2]))
+		month, ok := monthOf(m[2])
 		if !ok {
 			return nil
 		}
 		return keys(valid(atoi(m[3]), month, max(atoi(m[1]), 1)))
 	})
 	s.each(monthDay(), aDate, func(m []string) []string {
-		month, ok := months().of(strings.ToLower(m[1]))
+		month, ok := monthOf(m[1])
 		if !ok {
 			return nil
 		}
 		return keys(valid(atoi(m[3]), month, max(atoi(m[2]), 1)))
 	})
 	s.each(monthYear(), aDate, func(m []string) []string {
-		month, ok := months().of(strings.ToLower(m[1]))
+		month, ok := monthOf(m[1])
 		if !ok {
 			return nil
 		}
@@ -141,6 +166,9 @@ func (s *scan) times() {
 		}
 		return []string{fmt.Sprintf("%02d:%02d", hour%24, minute)}
 	})
+	if strings.ContainsAny(s.text, "時时点點시") || strings.Contains(s.text, "बजे") {
+		s.easternTimes()
+	}
 }
 
 func keys(dates []date) (all []string) {

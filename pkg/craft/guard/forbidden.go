@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,41 +31,57 @@ func stem(word string) string {
 	return word
 }
 
-// sameWord reports whether a word of a text is the forbidden one: a form of it in Cyrillic, and the same in other
-// scripts.
-func sameWord(word, forbidden string) bool {
-	if word == forbidden {
-		return true
-	}
-	first, _ := utf8.DecodeRuneInString(forbidden)
-	return unicode.Is(unicode.Cyrillic, first) && stem(word) == stem(forbidden)
-}
-
-// forbidden returns the forbidden words of an answer.
+// forbidden returns the forbidden words of an answer, and the competitors that it names.
 func (r Rules) forbidden(answer []Field) (found []Finding) {
-	for _, phrase := range r.Forbidden {
-		var wanted []string
-		for _, word := range wordsOf(normal(phrase)) {
-			wanted = append(wanted, plainWord(word))
-		}
-		if len(wanted) == 0 {
-			continue
-		}
-		for _, f := range answer {
-			if text := wordsOf(normal(f.Text)); has(text, wanted) || spaceless(wanted[0]) &&
-				strings.Contains(strings.Join(text, ""), strings.Join(wanted, "")) {
-				found = append(found, Finding{Code: Forbidden, Path: f.Path, Text: phrase})
+	l := lexiconOf(r.Language)
+	texts := make([][]string, len(answer))
+	for i, f := range answer {
+		texts[i] = wordsOf(normal(f.Text))
+	}
+	for _, list := range []struct {
+		phrases []string
+		what    string
+	}{{r.Forbidden, ""}, {r.Competitors, "competitor"}} {
+		for _, phrase := range list.phrases {
+			wanted := wordsOf(normal(phrase))
+			for i := range wanted {
+				wanted[i] = plainWord(wanted[i])
+			}
+			for i, f := range answer {
+				if l.said(texts[i], wanted, f.Tag) {
+					found = append(found, Finding{Code: Forbidden, Path: f.Path, What: list.what, Text: phrase})
+				}
 			}
 		}
 	}
 	return found
 }
 
-// has reports whether the words of a text have the wanted ones in a row.
-func has(text, wanted []string) bool {
+// longTag is the length from which a word counts inside of a hashtag, in characters.
+const longTag = 4
+
+// said reports whether a text has the wanted words in a row, or a hashtag has them within.
+func (l *lexicon) said(text, wanted []string, tag bool) bool {
+	if len(wanted) == 0 {
+		return false
+	}
+	joined := strings.Join(wanted, "")
+	if spaceless(joined) {
+		all := strings.Join(text, "")
+		if strings.Contains(all, joined) {
+			return true
+		}
+		stem, ok := strings.CutSuffix(joined, "い")
+		return ok && !unicode.Is(unicode.Hiragana, lastRune(stem)) && slices.ContainsFunc(
+			[]string{"く", "かっ", "けれ", "さ"}, func(ending string) bool { return strings.Contains(all, stem+ending) })
+	}
+	if tag && utf8.RuneCountInString(joined) >= longTag &&
+		strings.HasPrefix(plainWord(strings.Join(text, "")), joined) {
+		return true
+	}
 	for i := range len(text) - len(wanted) + 1 {
 		n := 0
-		for n < len(wanted) && sameWord(plainWord(text[i+n]), wanted[n]) {
+		for n < len(wanted) && l.sameWord(plainWord(text[i+n]), wanted[n]) {
 			n++
 		}
 		if n == len(wanted) {
@@ -72,6 +89,11 @@ func has(text, wanted []string) bool {
 		}
 	}
 	return false
+}
+
+func lastRune(text string) rune {
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return r
 }
 
 // spaceless reports whether a word is of a script without spaces between words.

@@ -24,6 +24,7 @@ type Code string
 
 // The codes.
 const (
+	Unfinished  Code = "unfinished_text"
 	Unsupported Code = "unsupported_claim"
 	Forbidden   Code = "forbidden_word"
 	Language    Code = "wrong_language"
@@ -33,13 +34,15 @@ const (
 )
 
 // Codes returns all codes, the most serious first. An answer with several findings fails with the first of their codes.
-func Codes() []Code { return []Code{Flagged, Unsupported, Forbidden, Language, TooLong, Repetitive} }
+func Codes() []Code {
+	return []Code{Flagged, Unfinished, Unsupported, Forbidden, Language, TooLong, Repetitive}
+}
 
 // Field is a text of an answer.
 type Field struct {
 	Path string // a JSON pointer into the item, such as /caption
 	Text string
-	// Tag reports that the text is a hashtag, which states nothing.
+	// Tag reports that the text is a hashtag, which states nothing but a reduction.
 	Tag bool
 }
 
@@ -53,8 +56,11 @@ type Limit struct {
 // Rules are what an answer may draw on, and what it must comply with.
 type Rules struct {
 	Language string // BCP 47
-	// Facts are the inputs: the caller's texts, the profile of the channel, the product, the plan and the sources.
+	// Facts are the inputs: the caller's texts, the profile of the channel, the product and the plan.
 	Facts []string
+	// Quoted are inputs of strangers, such as articles of a feed. An answer may state none of the addresses, accounts,
+	// codes and telephone numbers that only they have.
+	Quoted []string
 	// Unpriced are inputs whose prices the answer may not state.
 	Unpriced []string
 	// Prices are amounts that the answer may state although no input has them in words, such as a reduced price.
@@ -63,7 +69,9 @@ type Rules struct {
 	Now time.Time
 	// Forbidden are words and phrases that the channel never uses.
 	Forbidden []string
-	Limits    []Limit
+	// Competitors are names that the channel never says.
+	Competitors []string
+	Limits      []Limit
 	// Past are the channel's latest texts.
 	Past []Past
 	// Sourced reports that the answer must name the source of what it states, and Sources is the number of those that
@@ -80,6 +88,12 @@ type Finding struct {
 	What string
 	// Text is the part of the answer that is refused.
 	Text string
+}
+
+// Decidable reports whether a person can decide that the text is right after all: a claim may be true, and a forbidden
+// word may be meant in its other sense.
+func (f Finding) Decidable() bool {
+	return f.Code == Unsupported && f.Text != "" || f.Code == Forbidden
 }
 
 // maxShown is the longest part of an answer that a message quotes, in characters.
@@ -101,7 +115,12 @@ func (f Finding) String() string {
 			return f.What
 		}
 		return fmt.Sprintf("the %s %q%s is in none of the inputs", f.What, shown, in)
+	case Unfinished:
+		return fmt.Sprintf("%q%s is not for readers", shown, in)
 	case Forbidden:
+		if f.What != "" {
+			return fmt.Sprintf("%q%s is a %s", shown, in, f.What)
+		}
 		return fmt.Sprintf("%q%s is one of the forbidden words", shown, in)
 	case Repetitive:
 		return fmt.Sprintf("the text nearly repeats that of %s", shown)
@@ -112,7 +131,9 @@ func (f Finding) String() string {
 
 // Check returns the reasons to refuse an answer, the most serious first, or nil if it is good.
 func Check(answer []Field, r Rules) []Finding {
-	found := slices.Concat(r.claims(answer), r.forbidden(answer), r.language(answer), r.lengths(answer),
+	known := newKnown(r)
+	found := slices.Concat(r.leaks(answer), r.claims(answer, known), r.assertions(answer, known), r.forbidden(answer),
+		r.language(answer), r.lengths(answer),
 		r.repeats(answer))
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return slices.Index(Codes(), a.Code) - slices.Index(Codes(), b.Code)
@@ -121,16 +142,31 @@ func Check(answer []Field, r Rules) []Finding {
 }
 
 // claims returns the claims of an answer that none of the inputs supports.
-func (r Rules) claims(answer []Field) (found []Finding) {
-	known := newKnown(r)
+func (r Rules) claims(answer []Field, known *known) (found []Finding) {
+	words := lexiconOf(r.Language)
 	for _, f := range answer {
+		add := func(what, text string) {
+			found = append(found, Finding{Code: Unsupported, Path: f.Path, What: what, Text: text})
+		}
 		if f.Tag {
+			if part, ok := known.hashtag(words, f.Text); ok {
+				add("hashtag", part)
+			}
 			continue
 		}
-		for _, c := range claimsIn(f.Text, r.Language) {
+		s := scanOf(f.Text, r.Language, true)
+		for _, c := range s.found {
 			if !known.supports(c) {
-				found = append(found, Finding{Code: Unsupported, Path: f.Path, What: c.kind.String(), Text: c.text})
+				add(c.kind.String(), c.text)
 			}
+		}
+		for _, tag := range s.tags {
+			if part, ok := known.hashtag(words, tag); ok {
+				add("hashtag", part)
+			}
+		}
+		if part, ok := s.swapped(); ok {
+			add("order of the prices", part)
 		}
 	}
 	if r.Sourced && r.Sources == 0 {
@@ -156,13 +192,15 @@ func (r Rules) lengths(answer []Field) (found []Finding) {
 // maxReasons bounds the findings that a message lists.
 const maxReasons = 5
 
-// Reasons lists findings in one sentence without its end, each once.
-func Reasons(found []Finding) string {
-	var all []string
+// Listed returns what the first findings say, each once.
+func Listed(found []Finding) (all []string) {
 	for _, f := range found {
 		if s := f.String(); !slices.Contains(all, s) && len(all) < maxReasons {
 			all = append(all, s)
 		}
 	}
-	return strings.Join(all, "; ")
+	return all
 }
+
+// Reasons lists findings in one sentence without its end, each once.
+func Reasons(found []Finding) string { return strings.Join(Listed(found), "; ") }

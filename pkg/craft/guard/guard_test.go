@@ -68,7 +68,8 @@ func TestForbiddenWords(t *testing.T) {
 		{"скидка", "Большие скидки!", true}, {"скидка", "Много скидок", true}, {"скидка", "Скидываем снег", false},
 		{"лучший", "самого лучшего", true}, {"лучший", "улучшить", false}, {"дешёвый", "ДЕШЕВОЕ", true},
 		{"рак", "раки", true}, {"рак", "раковина", false}, {"купить сейчас", "можно купить сейчас", true},
-		{"cheap", "Cheap!", true}, {"cheap", "cheaper", false}, {"cheap", "chе\u200bap", true}, // with a Cyrillic е
+		{"cheap", "Cheap!", true}, {"cheap", "cheaper", false},
+		{"cheap", "chе\u200bap", true}, // with a Cyrillic е
 		{"best ever", "the best, ever", true}, {"best ever", "ever best", false}, {"最高", "これは最高です", true},
 		{"Diät", "DIÄT", true}, {"!!", "wow!!", false},
 	} {

@@ -87,6 +87,9 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 		return []Finding{{Language, path, "is not in the script of the language " + r.Language, text}}
 	}
 	base, _ := tag.Base()
+	if foreignLetters(base.String(), text) {
+		return []Finding{{Language, path, "is not in the language " + r.Language, text}}
+	}
 	expected := common()[base.String()]
 	if expected == nil {
 		return nil
@@ -113,10 +116,72 @@ func (r Rules) languageOf(tag language.Tag, path, text string) []Finding {
 	return nil
 }
 
+// letters tell languages of one script apart: those that only other languages have, and those of the language alone.
+var letters = map[string]struct{ foreign, own string }{
+	"uk": {"ыэъё", "іїєґ"},
+	"ru": {"іїєґў", "ыэъё"},
+	"ar": {"پچژگکی", "ةيكىإأ"},
+	"fa": {"ةيكى", "پچژگکی"},
+}
+
+// The least numbers of characters by which languages of one script are told apart.
+const (
+	leastForeign = 4
+	leastKana    = 6
+	leastHan     = 20
+)
+
+// foreignLetters reports whether a text has the letters of another language that is written in the script of its own.
+func foreignLetters(base, text string) bool {
+	if l, ok := letters[base]; ok {
+		foreign, own := 0, 0
+		for _, r := range strings.ToLower(text) {
+			switch {
+			case strings.ContainsRune(l.foreign, r):
+				foreign++
+			case strings.ContainsRune(l.own, r):
+				own++
+			}
+		}
+		return foreign >= leastForeign && foreign > 2*own
+	}
+	if base != "ja" && base != "zh" {
+		return false
+	}
+	kana, han := 0, 0
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Hiragana):
+			kana++
+		case unicode.Is(unicode.Han, r):
+			han++
+		}
+	}
+	if base == "ja" {
+		return kana == 0 && han >= leastHan && !unicode.In(firstOf(text, unicode.Katakana), unicode.Katakana)
+	}
+	return kana >= leastKana && 3*kana > han
+}
+
+// firstOf returns the first character of a text that is of a script, or 0.
+func firstOf(text string, script *unicode.RangeTable) rune {
+	for _, r := range text {
+		if unicode.Is(script, r) {
+			return r
+		}
+	}
+	return 0
+}
+
 // bare returns a text without addresses, hashtags and accounts, which are in Latin letters in all languages.
 func bare(text string) string {
-	for _, expression := range []*regexp.Regexp{mailText(), urlText(), handleText(), hashText()} {
-		text = expression.ReplaceAllString(text, " ")
+	for _, one := range []struct {
+		signs      string
+		expression func() *regexp.Regexp
+	}{{"@([", mailText}, {"./]", urlText}, {"@", handleText}, {"#", hashText}} {
+		if strings.ContainsAny(text, one.signs) {
+			text = one.expression().ReplaceAllString(text, " ")
+		}
 	}
 	return text
 }

@@ -38,8 +38,11 @@ func valuesOf(text string) (all []float64) {
 // magnitudes multiply the number before them. Those that end with * are the beginnings of words.
 var magnitudes = sync.OnceValue(func() lookup[float64] {
 	return table[float64]{
-		1e3: "k thousand tausend tsd тыс тысяч* mil mille mila tysiąc* bin duizend",
-		1e6: "m mio mn million* millón millon millones millionen milión* milhão milhões milion* млн миллион* мільйон* milyon",
+		1e3: "k thousand tausend tsd тыс тысяч* mil mille mila tysiąc* bin duizend" +
+			" тисяч* ألف آلاف אלף אלפים हज़ार हजार nghìn ngàn",
+		1e6: "m mio mn million* millón millon millones millionen milión* milhão milhões" +
+			" milion* млн миллион* мільйон* milyon" +
+			" مليون ملايين מיליון",
 		1e9: "bn mrd billion* milliard* млрд миллиард* bilhão bilhões miliard*",
 	}.index()
 })

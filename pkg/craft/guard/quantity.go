@@ -2,12 +2,16 @@ package guard
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/content-automation/api/pkg/base/money"
 )
 
 var (
@@ -16,7 +20,10 @@ var (
 	between = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^(?:\s?-\s?|\s(?:to|bis|a|à|до|hasta|et|und|and|y|e|и|or|oder|ou|o|или)\s)$`)
 	})
-	wordText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{L}+(?:-\p{L}+)*`) })
+	// wordText matches a word. An apostrophe is a letter in Ukrainian.
+	wordText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\p{L}\p{M}]+(?:'[яєюїЯЄЮЇ]\p{L}*)?`)
+	})
 	// nextText matches the word after a number.
 	nextText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|[\p{L}\p{M}]+(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
@@ -40,7 +47,8 @@ type amount struct {
 func (s *scan) quantities() {
 	var all []amount
 	for _, at := range figureText().FindAllStringIndex(s.text, -1) {
-		if before, _ := utf8.DecodeLastRuneInString(s.text[:at[0]]); unicode.IsLetter(before) || before == '#' {
+		before, _ := utf8.DecodeLastRuneInString(s.text[:at[0]])
+		if before == '#' || unicode.In(before, unicode.Latin, unicode.Cyrillic, unicode.Greek) {
 			continue // a part of a name such as X5
 		}
 		all = append(all, s.amount(at[0], at[1]))
@@ -64,7 +72,11 @@ func (s *scan) quantities() {
 				keys = append(keys, priceKeys(v*a.factor, a.unit)...)
 				continue
 			}
-			keys = append(keys, fmt.Sprintf("%s %.6g", a.unit, v*a.factor))
+			// A year of the calendar has the sign for years after it: 2026年.
+			if a.unit == "time" && a.factor == year && v >= 1800 && v <= 2100 {
+				continue
+			}
+			keys = append(keys, s.inContext(a, fmt.Sprintf("%s %.6g", a.unit, v*a.factor))...)
 		}
 		if len(keys) > 0 {
 			text := s.shown[a.from:a.end]
@@ -72,6 +84,55 @@ func (s *scan) quantities() {
 			s.found[len(s.found)-1].text = strings.Join(strings.Fields(text), " ")
 		}
 	}
+}
+
+// farWords is the number of words after a number within which those that are counted may follow.
+const farWords = 5
+
+// audience are the people of whom a number says how well something is liked.
+var audience = []string{"customers", "users", "followers", "students", "members"}
+
+// year is the length of a year in seconds.
+const year = 31557600
+
+// inContext returns the keys of a quantity in its sentence: of a warranty, of a part of all people, or of anything
+// else, such as a reduction of a price.
+func (s *scan) inContext(a amount, key string) []string {
+	if a.unit != "time" && a.kind != aPercentage {
+		return []string{key}
+	}
+	sentence := s.words.fold(strings.ReplaceAll(sentenceAt(s.shown, a.from), "\x00", " "))
+	special := ""
+	switch {
+	case a.unit == "time" && s.words.has(sentence, "warranty"):
+		special = "warranty " + key
+	case a.kind == aPercentage && s.words.has(sentence, "share") && !s.words.deal(sentence):
+		special = "share " + key
+	case a.kind == aPercentage && !s.answer && !s.words.deal(sentence) && !lexiconOf("en").deal(sentence):
+		return []string{key, "share " + key} // an input may say it in another language
+	}
+	switch {
+	case special == "":
+		return []string{key}
+	case s.answer:
+		return []string{special}
+	}
+	return []string{key, special}
+}
+
+// deal reports whether a sentence speaks of a lower price.
+func (l *lexicon) deal(sentence string) bool {
+	for _, p := range l.patterns["deal"] {
+		for _, one := range p[0] {
+			if isIn(percents(), one.text) {
+				continue
+			}
+			if _, _, ok := l.find(sentence, one); ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // amount reads the unit after a number.
@@ -118,6 +179,17 @@ func (s *scan) amount(from, to int) amount {
 		if m2, counts := unitOf(second); !ok && counts && m2.counted() {
 			m, ok, end = m2, true, at
 		}
+		for range farWords - 2 {
+			if next := word(laterText()); !ok && next != "" {
+				if m2, counts := unitOf(next); counts && slices.Contains(audience, m2.of) {
+					m, ok, end = m2, true, at
+				}
+			}
+		}
+		if pounds := first == "pounds" && s.words.base == "en" && second != "of"; !ok && pounds {
+			a.kind, a.unit, a.end, a.ok = aPrice, "GBP", end, true
+			return a
+		}
 		if ok {
 			a.kind, a.unit, a.end, a.ok, a.factor = aQuantity, m.of, end, true, a.factor*m.factor
 		}
@@ -154,31 +226,105 @@ func currency(word string) bool { return isIn(currencies(), word) }
 // fewInWords is the number below which a quantity in words is a manner of speech, such as two minutes.
 const fewInWords = 20
 
-// inDigits writes the numbers in words before a unit, a percentage or money in digits. Small quantities of an answer
-// stay: they are a manner of speech.
-func inDigits(text string, answer bool) string {
+// inDigits writes the numbers in words before a unit, a percentage, a month or money in digits. Small quantities of an
+// answer stay: they are a manner of speech, unless a warranty is for them.
+func inDigits(text string, answer bool, l *lexicon) string {
+	text = l.eastern(text, answer)
 	var b strings.Builder
 	from := 0
 	all := wordText().FindAllStringIndex(text, -1)
-	for i, at := range all[:max(len(all)-1, 0)] {
-		v, ok := numerals().of(strings.ToLower(text[at[0]:at[1]]))
-		if !ok || i > 0 && from == all[i-1][1] { // or the second part of a number
+	for i := 0; i < len(all)-1; i++ {
+		v, n := l.number(text, all, i, !answer)
+		if n == 0 || i+n >= len(all) {
 			continue
 		}
-		next := strings.ToLower(text[all[i+1][0]:all[i+1][1]])
-		least := float64(fewInWords)
-		if times, big := magnitudes().of(next); big && i+2 < len(all) {
-			next = strings.ToLower(text[all[i+2][0]:all[i+2][1]])
-			least /= times
-		}
-		_, unit := unitOf(next)
-		part := isIn(percents(), next) || currency(next) || slices.Contains([]string{"por", "per", "pour"}, next) &&
-			strings.Contains(strings.ToLower(text[all[i+1][1]:min(len(text), all[i+1][1]+6)]), "c")
-		if gap := text[at[1]:all[i+1][0]]; strings.Trim(gap, " -") != "" || !part && (!unit || answer && v < least) {
+		// The second part of a word is no number of its own, and a magnitude has its number before it.
+		if i > 0 && text[all[i-1][1]:all[i][0]] == "-" && n == 1 || v >= 1000 && afterDigits(text[:all[i][0]]) {
 			continue
 		}
-		b.WriteString(text[from:at[0]] + fmt.Sprintf("%g", v))
-		from = at[1]
+		if l.counts(text, all, i, n, v, answer) {
+			b.WriteString(text[from:all[i][0]] + strconv.FormatFloat(v, 'f', -1, 64))
+			from = all[i+n-1][1]
+		}
+		i += n - 1
 	}
-	return b.String() + text[from:]
+	text = b.String() + text[from:]
+	if l.base == "tr" {
+		text = percentBefore().ReplaceAllString(text, "$1%")
+	}
+	return text
+}
+
+// afterDigits reports whether a text ends with a number in digits.
+func afterDigits(text string) bool {
+	text = strings.TrimRight(text, " ")
+	return text != "" && text[len(text)-1] >= '0' && text[len(text)-1] <= '9'
+}
+
+// counts reports whether the n number words at word i state a quantity, and are not a manner of speech.
+func (l *lexicon) counts(text string, all [][]int, i, n int, v float64, answer bool) bool {
+	word := func(k int) string {
+		if k >= len(all) {
+			return ""
+		}
+		return strings.ToLower(text[all[k][0]:all[k][1]])
+	}
+	next, gap := word(i+n), strings.Trim(text[all[i+n-1][1]:all[i+n][0]], " -")
+	if month, of := next, slices.Contains(monthParticles, next); v <= 31 && v == math.Trunc(v) && gap == "" {
+		if of {
+			month = word(i + n + 1)
+		}
+		_, ok := monthOf(month)
+		if first := word(i); ok && (of || len(month) > 3) && !articles[first] && (of || l.base != "en") {
+			return true
+		}
+	}
+	if n == 1 && articles[word(i)] && !l.has(l.fold(sentenceAt(text, all[i][0])), "warranty") {
+		return false
+	}
+	least := float64(fewInWords)
+	if times, big := magnitudes().of(next); big && i+n+1 < len(all) {
+		next = word(i + n + 1)
+		least /= times
+	}
+	_, unit := unitOf(next)
+	for k := i + n + 1; !unit && v >= least && k < min(len(all), i+n+farWords); k++ {
+		if strings.Trim(text[all[k-1][1]:all[k][0]], " ") != "" {
+			break
+		}
+		m, ok := unitOf(word(k))
+		unit = ok && (slices.Contains(audience, m.of) || m.counted() && k == i+n+1)
+	}
+	if i > 0 && word(i-1) == "yüzde" {
+		return true
+	}
+	money := currency(next) || next != "" && gap == "" && v > 1 && len(money.In("5 "+next)) > 0 &&
+		!l.isTurkishSpoon(next)
+	part := isIn(percents(), next) || money || slices.Contains([]string{"por", "per", "pour"}, next) &&
+		strings.Contains(strings.ToLower(text[all[i+n][1]:min(len(text), all[i+n][1]+6)]), "c")
+	if gap != "" || !part && !unit {
+		return false
+	}
+	return part || !answer || v >= least || l.has(l.fold(sentenceAt(text, all[i][0])), "warranty")
+}
+
+// isTurkishSpoon reports whether a word is tl in a language whose word for a spoon it is.
+func (l *lexicon) isTurkishSpoon(word string) bool { return word == "tl" && l.base != "tr" }
+
+// articles are the words for one that are articles as well.
+var articles = map[string]bool{"a": true, "one": true, "ein": true, "eine": true, "einen": true, "einem": true,
+	"einer": true, "un": true, "una": true, "une": true, "uno": true, "um": true, "uma": true, "bir": true, "एक": true}
+
+// monthParticles may stand between a day and its month.
+var monthParticles = []string{"of", "de", "من", "del", "di"}
+
+// sentenceAt returns the sentence at an offset of a text.
+func sentenceAt(text string, at int) string {
+	end := 0
+	for _, s := range sentences(text) {
+		if end += len(s); end > at {
+			return s
+		}
+	}
+	return text
 }

@@ -13,23 +13,26 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// Blocked reports whether an item waits for its approval, given the setting of its factory.
+// Blocked reports whether an item waits for its approval, given the setting of its factory, or is held
+// for what the guards have found in its texts.
 func (r *Record) Blocked(setting string) bool {
-	return setting == ApprovalRequired && r.Approval.State != Approved
+	return (setting == ApprovalRequired || len(r.Approval.Reasons) > 0) && r.Approval.State != Approved
 }
 
 // Unapproved returns the error of publishing an item that waits for its approval.
 func (r *Record) Unapproved() error {
-	return errs.New(errs.InvalidState, "The content item waits for its approval, which its factory requires. Call POST "+
-		"/v1/approvals/{content_item_id}/approve first.").
+	return errs.New(errs.InvalidState, "The content item waits for its approval: its factory requires one, or "+
+		"approval.reasons says what was found in its texts. Call POST /v1/approvals/{content_item_id}/approve first.").
 		With(errs.StateContext{State: string(r.State), Allowed: []string{string(Approve), string(RequestChanges)}})
 }
 
 // AskAgain makes a decision void after a change. It reports whether the item was approved.
 func (r *Record) AskAgain() (was bool) {
 	switch was = r.Approval.State == Approved; r.Approval.State {
-	case Approved, ChangesRequested:
-		r.Approval = Approval{State: ApprovalPending}
+	case Approved:
+		r.Approval = ApprovalIn(ApprovalPending)
+	case ChangesRequested:
+		r.Approval = ApprovalIn(ApprovalPending, r.Approval.Reasons...)
 	}
 	return was
 }
@@ -46,7 +49,7 @@ func (r *Record) Decide(now time.Time, state, note, by string) error {
 			With(errs.StateContext{State: string(r.State), Allowed: []string{string(RequestChanges)}})
 	}
 	at := resource.Instant(now)
-	r.Approval = Approval{State: state, By: &by, At: &at}
+	r.Approval = Approval{State: state, Reasons: r.Approval.Reasons, By: &by, At: &at}
 	if note != "" {
 		r.Approval.Note = &note
 	}

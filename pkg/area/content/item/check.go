@@ -45,14 +45,20 @@ func (w *work) Check(ctx context.Context, db *store.DB, now time.Time, t provide
 	if len(found) == 0 {
 		return nil, nil
 	}
-	refusal := &generate.Refusal{Code: provider.FailureCode(found[0].Code), Problems: []string{guard.Reasons(found)}}
-	first := slices.DeleteFunc(slices.Clone(found), func(f guard.Finding) bool { return f.Code != found[0].Code })
-	refusal.Message = "The text was refused twice: " + guard.Reasons(first) + ". " + advice[found[0].Code]
+	refusal := &generate.Refusal{Problems: []string{guard.Reasons(found)}}
+	final := slices.DeleteFunc(slices.Clone(found), guard.Finding.Decidable)
+	if refusal.Held = len(final) == 0; refusal.Held {
+		final = found
+	}
+	refusal.Code = provider.FailureCode(final[0].Code)
+	first := slices.DeleteFunc(slices.Clone(final), func(f guard.Finding) bool { return f.Code != final[0].Code })
+	refusal.Message = "The text was refused twice: " + guard.Reasons(first) + ". " + advice[final[0].Code]
 	return refusal, nil
 }
 
 // advice says what callers can do about each code.
 var advice = map[guard.Code]string{
+	guard.Unfinished:  "Regenerate the item.",
 	guard.Unsupported: "Add what is true to the prompt, the product or the factory, or regenerate the item.",
 	guard.Forbidden:   "Regenerate the item, or change forbidden_words or voice of the factory.",
 	guard.Language:    "Regenerate the item, or change its language.",

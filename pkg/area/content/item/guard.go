@@ -47,7 +47,7 @@ func (r prompter) quoted(t provider.Text) []Quoted {
 // rules returns what the texts of the item may state and must comply with.
 func (r prompter) rules(now time.Time) guard.Rules {
 	rules := guard.Rules{Language: r.Language, Now: now, Sourced: r.Brief.Sourced,
-		Forbidden: slices.Concat(r.Brief.Forbidden, r.Brief.Competitors),
+		Forbidden: r.Brief.Forbidden, Competitors: r.Brief.Competitors,
 		Facts:     []string{r.Brief.Name, r.Brief.Voice, r.Prompt, r.Accepted.Format(time.DateOnly)}}
 	if r.Given.Has(Script) {
 		rules.Facts = append(rules.Facts, r.Script)
@@ -71,7 +71,7 @@ func (r prompter) rules(now time.Time) guard.Rules {
 	}
 	rules.Facts = append(rules.Facts, originFacts(r.Origin)...)
 	for _, s := range r.Told {
-		rules.Facts = append(rules.Facts, s.Title, s.Text, s.URL)
+		rules.Quoted, rules.Facts = append(rules.Quoted, s.Title, s.Text), append(rules.Facts, s.URL)
 		if s.PublishedAt != nil {
 			rules.Facts = append(rules.Facts, s.PublishedAt.Format(time.DateOnly))
 		}

@@ -226,14 +226,22 @@ const ApprovalRequired = "required"
 
 // Approval is whether the item may be published.
 type Approval struct {
-	// State. none: its factory has not required an approval of it.
+	// State. none: neither its factory has required an approval of it, nor is it held for what its texts say.
 	State string `json:"state" enum:"none,pending,approved,changes_requested" example:"approved"`
+	// What the checks of its texts have found that somebody must decide, such as a price that none of your inputs has:
+	// the item is held until it is approved, even if its factory requires no approval. Empty: nothing.
+	Reasons []string `json:"reasons" nullable:"false" example:"[]"`
 	// Note of the decision. Null: none.
 	Note *string `json:"note"`
 	// Who decided: the id of an API key, of a person, or of a review link. Null until decided.
 	By *string `json:"by"`
 	// Time of the decision. Null until decided.
 	At *resource.Time `json:"at"`
+}
+
+// ApprovalIn returns an approval in a state, which nobody has decided.
+func ApprovalIn(state string, reasons ...string) Approval {
+	return Approval{State: state, Reasons: append([]string{}, reasons...)}
 }
 
 // What an item waits for before it is published.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -107,6 +108,7 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 			return err
 		}
 		w.Sources = w.quoted(t)
+		w.hold(t, now)
 	}
 	w.settle(made)
 	w.assemble(made, now)
@@ -135,6 +137,20 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 		return nil
 	}
 	return w.autoPublish(tx, now, w.item.Owner)
+}
+
+// hold has the item wait for an approval if the guards find something in its texts that a person can decide, and notes
+// what they have found. Its texts were written anew once for that.
+func (w *work) hold(t provider.Text, now time.Time) {
+	rules := w.rules(now)
+	rules.Sourced = false
+	found := slices.DeleteFunc(guard.Check(w.fields(t), rules), func(f guard.Finding) bool { return !f.Decidable() })
+	switch held := len(w.Approval.Reasons) > 0; {
+	case len(found) > 0:
+		w.Approval = ApprovalIn(ApprovalPending, guard.Listed(found)...)
+	case held && w.Approval.State != Approved: // by an earlier attempt; what its factory requires is seen later
+		w.Approval = ApprovalIn(ApprovalNone)
+	}
 }
 
 // sign adds the signature of the item's texts to the transaction.

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/testdata/fakes"
+)
+
+// The whole way of a run with real models leads to a report: here against a fake of Bedrock, once without earlier texts
+// and once with those of the first run.
+func TestADryRunWritesAReport(t *testing.T) {
+	server := httptest.NewServer(fakes.Providers(nil,
+		func(context.Context, string, string, []byte) error { return nil }, nil, time.Now))
+	defer server.Close()
+	directory := t.TempDir()
+	report, guards := filepath.Join(directory, "report.md"), filepath.Join(directory, "guards.md")
+	if err := os.WriteFile(guards, []byte("x\n"+tableBegins+tableEnds), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-report", report, "-guards", guards, "-writer", "nova-lite", "-endpoint", server.URL + "/bedrock"}
+	first, second := filepath.Join(directory, "first.json"), filepath.Join(directory, "second.json")
+	for _, more := range [][]string{{"-texts", first}, {"-texts", second, "-before", first}} {
+		if err := evaluate(t.Context(), append(args, more...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"This was a dry run", "Writer: `nova-lite`", "pairs: the new text won", "The guards refused"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+}
