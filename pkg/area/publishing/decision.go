@@ -37,7 +37,7 @@ const (
 	failedGone     = "The post is not on this page any more. Nothing was changed."
 	failedLong     = "A note has up to 2000 characters."
 	failedNote     = "Write in the note what is to be changed."
-	failedChanged  = "The post has changed since you opened this page. It is shown as it is now: read it, and decide again."
+	failedChanged  = "The post has changed since you opened this page. It is shown as it is now: decide again."
 	failedApproved = "The post was approved already."
 	failedOthers   = "Others have decided about the post since. It is shown as it is now."
 	failedEnded    = "The post is published, or is being published. It cannot be decided about any more."
@@ -76,8 +76,7 @@ func decisionOf(req *http.Request) (d decision, complete bool) {
 	return d, err == nil
 }
 
-// refused says why a form is not a decision about one of the shown items, with the status. The status of one that is a
-// decision is 0.
+// refused says why a form is not a decision about one of the shown items, with the status: 0 if it is one.
 func (d decision) refused(all []*item.Record) (status int, why string) {
 	switch note := d.notes[d.itemID]; {
 	case d.what != item.Approved && d.what != item.ChangesRequested && d.what != undo,
@@ -92,9 +91,9 @@ func (d decision) refused(all []*item.Record) (status int, why string) {
 }
 
 // decide notes the decision of a form. It goes back to the page, or shows it with the notes that were typed about other
-// items. The page stays where it is: a redirect has the id of the item as its fragment, and a page that follows the form
-// itself has the focus at the item. Browsers ignore such a focus if the address has a fragment, so that of the form has
-// none.
+// items. The page stays where it is: a redirect has the id of the item as its fragment, and a page that follows the
+// form itself has the focus at the item. Browsers ignore such a focus if the address has a fragment, so that of the
+// form has none.
 func (s *Service) decide(ctx context.Context, req *http.Request, l *linkRecord, it store.Item, c choices) page {
 	began := s.now()
 	req.Body = http.MaxBytesReader(nil, req.Body, mostForm)

@@ -190,16 +190,17 @@ func (s *Service) fillPosts(ctx context.Context, p *page, one *pageItem, r *item
 
 // nameOf returns the text by which people know an item: its title, or the first words of its caption.
 func nameOf(r *item.Record) string {
-	for _, words := range []string{r.Title, r.Caption} {
-		if line, _, _ := strings.Cut(strings.TrimSpace(words), "\n"); line != "" {
-			return text.ClipLine(line, mostName)
-		}
-	}
-	return ""
+	return cmp.Or(beginningOf(r.Title), beginningOf(r.Caption))
 }
 
-// mostName bounds the characters of the name of an item.
-const mostName = 80
+// mostBeginning bounds the characters of the beginning of a text.
+const mostBeginning = 100
+
+// beginningOf returns the beginning of the first line of a text.
+func beginningOf(words string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
+	return text.ClipLine(line, mostBeginning)
+}
 
 // kindText returns the kind of an item in words.
 func kindText(kind item.Kind) string { return strings.ReplaceAll(string(kind), "_", " ") }

@@ -56,8 +56,17 @@ func texts(t *testing.T) (all []string) {
 	for _, p := range presets {
 		all = append(all, p.Text)
 	}
-	for _, l := range (*view)(nil).Navigation() {
-		all = append(all, l.Text)
+	for _, g := range navigation {
+		all = append(all, g.Text)
+		for _, l := range g.Links {
+			all = append(all, l.Text)
+		}
+	}
+	for _, m := range mends {
+		all = append(all, m.text)
+	}
+	for _, text := range codes {
+		all = append(all, text)
 	}
 	for _, message := range refusals {
 		all = append(all, message)
