@@ -241,7 +241,8 @@ func TestReviewLinksShowAndDecide(t *testing.T) {
 		h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" {
 		t.Errorf("%d %v", rec.Code, h)
 	}
-	for _, want := range []string{"Spring", "Shoes", "&lt;b&gt;For all", "For Telegram", "<bdi>Acme</bdi><small>Telegram</small>", "<bdi>Acme</bdi><small>VK</small>",
+	for _, want := range []string{"Spring", "Shoes", "&lt;b&gt;For all", "For Telegram", "<bdi>Acme</bdi><small>Telegram</small>",
+		"<bdi>Acme</bdi><small>VK</small>",
 		"<img", "Request changes"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q: %s", want, body)
@@ -293,7 +294,8 @@ func TestReviewLinksEnd(t *testing.T) {
 	w := newWorld(t)
 	it := w.provide("caption", "Words")
 	viewing := w.link(object{"factory_id": w.factory})
-	if rec, body := w.visit(http.MethodGet, *viewing.URL, nil); rec.Code != 200 || strings.Contains(body, `method="post"`) ||
+	if rec, body := w.visit(http.MethodGet, *viewing.URL, nil); rec.Code != 200 ||
+		strings.Contains(body, `method="post"`) ||
 		!strings.Contains(body, "Words") {
 		t.Errorf("%d %s", rec.Code, body)
 	}

@@ -52,7 +52,7 @@ type choices struct {
 	language int
 	zone     *time.Location
 	todo     bool
-	query    url.Values // what was chosen by the address
+	query    url.Values
 }
 
 // choicesOf reads the address of a page and the header Accept-Language.

@@ -325,7 +325,8 @@ func decide(r *request) error {
 	action, body := "/approve", map[string]any{}
 	if r.PostFormValue("decision") == "changes_requested" {
 		if action = "/request-changes"; note == "" {
-			return r.showItem(http.StatusUnprocessableEntity, mark(r, "note", "Write in the note what is to be changed."))
+			return r.showItem(http.StatusUnprocessableEntity,
+				mark(r, "note", "Write in the note what is to be changed."))
 		}
 	}
 	if note != "" {

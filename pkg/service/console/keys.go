@@ -1,13 +1,12 @@
 package console
 
 import (
-	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -36,6 +35,8 @@ type key struct {
 	ProfileIDs []string     `json:"profile_ids"`
 	Usage      *usageOfKey  `json:"usage"`
 	Days       []dayOfKey   `json:"usage_by_day"`
+	// ByDay are the requests of each day of the last 30, the oldest first.
+	ByDay []int64 `json:"-"`
 }
 
 type oldSecret struct {
@@ -61,14 +62,8 @@ type dayOfKey struct {
 // Active reports whether the key can be used, rotated and revoked.
 func (k key) Active() bool { return k.State == "active" }
 
-// Spark returns the requests of each day, oldest first.
-func (k key) Spark() []int64 {
-	values := make([]int64, len(k.Days))
-	for i, d := range k.Days {
-		values[i] = d.Requests
-	}
-	return values
-}
+// Used reports whether there is a request in the time that the page shows.
+func (k key) Used() bool { return k.Usage != nil && k.Usage.LastMonth.Requests > 0 }
 
 // preset is a list of scopes for a purpose.
 type preset struct {
@@ -190,27 +185,27 @@ func cursor(r *request) url.Values {
 	return q
 }
 
-// addUsage reads the usage of keys. It takes a call for each, several at a time. The list is shown without what cannot
-// be read.
+// addUsage adds the calls of the last 30 days to keys. The list is shown without them if they cannot be read.
 func (r *request) addUsage(keys []key) {
-	var all sync.WaitGroup
-	turn := make(chan struct{}, 6)
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-	defer cancel()
-	for i := range keys {
-		if !keys[i].Active() {
+	found := map[string]usageOfOne{}
+	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
+		if !slices.ContainsFunc(keys, func(k key) bool { return k.Kind == mode }) {
 			continue
 		}
-		all.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			var details key
-			if r.api.get(ctx, "/v1/api-keys/"+keys[i].ID, nil, &details) == nil {
-				keys[i].Usage, keys[i].Days = details.Usage, details.Days
-			}
-		})
+		u, err := usageOf(r, mode, nil)
+		if err != nil {
+			slog.Warn("the usage of keys is not shown", "error", err)
+			return
+		}
+		for _, one := range u.Keys {
+			found[one.KeyID] = one
+		}
 	}
-	all.Wait()
+	for i := range keys {
+		one := found[keys[i].ID]
+		keys[i].Usage = &usageOfKey{LastMonth: calls{one.Requests, one.Refused}}
+		keys[i].ByDay = one.ByDay
+	}
 }
 
 // keyDraft is what the form of a new key has.
@@ -323,7 +318,7 @@ func showKey(r *request) error {
 		}
 	}
 	v := r.view(k.Name, keysPath)
-	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k), "Names": n}
+	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k, v), "Names": n}
 	return r.show(http.StatusOK, "key", v)
 }
 

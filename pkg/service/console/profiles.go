@@ -222,7 +222,8 @@ func profileRemoval(r *request) (c confirmation, err error) {
 			c.Effects = append(c.Effects, v.T(b.Text)+": "+number(n, b.More))
 		}
 	}
-	c.Title, c.Subject, c.Name, c.Active, c.Back = "Delete the profile", p.Name, p.Name, profilesPath, profilesPath+"/"+p.ID
+	c.Title, c.Subject, c.Name = "Delete the profile", p.Name, p.Name
+	c.Active, c.Back = profilesPath, profilesPath+"/"+p.ID
 	c.Text = "A profile is deleted only if nothing belongs to it any more."
 	return c, err
 }

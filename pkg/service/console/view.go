@@ -150,15 +150,18 @@ func (v *view) Time(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
-	return t.UTC().Format("2 Jan 2006, 15:04 UTC")
+	return v.Day(t) + t.UTC().Format(", 15:04 UTC")
 }
+
+// ShortDay returns a date without its year.
+func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }
 
 // Day returns a date.
 func (v *view) Day(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
-	return t.UTC().Format("2 Jan 2006")
+	return v.ShortDay(t) + t.UTC().Format(" 2006")
 }
 
 // Ago returns how long ago something was.
