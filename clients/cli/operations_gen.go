@@ -59,6 +59,14 @@ var groups = []group{
 				{name: "month", kind: "string", doc: "Month, such as 2026-11; the running one without it. The last 12 months and the running one can be read"},
 			},
 		},
+		{
+			id: "getUsage", name: "get-usage", method: "GET", path: "/v1/usage",
+			summary: "Get the calls of the account", doc: "Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are part of it. A live key shows what live keys did, a test key the sandbox. Calls are counted about a minute after they were made, and kept for 100 days. A call that the gateway answers on its own is not counted.\n\nNeeds the scope `account:read`.",
+			query: []parameter{
+				{name: "from", kind: "string", doc: "First day (UTC), such as 2026-11-01, up to 92 days before to. Absent: 29 days before to"},
+				{name: "to", kind: "string", doc: "Last day (UTC). Absent: today"},
+			},
+		},
 	}},
 	{name: "analytics", doc: "The best times to publish, and the figures of social accounts by day", operations: []operation{
 		{

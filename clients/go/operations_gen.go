@@ -232,6 +232,29 @@ func (s *AccountService) GetServiceLevels(ctx context.Context, params *GetServic
 	return result, nil
 }
 
+// GetUsageParams are the parameters of AccountService.GetUsage.
+type GetUsageParams struct {
+	// First day (UTC), such as 2026-11-01, up to 92 days before to. Absent: 29 days before to.
+	From *string `query:"from"`
+	// Last day (UTC). Absent: today.
+	To *string `query:"to"`
+}
+
+// GetUsage: Get the calls of the account.
+//
+// Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are part of it. A live key
+// shows what live keys did, a test key the sandbox. Calls are counted about a minute after they were made, and kept for
+// 100 days. A call that the gateway answers on its own is not counted.
+//
+// Needs the scope `account:read`.
+func (s *AccountService) GetUsage(ctx context.Context, params *GetUsageParams, options ...RequestOption) (*AccountUsage, error) {
+	result := new(AccountUsage)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/usage", queryOf(params), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
 // AnalyticsService: The best times to publish, and the figures of social accounts by day.
 type AnalyticsService struct{ t *transport }
 

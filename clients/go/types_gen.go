@@ -97,6 +97,26 @@ type AccountDay struct {
 	Clicks *int64 `json:"clicks"`
 }
 
+// AccountUsage: The number of calls of an account in a period.
+type AccountUsage struct {
+	// First day of the period (UTC).
+	From string `json:"from"`
+	// Last day of the period (UTC).
+	To string `json:"to"`
+	// Calls that were answered, refused and failed ones included.
+	Requests int64 `json:"requests"`
+	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
+	Refused int64 `json:"refused"`
+	// Calls that were answered with a status from 500.
+	Failed int64 `json:"failed"`
+	// The same on each day of the period, the first day first.
+	Days []UsageDay `json:"days"`
+	// The same by key, the most used one first.
+	Keys []UsageOfKey `json:"keys"`
+	// Calls by people in the account area. They are not part of the other numbers.
+	People UsageCalls `json:"people"`
+}
+
 // AccountView: An account without the calling key, as in an event, which none sends.
 type AccountView struct {
 	// Unique id (TypeID). Ids sort by creation time.
@@ -8302,6 +8322,8 @@ type PublishingEntry struct {
 	Kind ContentKind `json:"kind"`
 	// Title of the item.
 	Title string `json:"title"`
+	// Beginning of the item's caption: its first line, up to 100 characters.
+	Caption string `json:"caption"`
 	// State of the item.
 	ContentState string `json:"content_state"`
 	// Approval of the item.
@@ -9864,6 +9886,44 @@ type Utminput struct {
 	Term *string `json:"term,omitzero"`
 	// Value of utm_content.
 	Content *string `json:"content,omitzero"`
+}
+
+// UsageCalls: The numbers of calls in some time.
+type UsageCalls struct {
+	// Calls that were answered, refused and failed ones included.
+	Requests int64 `json:"requests"`
+	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
+	Refused int64 `json:"refused"`
+	// Calls that were answered with a status from 500.
+	Failed int64 `json:"failed"`
+}
+
+// UsageDay: The number of calls with API keys on a day.
+type UsageDay struct {
+	// Day (UTC).
+	Date string `json:"date"`
+	// Calls that were answered, refused and failed ones included.
+	Requests int64 `json:"requests"`
+	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
+	Refused int64 `json:"refused"`
+	// Calls that were answered with a status from 500.
+	Failed int64 `json:"failed"`
+}
+
+// UsageOfKey: The number of calls with one API key.
+type UsageOfKey struct {
+	// Id of the key. It may be revoked.
+	KeyID string `json:"key_id"`
+	// Name of the key. Null if the key is not listed any more.
+	Name *string `json:"name"`
+	// Calls that were answered, refused and failed ones included.
+	Requests int64 `json:"requests"`
+	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
+	Refused int64 `json:"refused"`
+	// Calls that were answered with a status from 500.
+	Failed int64 `json:"failed"`
+	// Calls on each day of the period, the first day first.
+	RequestsByDay []int64 `json:"requests_by_day"`
 }
 
 // VideoFormat: Format of a video: short is 9:16, long is 16:9. Null for other kinds.

@@ -68,6 +68,7 @@ const (
 // which fits into one page of a query here. bulkPublishing claims its key, checks and changes each item, here
 // one, and commits its answer. listProposals reads the factory at the same time as the list, and
 // getServiceLevels reads the probes at the same time as the counts, so that they take as long as one trip.
+// getUsage reads the names of the keys after their calls.
 // updatePromotion reads the products of the promotion. connectSocialAccount finds the account of a channel that is
 // already connected. sendMessage commits twice, and its reply here reads the factory. A draft is read before its
 // subject. The counts of listed integrations, the factory of a changed one and the account of a disconnected one are
@@ -82,7 +83,7 @@ const (
 // whose hash is not there is looked for in four partitions more. Topics of a plan are read after it.
 var more = map[string]int{
 	"sendMessage": 3, "updateDraft": 1, "applyDraft": 1, "startTraining": 1, "listProposals": 1,
-	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "listIntegrations": 1,
+	"updatePromotion": 1, "connectSocialAccount": 1, "getServiceLevels": 1, "getUsage": 1, "listIntegrations": 1,
 	"updateIntegration": 1, "disconnectIntegration": 1,
 	"deleteProfile": 8, "getContentPlan": 1, "scheduleContentItem": 3,
 	"bulkPublishing": 3, "publishContentItem": 2, "validatePublishing": 3,

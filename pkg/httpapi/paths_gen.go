@@ -94,6 +94,7 @@ var Paths = []string{
 	"/v1/studio/music",
 	"/v1/studio/videos",
 	"/v1/studio/voices",
+	"/v1/usage",
 	"/v1/webhooks",
 	"/v1/webhooks/{webhook_id}",
 	"/v1/webhooks/{webhook_id}/deliveries",

@@ -54,6 +54,14 @@ export interface GetServiceLevelsParams {
   month?: string | undefined;
 }
 
+/** The parameters of getUsage. */
+export interface GetUsageParams {
+  /** First day (UTC), such as 2026-11-01, up to 92 days before to. Absent: 29 days before to. */
+  from?: string | undefined;
+  /** Last day (UTC). Absent: today. */
+  to?: string | undefined;
+}
+
 /** The account, its balance and its audit log. */
 export class AccountResource {
   readonly #core: Core;
@@ -130,6 +138,19 @@ export class AccountResource {
    */
   getServiceLevels(params?: GetServiceLevelsParams, options?: RequestOptions): Call<T.ServiceLevels> {
     return this.#core.call('GET', '/v1/service-levels', [], { query: params }, options);
+  }
+
+  /**
+   * Get the calls of the account.
+   *
+   * Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are part of it. A live key
+   * shows what live keys did, a test key the sandbox. Calls are counted about a minute after they were made, and kept
+   * for 100 days. A call that the gateway answers on its own is not counted.
+   *
+   * Needs the scope `account:read`.
+   */
+  getUsage(params?: GetUsageParams, options?: RequestOptions): Call<T.AccountUsage> {
+    return this.#core.call('GET', '/v1/usage', [], { query: params }, options);
   }
 }
 

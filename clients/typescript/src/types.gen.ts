@@ -84,6 +84,26 @@ export interface AccountDay {
   clicks: number | null;
 }
 
+/** The number of calls of an account in a period. */
+export interface AccountUsage {
+  /** First day of the period (UTC). */
+  from: string;
+  /** Last day of the period (UTC). */
+  to: string;
+  /** Calls that were answered, refused and failed ones included. */
+  requests: number;
+  /** Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit. */
+  refused: number;
+  /** Calls that were answered with a status from 500. */
+  failed: number;
+  /** The same on each day of the period, the first day first. */
+  days: UsageDay[];
+  /** The same by key, the most used one first. */
+  keys: UsageOfKey[];
+  /** Calls by people in the account area. They are not part of the other numbers. */
+  people: UsageCalls;
+}
+
 /** An account without the calling key, as in an event, which none sends. */
 export interface AccountView {
   /** Unique id (TypeID). Ids sort by creation time. */
@@ -7427,6 +7447,8 @@ export interface PublishingEntry {
   kind: ContentKind;
   /** Title of the item. */
   title: string;
+  /** Beginning of the item's caption: its first line, up to 100 characters. */
+  caption: string;
   /** State of the item. */
   content_state: string;
   /** Approval of the item. */
@@ -8952,6 +8974,44 @@ export interface Utminput {
   term?: string | undefined;
   /** Value of utm_content. */
   content?: string | undefined;
+}
+
+/** The numbers of calls in some time. */
+export interface UsageCalls {
+  /** Calls that were answered, refused and failed ones included. */
+  requests: number;
+  /** Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit. */
+  refused: number;
+  /** Calls that were answered with a status from 500. */
+  failed: number;
+}
+
+/** The number of calls with API keys on a day. */
+export interface UsageDay {
+  /** Day (UTC). */
+  date: string;
+  /** Calls that were answered, refused and failed ones included. */
+  requests: number;
+  /** Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit. */
+  refused: number;
+  /** Calls that were answered with a status from 500. */
+  failed: number;
+}
+
+/** The number of calls with one API key. */
+export interface UsageOfKey {
+  /** Id of the key. It may be revoked. */
+  key_id: string;
+  /** Name of the key. Null if the key is not listed any more. */
+  name: string | null;
+  /** Calls that were answered, refused and failed ones included. */
+  requests: number;
+  /** Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit. */
+  refused: number;
+  /** Calls that were answered with a status from 500. */
+  failed: number;
+  /** Calls on each day of the period, the first day first. */
+  requests_by_day: number[];
 }
 
 /** Format of a video: short is 9:16, long is 16:9. Null for other kinds. */

@@ -107,6 +107,7 @@ func (w *World) Examples() map[string]Example {
 		"getMe":              {},
 		"getServiceLevels":   {},
 		"listBalanceEntries": {Live: true},
+		"getUsage":           {},
 		"listAuditEntries":   {},
 		"listEvents":         {},
 		"resetSandbox":       {Body: Object{"advance": 604800}},

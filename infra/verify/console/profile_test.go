@@ -141,13 +141,13 @@ func TestChangesOfSignOnAreInTheAuditLog(t *testing.T) {
 	of := "/settings/sign-on/" + id
 	b.post(of+"/domains", url.Values{"domain": {"acme.example"}})
 	b.post(of+"/verify", url.Values{"domain": {"acme.example"}})
-	b.post(of+"/enforce", url.Values{"on": {"true"}})
+	b.post(of+"/enforce", url.Values{"on": {"true"}, "typed": {"Okta"}})
 	link := shownSecret.FindStringSubmatch(b.post(of+"/setup", nil).body)[1]
 	token := link[strings.LastIndex(link, "#")+1:]
 	s.browser(t).post("/setup", url.Values{"link": {link}, "kind": {"oidc"}, "issuer": {"http://evil.example"},
 		"client_secret": {"hidden"}})
 	b.post(of+"/undomain", url.Values{"domain": {"acme.example"}})
-	b.post(of+"/remove", nil)
+	b.post(of+"/remove", url.Values{"typed": {"Okta"}})
 	for operation, want := range map[string]struct {
 		path, code string
 		status     int

@@ -17,18 +17,6 @@ import (
 	"github.com/content-automation/api/testdata/platforms/telegram"
 )
 
-// eventually waits until something is so.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for !is() {
-		select {
-		case <-t.Context().Done():
-			t.Fatalf("the test ends before %s", what)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
 // generated makes an item by a prompt, and waits for it.
 func (s *system) generated(t *testing.T, factory, kind, prompt string) string {
 	t.Helper()

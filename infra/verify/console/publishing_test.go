@@ -99,7 +99,7 @@ func TestDecisionsInTheQueue(t *testing.T) {
 	if p := b.post(at+"/decide", form("approved", "Fine", "1")); p.status != http.StatusUnprocessableEntity {
 		t.Errorf("an outdated decision: %d", p.status)
 	} else {
-		p.shows(t, "The content has changed since you opened it.", ">Fine</textarea>")
+		p.shows(t, "It has changed since you opened the page.", ">Fine</textarea>")
 	}
 	b.post(at+"/decide", form("approved", "Fine", "2")).shows(t, "The item is approved.", "A new bicycle")
 	b.get("/settings/approvals").hides(t, "A new roast")
@@ -234,7 +234,7 @@ func TestProfilesAndTheirKeys(t *testing.T) {
 	// It tells what belongs to it, and is not deleted before.
 	b.get(path).shows(t, "Bound")
 	s.clock.advance(10 * time.Second)
-	if p := b.post(path+"/delete", url.Values{}); p.status != http.StatusConflict {
+	if p := b.post(path+"/delete", url.Values{"typed": {"Harbour Coffee"}}); p.status != http.StatusConflict {
 		t.Errorf("%d: %s", p.status, p.body)
 	} else {
 		p.shows(t, "An API key belongs to the profile.")
@@ -242,7 +242,7 @@ func TestProfilesAndTheirKeys(t *testing.T) {
 	keyID := regexp.MustCompile(`/api-keys/(key_\w+)/revoke`).FindStringSubmatch(b.get("/settings/api-keys?profile_id=" +
 		id).body)[1]
 	b.post("/settings/api-keys/"+keyID+"/revoke", url.Values{})
-	b.post(path+"/delete", url.Values{}).shows(t, "The profile is deleted.")
+	b.post(path+"/delete", url.Values{"typed": {"Harbour Coffee"}}).shows(t, "The profile is deleted.")
 
 	// The link by which a client connects an account names no page of the account area.
 	client := s.must(t, "POST", "/v1/profiles", object{"name": "Alpine"}, 201)["id"].(string)

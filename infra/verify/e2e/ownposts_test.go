@@ -4,11 +4,10 @@ package e2e
 
 import (
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/testdata/providers/bedrock"
 )
 
@@ -57,13 +56,12 @@ func TestOwnPosts(t *testing.T) {
 	}
 	link := into[struct{ URL string }](call(t, secret, http.MethodPost, "/v1/review-links",
 		object{"content_item_ids": []string{made.ID}, "may": "decide"}), http.StatusCreated)
-	resp, err := http.PostForm(link.URL, url.Values{"item": {made.ID}, "decision": {"approved"},
-		"version": {strconv.FormatInt(waiting.Version, 10)}})
+	resp, err := http.PostForm(link.URL, publishing.Form(made.ID, waiting.Version, "approved", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusOK || resp.Request.URL.RawQuery != "done=approved" {
+	if resp.StatusCode != http.StatusOK || resp.Request.URL.Query().Get("done") != "approved" {
 		t.Errorf("the page answered %d at %s", resp.StatusCode, resp.Request.URL.Path)
 	}
 	until(t, secret, made.ID, "scheduled")

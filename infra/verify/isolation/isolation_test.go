@@ -45,7 +45,7 @@ var outcomes = map[string]outcome{
 	"getMe": common, "createEstimate": common, "estimateGeneration": common, "listPlans": common, "listModels": common,
 	"listVoices": common, "listAvatars": common, "listPlatforms": common,
 
-	"getServiceLevels": refused, "listAuditEntries": refused, "resetSandbox": refused,
+	"getServiceLevels": refused, "getUsage": refused, "listAuditEntries": refused, "resetSandbox": refused,
 	"listApiKeys": refused, "createApiKey": refused, "getApiKey": refused, "updateApiKey": refused,
 	"revokeApiKey": refused, "rotateApiKey": refused,
 	"createProfile": refused, "updateProfile": refused, "deleteProfile": refused,

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/publishing"
 	"github.com/content-automation/api/pkg/store/memtable"
 )
 
@@ -105,12 +105,11 @@ func (c *caller) visit(itemID string) {
 	page := strings.TrimPrefix(link.URL, baseURL)
 	var seen struct{ Version int64 }
 	c.call(http.MethodGet, "/v1/content-items/"+itemID, nil, &seen)
-	version := []string{strconv.FormatInt(seen.Version, 10)}
-	c.form(page, url.Values{"item": {itemID}, "version": version, "decision": {[]string{item.Approved,
-		item.ChangesRequested}[c.random.IntN(2)]}, "note": {"From the page"}}.Encode())
+	c.form(page, url.Values(publishing.Form(itemID, seen.Version, []string{item.Approved,
+		item.ChangesRequested}[c.random.IntN(2)], "From the page")).Encode())
 	if c.random.IntN(2) == 0 {
 		c.call(http.MethodDelete, "/v1/review-links/"+link.ID, nil, nil)
-		c.form(page, url.Values{"item": {itemID}, "version": version, "decision": {item.Approved}}.Encode())
+		c.form(page, url.Values(publishing.Form(itemID, seen.Version, item.Approved, "")).Encode())
 	}
 }
 

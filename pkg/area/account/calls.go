@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,14 +32,17 @@ type record struct {
 	seen     string // the attribute with the position of the last record
 	at       time.Time
 	failed   bool
+	refused  bool
 	ms       int64
 	stands   int64 // for so many calls
+	// usage is the key of the calls of its caller on its day. It is empty for callers that are not counted.
+	usage store.Key
 }
 
 // Handle counts a batch. It returns the first record that was not counted: the stream
 // then delivers that record and all later ones again.
 func (c *CallCounter) Handle(ctx context.Context, batch events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-	var order []store.Key
+	var order, callers []store.Key
 	groups := map[store.Key][]record{}
 	for i, r := range batch.Records {
 		key, entry, ok := readRecord(r)
@@ -49,9 +54,15 @@ func (c *CallCounter) Handle(ctx context.Context, batch events.DynamoDBEvent) (e
 			order = append(order, key)
 		}
 		groups[key] = append(groups[key], entry)
+		if of := entry.usage; of.PK != "" {
+			if groups[of] == nil {
+				callers = append(callers, of)
+			}
+			groups[of] = append(groups[of], entry)
+		}
 	}
 	uncounted := len(batch.Records)
-	for _, key := range order {
+	for _, key := range append(order, callers...) {
 		if err := c.count(ctx, key, groups[key]); err != nil {
 			slog.Error("calls not counted", "partition", key.PK, "operation", key.SK, "error", err)
 			uncounted = min(uncounted, groups[key][0].place)
@@ -83,6 +94,7 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 		Status    int
 		MS        int64 `json:"latency_ms"`
 		Count     int64
+		Actor     chain.Actor
 	}
 	if err == nil {
 		err = it.Decode(&e)
@@ -98,9 +110,16 @@ func readRecord(r events.DynamoDBEventRecord) (key store.Key, entry record, ok b
 	// Positions are decimal numbers of up to 40 digits. With zeros before them they
 	// compare as texts.
 	at := fmt.Sprintf("%040s", r.Change.SequenceNumber)
-	return keyOf(partition(it.Owner), e.At, e.Operation), record{position: at, seen: seenIn(r.AWSRegion), at: e.At,
-		failed: e.Status >= 500, ms: e.MS, stands: max(e.Count, 1)}, true
+	entry = record{position: at, seen: seenIn(r.AWSRegion), at: e.At, failed: e.Status >= 500,
+		refused: slices.Contains(refusals, e.Status), ms: e.MS, stands: max(e.Count, 1)}
+	if counted(e.Actor) {
+		entry.usage = usageKey(it.Owner, e.At, e.Actor.ID)
+	}
+	return keyOf(partition(it.Owner), e.At, e.Operation), entry, true
 }
+
+// refusals are the statuses of calls that were refused before they were carried out.
+var refusals = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}
 
 // seenIn returns the attribute of a count for the stream of a region: each replica of the
 // table has a stream of its own, with positions of its own.
@@ -126,7 +145,11 @@ func (c *CallCounter) count(ctx context.Context, key store.Key, records []record
 			}
 		}
 		seen := store.Attribute(records[0].seen)
-		u := sum.update(records[0].at).Set(seen, expression.Value(records[len(records)-1].position))
+		u := sum.update(records[0].at)
+		if isUsage(key) {
+			u = usageUpdate(records)
+		}
+		u = u.Set(seen, expression.Value(records[len(records)-1].position))
 		_, err := c.db.Update(ctx, key, u,
 			expression.Or(seen.AttributeNotExists(), seen.LessThan(expression.Value(records[0].position))))
 		met, known := store.ConflictOf(err)

@@ -29,6 +29,7 @@ const monthLayout = "2006-01"
 const (
 	calls    = "calls"
 	failed   = "failed"
+	refused  = "refused"
 	position = "position"
 	oldest   = "oldest"
 	looked   = "looked"

@@ -114,6 +114,7 @@ func (s *Service) Register(r *httpapi.Router) {
 			"works.",
 	}, s.me)
 	s.registerEntries(r)
+	s.registerUsage(r)
 }
 
 func (s *Service) me(ctx context.Context, _ *struct{}) (Me, error) {

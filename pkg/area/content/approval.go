@@ -98,3 +98,30 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 	}
 	return s.view(ctx, r)
 }
+
+// Withdraw makes the last decision of the calling actor about an item void, and returns the item. A scheduled item
+// waits for its approval again, if its factory requires one. No event tells of it, as none tells of changed texts.
+func (s *Service) Withdraw(ctx context.Context, tx *store.Tx, itemID string,
+	match ...httpapi.IfMatch) (out item.Item, err error) {
+	r, it, err := s.find(ctx, itemID, match...)
+	if err != nil {
+		return out, err
+	}
+	factories, _, err := s.factories.FindAll(ctx, []string{r.FactoryID})
+	if err != nil {
+		return out, err
+	}
+	now, before := s.now(), approvalOf(factories[r.FactoryID])
+	if err := r.Withdraw(now, auth.FromContext(ctx).Actor.ID, before.State); err != nil {
+		return out, err
+	}
+	if r.State == item.Scheduled && before.State == item.ApprovalPending {
+		if err := publication.Postpone(tx, now, it.Owner, r); err != nil {
+			return out, err
+		}
+	}
+	if err := replace(tx, it, r); err != nil {
+		return out, err
+	}
+	return s.view(ctx, r)
+}

@@ -37,7 +37,7 @@ func TestAReviewLinkEndsWithItsAuthority(t *testing.T) {
 			t.Errorf("%s: before: %d", name, status)
 		}
 		maker.ChangeKey(change)
-		form := url.Values{"item": {it.ID}, "version": {strconv.FormatInt(it.Version, 10)}, "decision": {item.Approved}}
+		form := publishing.Form(it.ID, it.Version, item.Approved, "")
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			if status, _, _ := w.visit(method, u.Path, form); status != http.StatusNotFound {
 				t.Errorf("%s: %s: %d", name, method, status)
@@ -55,24 +55,24 @@ func TestADecisionIsAboutWhatWasShown(t *testing.T) {
 	it := w.provide("caption", "Words that were shown")
 	_, at := w.link(object{"content_item_ids": []string{it.ID}, "may": "decide"})
 	_, _, body := w.visit(http.MethodGet, at, nil)
-	field := `name="version" value="` + strconv.FormatInt(it.Version, 10) + `"`
+	field := `value="approved ` + it.ID + " " + strconv.FormatInt(it.Version, 10) + `"`
 	if !strings.Contains(body, field) {
 		t.Fatalf("the form lacks %s: %s", field, body)
 	}
 	w.Call(http.MethodPatch, "/v1/content-items/"+it.ID, object{"caption": "Other words"}).
 		Into(t, http.StatusOK, new(object))
-	form := url.Values{"item": {it.ID}, "version": {strconv.FormatInt(it.Version, 10)}, "decision": {item.Approved}}
+	form := publishing.Form(it.ID, it.Version, item.Approved, "")
 	status, _, body := w.visit(http.MethodPost, at, form)
 	var got item.Item
 	w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(t, http.StatusOK, &got)
 	if status != http.StatusConflict || !strings.Contains(body, "Other words") || got.Approval.State == item.Approved {
 		t.Errorf("%d, %+v: %s", status, got.Approval, body)
 	}
-	form.Del("version")
+	form = url.Values{"decision": {item.Approved + " " + it.ID}}
 	if status, _, _ := w.visit(http.MethodPost, at, form); status != http.StatusBadRequest {
 		t.Errorf("without a version: %d", status)
 	}
-	form.Set("version", strconv.FormatInt(got.Version, 10))
+	form = publishing.Form(it.ID, got.Version, item.Approved, "")
 	if status, _, _ := w.visit(http.MethodPost, at, form); status != http.StatusSeeOther {
 		t.Errorf("the version that is shown: %d", status)
 	}

@@ -3,6 +3,7 @@ package publishing
 import (
 	_ "embed"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -17,35 +18,81 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var design = web.NewDesign(pageText, pageStyle)
+var design = web.NewDesign(pageText, pageStyle, template.FuncMap{
+	"of": func(p page, one pageItem) itemOf { return itemOf{p, one} },
+})
 
 // page is a page of a review link.
 type page struct {
-	Status       int
-	Title, Text  string
-	Notice       string // the result of a decision
-	Items        []pageItem
-	Decide       bool
-	origins      []string // of the media
-	allow, after string   // the header Allow, and the address to go to
+	choices
+	Status      int
+	Title, Text string
+	// Brand is the name of the profile whose posts are on the page, and Logo its logo: empty without a profile.
+	Brand  string
+	Logo   template.URL
+	Notice string // why a form did nothing, if its item is not on the page
+	Items  []pageItem
+	// Decided is how many of Total items were decided about.
+	Decided, Total int
+	Decide         bool
+	// origins are those of the media that the page shows, after is the address to go to instead of a page, and allow
+	// the header Allow.
+	origins      []string
+	allow, after string
+}
+
+// Link returns the address of the page with all posts, or with those that wait for a decision.
+func (p page) Link(todo bool) string {
+	q := url.Values{}
+	maps.Copy(q, p.query)
+	if q.Del("todo"); todo {
+		q.Set("todo", "1")
+	}
+	return "?" + q.Encode()
+}
+
+// itemOf is what the template of a post gets.
+type itemOf struct {
+	Page page
+	Item pageItem
+}
+
+// in returns the page in the language of its reader.
+func (p page) in(c choices) page {
+	p.choices, p.Title, p.Text = c, c.T(p.Title), c.T(p.Text)
+	return p
 }
 
 type pageItem struct {
-	ID, Title, Kind, StateText, Note string
+	// Name is the title of the item or the beginning of its text. It may be empty.
+	ID, Name, Kind, StateText, Note string
 	// Made says how the finished media were made, and Signer who has signed that.
 	Made, Signer           string
 	PublishAt, PublishText string
 	Posts                  []pagePost
 	// Version is that of the item as the page shows it: a decision is about this version alone.
 	Version int64
-	// Open reports whether the item can be decided about.
-	Open bool
+	// Open reports whether the reader can decide about the item, and Undo whether they can take their decision back.
+	Open, Undo bool
+	// Decided reports whether there is a decision, and Approved whether it is approved.
+	Decided, Approved bool
+	// Last reports that the last form was about the item, and Failed why it did nothing. Typed is the note of the form.
+	Last          bool
+	Failed, Typed string
 }
 
 type pagePost struct {
-	Label, Title, Caption, Rest string
-	Hashtags                    []string
-	Media                       []pageMedia
+	Label, Handle, Title, Caption, Rest string
+	Hashtags                            []string
+	Media                               []pageMedia
+}
+
+// Initial returns the first letter of the handle, which stands for its picture.
+func (p pagePost) Initial() string {
+	for _, letter := range strings.TrimPrefix(p.Handle, "@") {
+		return strings.ToUpper(string(letter))
+	}
+	return ""
 }
 
 type pageMedia struct {

@@ -137,6 +137,7 @@ var Scopes = map[string]auth.Scope{
 	"POST /v1/studio/music":                                             "studio:use",
 	"POST /v1/studio/videos":                                            "studio:use",
 	"POST /v1/studio/voices":                                            "studio:use",
+	"GET /v1/usage":                                                     "account:read",
 	"GET /v1/webhooks":                                                  "webhooks:manage",
 	"POST /v1/webhooks":                                                 "webhooks:manage",
 	"DELETE /v1/webhooks/{webhook_id}":                                  "webhooks:manage",

@@ -20,13 +20,32 @@ type Design struct {
 	parse func() *template.Template
 }
 
+// Translated is the data of a page that is in several languages.
+type Translated interface {
+	// Language returns the code of the language of the page, such as de.
+	Language() string
+}
+
+func languageOf(data any) string {
+	if t, ok := data.(Translated); ok {
+		return t.Language()
+	}
+	return "en"
+}
+
 // NewDesign returns a design with a style sheet. main is the template of the element <main>; its data has the member
-// Title. The templates are parsed when a page is first written, because most starts of a function write none.
-func NewDesign(main, style string) *Design {
+// Title, and is Translated unless it is English. The template may call further functions. It is parsed when a page is
+// first written, because most starts of a function write none.
+func NewDesign(main, style string, further ...template.FuncMap) *Design {
 	return &Design{style: style, parse: sync.OnceValue(func() *template.Template {
-		t := template.Must(template.New("page").Funcs(template.FuncMap{
+		t := template.New("page")
+		for _, functions := range further {
+			t.Funcs(functions)
+		}
+		template.Must(t.Funcs(template.FuncMap{
 			"style": func() template.CSS { return template.CSS(style) },
 			"add":   func(a, b int) int { return a + b },
+			"lang":  languageOf,
 		}).Parse(layout))
 		template.Must(t.New("main").Parse(main))
 		return t

@@ -58,6 +58,14 @@ type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Param   string `json:"param"`
+	// Details are all members that were refused.
+	Details []detail `json:"details"`
+}
+
+// detail is a member that was refused.
+type detail struct {
+	Param   string `json:"param"`
+	Message string `json:"message"`
 }
 
 // Error implements error.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,26 +22,23 @@ func addApprovals(open func(string, func(*request) error)) {
 	}))
 	open("POST "+reviewLinksPath, guarded(reviewLinksPath+"/new", createReviewLink))
 	open("GET "+reviewLinksPath+"/{id}/delete", func(r *request) error {
-		return r.confirm(approvalsPath, reviewLinksPath, "Delete the review link", r.PathValue("id"),
-			"The page ends at once. Whoever has its address sees nothing any more.")
+		var l reviewLink
+		if err := r.api.get(r.Context(), r.apiPath("review-links"), nil, &l); err != nil {
+			return err
+		}
+		return r.confirm(http.StatusOK, confirmation{Title: "Delete the review link", Active: approvalsPath,
+			Subject: cmp.Or(l.Name, l.ID), Back: reviewLinksPath,
+			Text: "The page ends at once. Whoever has its address sees nothing any more."}, "")
 	})
 	open("POST "+reviewLinksPath+"/{id}/delete", func(r *request) error {
 		err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("review-links"), r.once(), nil, nil)
-		if message, other := form(err); other != nil {
+		if message, other := r.form(err); other != nil {
 			return other
 		} else if message != "" {
 			return r.showReviewLinks(http.StatusConflict, message)
 		}
 		return r.redirect(reviewLinksPath + "?done=deleted")
 	})
-}
-
-// confirm shows a page that asks before something is deleted. Its form is sent to the path of the page itself, and
-// leads back to the given page otherwise.
-func (r *request) confirm(active, back, title, subject, text string) error {
-	v := r.view(title, active)
-	v.Data = map[string]any{"Subject": subject, "Text": text, "Action": r.site.prefix + r.URL.Path, "Back": back}
-	return r.show(http.StatusOK, "confirm", v)
 }
 
 // approvalStates are the states of the queue.
@@ -181,7 +179,7 @@ func createReviewLink(r *request) error {
 	}
 	var made reviewLink
 	err = r.api.change(r.Context(), http.MethodPost, "/v1/review-links", r.once(), body, &made)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showNewReviewLink(http.StatusUnprocessableEntity, message)

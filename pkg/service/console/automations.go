@@ -22,12 +22,14 @@ func addAutomations(open func(string, func(*request) error)) {
 		if err := r.api.get(r.Context(), r.apiPath("automations"), nil, &a); err != nil {
 			return err
 		}
-		return r.confirm(automationsPath, automationsPath+"/"+a.ID, "Delete the automation", a.About(),
-			"It makes nothing any more. The content that it has made stays.")
+		return r.confirm(http.StatusOK, confirmation{Title: "Delete the automation", Subject: a.About(),
+			Active: automationsPath, Back: automationsPath + "/" + a.ID,
+			Text:    "It makes nothing any more. The content that it has made stays.",
+			Effects: []string{r.view("", "").T("It makes at most %d items a day.", a.MaxPerDay)}}, "")
 	})
 	open("POST "+automationsPath+"/{id}/delete", func(r *request) error {
 		err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("automations"), r.once(), nil, nil)
-		if message, other := form(err); other != nil {
+		if message, other := r.form(err); other != nil {
 			return other
 		} else if message != "" {
 			return r.showAutomations(http.StatusConflict, message)
@@ -176,13 +178,13 @@ func createAutomation(r *request) error {
 	d := r.automationDraft()
 	most, err := strconv.Atoi(d.Most)
 	if err != nil {
-		return r.showNewAutomation(http.StatusUnprocessableEntity, messageMost)
+		return r.showNewAutomation(http.StatusUnprocessableEntity, mark(r, "most", messageMost))
 	}
 	var made automation
 	err = r.api.change(r.Context(), http.MethodPost, "/v1/automations", r.once(), map[string]any{
 		"factory_id": d.Factory, "trigger": d.trigger(), "max_per_day": most,
 		"template": map[string]any{"kind": d.Content, "prompt": d.Prompt}}, &made)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showNewAutomation(http.StatusUnprocessableEntity, message)
@@ -218,7 +220,7 @@ func changeAutomation(r *request) error {
 	d := r.automationDraft()
 	most, err := strconv.Atoi(d.Most)
 	if err != nil {
-		return r.showAutomation(http.StatusUnprocessableEntity, messageMost)
+		return r.showAutomation(http.StatusUnprocessableEntity, mark(r, "most", messageMost))
 	}
 	var now automation
 	if err := r.api.get(r.Context(), r.apiPath("automations"), nil, &now); err != nil {
@@ -231,7 +233,7 @@ func changeAutomation(r *request) error {
 	a := r.api
 	a.version = r.PostFormValue("version")
 	err = a.change(r.Context(), http.MethodPatch, r.apiPath("automations"), r.once(), body, nil)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showAutomation(http.StatusUnprocessableEntity, message)
@@ -244,7 +246,7 @@ func switchAutomation(r *request) error {
 	state := r.PostFormValue("state")
 	err := r.api.change(r.Context(), http.MethodPatch, r.apiPath("automations"), r.once(),
 		map[string]any{"state": state}, nil)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showAutomations(http.StatusUnprocessableEntity, message)

@@ -62,6 +62,7 @@ type planned struct {
 	FactoryID       string    `json:"factory_id"`
 	Kind            string    `json:"kind"`
 	Title           string    `json:"title"`
+	Caption         string    `json:"caption"`
 	Approval        approval  `json:"approval"`
 	SocialAccountID *string   `json:"social_account_id"`
 	Platform        *string   `json:"platform"`

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"fmt"
+	"hash/fnv"
 	"html/template"
 	"math"
 	"slices"
@@ -20,6 +21,8 @@ type chart struct {
 	unit   string
 	series map[string][]int64
 	days   int
+	// classes are the colours of names that have one of their own.
+	classes map[string]string
 }
 
 // Series is a row of the chart's legend, and of the table that says the same in words.
@@ -33,10 +36,34 @@ type Drawn struct {
 	SVG    template.HTML
 	Series []Series
 	Total  int64
+	// Rows are the days with values, for those who do not see the picture. Each has a value for each series.
+	Rows []DrawnRow
+}
+
+// DrawnRow is a day of a chart.
+type DrawnRow struct {
+	Day    string
+	Values []int64
 }
 
 func newChart(from time.Time, days int, unit string) *chart {
-	return &chart{from, unit, map[string][]int64{}, days}
+	return &chart{from, unit, map[string][]int64{}, days, map[string]string{}}
+}
+
+// colours is the number of colours of series.
+const colours = 6
+
+// colour gives a name the n-th colour, whatever its rank is.
+func (c *chart) colour(name string, n int) { c.classes[name] = "c" + strconv.Itoa(n%colours+1) }
+
+// classOf returns the colour of a name: always the same one.
+func (c *chart) classOf(name string) string {
+	if class, ok := c.classes[name]; ok {
+		return class
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(name))
+	return "c" + strconv.Itoa(int(sum.Sum32()%colours)+1)
 }
 
 // add adds a value to the day of a time.
@@ -51,9 +78,6 @@ func (c *chart) add(name string, at time.Time, value int64) {
 	c.series[name][day] += value
 }
 
-// shown is the number of series with a colour of their own. The rest share the last one.
-const shown = 4
-
 // The size of a chart.
 const (
 	chartWidth  = 440
@@ -62,8 +86,8 @@ const (
 	chartBottom = 24
 )
 
-// done draws the chart.
-func (c *chart) done() Drawn {
+// done draws the chart with the dates of a page.
+func (c *chart) done(v *view) Drawn {
 	var d Drawn
 	for name, values := range c.series {
 		s := Series{Name: name}
@@ -77,14 +101,25 @@ func (c *chart) done() Drawn {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name))
 	})
 	for i := range d.Series {
-		d.Series[i].Class = "c" + strconv.Itoa(min(i, shown)+1)
+		d.Series[i].Class = c.classOf(d.Series[i].Name)
 	}
-	d.SVG = c.draw(d)
+	for day := range c.days {
+		row := DrawnRow{Day: v.ShortDay(c.from.AddDate(0, 0, day)), Values: make([]int64, len(d.Series))}
+		var sum int64
+		for i, s := range d.Series {
+			row.Values[i] = c.series[s.Name][day]
+			sum += row.Values[i]
+		}
+		if sum > 0 {
+			d.Rows = append(d.Rows, row)
+		}
+	}
+	d.SVG = c.draw(d, v)
 	return d
 }
 
 // draw returns the SVG. All that it contains are numbers, and texts that are escaped.
-func (c *chart) draw(d Drawn) template.HTML {
+func (c *chart) draw(d Drawn, v *view) template.HTML {
 	highest := int64(1)
 	for day := range c.days {
 		var sum int64
@@ -118,14 +153,26 @@ func (c *chart) draw(d Drawn) template.HTML {
 			y -= h
 			fmt.Fprintf(&out, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="1.5"><title>%s</title></rect>`,
 				s.Class, x+step*0.14, y, step*0.72, max(h, 1), template.HTMLEscapeString(fmt.Sprintf("%s, %s: %d",
-					c.from.AddDate(0, 0, day).Format("2 Jan"), s.Name, value)))
+					v.ShortDay(c.from.AddDate(0, 0, day)), s.Name, value)))
 		}
-		if day%7 == 0 && day < c.days-3 {
-			fmt.Fprintf(&out, `<text x="%.1f" y="%d">%s</text>`, x, chartHeight-6, c.from.AddDate(0, 0, day).Format("2 Jan"))
+		if (c.days-1-day)%max(1, (c.days+3)/5) == 0 {
+			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6, anchor(day, c.days),
+				template.HTMLEscapeString(v.ShortDay(c.from.AddDate(0, 0, day))))
 		}
 	}
 	out.WriteString(`</svg>`)
 	return template.HTML(out.String()) //nolint:gosec // all texts are escaped above
+}
+
+// anchor returns the side of a label at which its day is, so that no label leaves the chart.
+func anchor(day, days int) string {
+	switch {
+	case day == days-1:
+		return "end"
+	case day == 0:
+		return "start"
+	}
+	return "middle"
 }
 
 // rounded returns the next number with one leading digit that four divides well.
@@ -182,18 +229,19 @@ func spark(values []int64, text string) template.HTML {
 }
 
 // chartOfKey draws the requests of a key.
-func chartOfKey(k key) Drawn {
+func chartOfKey(k key, v *view) Drawn {
 	if len(k.Days) == 0 {
 		return Drawn{}
 	}
 	from, _ := time.Parse(time.DateOnly, k.Days[0].Date)
-	c := newChart(from, len(k.Days), "Requests")
+	c := newChart(from, len(k.Days), v.T("Requests"))
+	c.classes[v.T("Accepted")], c.classes[v.T("Refused")] = "cgood", "cbad"
 	for _, d := range k.Days {
 		at, _ := time.Parse(time.DateOnly, d.Date)
-		c.add("Accepted", at, d.Requests-d.Refused)
-		c.add("Refused", at, d.Refused)
+		c.add(v.T("Accepted"), at, d.Requests-d.Refused)
+		c.add(v.T("Refused"), at, d.Refused)
 	}
-	return c.done()
+	return c.done(v)
 }
 
 // functions are the functions of the templates.

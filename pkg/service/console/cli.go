@@ -154,7 +154,7 @@ func createCLIKey(r *request, c cliRequest) error {
 	var made key
 	err := a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), map[string]any{"name": c.KeyName(),
 		"kind": d.Kind, "scopes": d.Scopes, "expires_at": expires.Format(time.RFC3339)}, &made)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showCLI(http.StatusUnprocessableEntity, c, message)

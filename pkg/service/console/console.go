@@ -32,6 +32,8 @@ type Options struct {
 	Admit func(context.Context, signin.Identity) (session.Person, error)
 	// RoleOf returns the role that a person has now, and an empty one for a person who has no access.
 	RoleOf func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error)
+	// SetEmergency lets an owner sign in without the connection that is required, or ends that.
+	SetEmergency func(ctx context.Context, account tenant.Account, personID string, on bool) error
 	// Audit writes an entry of the audit log of an account.
 	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -326,7 +325,8 @@ func decide(r *request) error {
 	action, body := "/approve", map[string]any{}
 	if r.PostFormValue("decision") == "changes_requested" {
 		if action = "/request-changes"; note == "" {
-			return r.showItem(http.StatusUnprocessableEntity, "Write in the note what is to be changed.")
+			return r.showItem(http.StatusUnprocessableEntity,
+				mark(r, "note", "Write in the note what is to be changed."))
 		}
 	}
 	if note != "" {
@@ -335,11 +335,7 @@ func decide(r *request) error {
 	a := r.api
 	a.version = r.PostFormValue("version")
 	err := a.change(r.Context(), http.MethodPost, r.apiPath("approvals")+action, r.once(), body, nil)
-	var failed *failure
-	if errors.As(err, &failed) && failed.Status == http.StatusPreconditionFailed {
-		failed.Message = "The content has changed since you opened it. Look at it again, and repeat."
-	}
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showItem(http.StatusUnprocessableEntity, message)

@@ -79,11 +79,11 @@ func listEvents(r *request) error {
 	var all []event
 	v := r.view("Events", eventsPath)
 	next, err := r.api.list(r.Context(), "/v1/events", query, &all)
-	message, err := form(err)
+	found, err := refused(err)
 	if err != nil {
 		return err
 	}
-	v.Error = message
+	v.mend(found)
 	v.Data = map[string]any{"Events": all, "More": r.more(next), "Filters": given}
 	return r.show(http.StatusOK, "events", v)
 }
@@ -126,11 +126,11 @@ func listAudit(r *request) error {
 	var all []entry
 	v := r.view("Audit log", auditPath)
 	next, err := r.api.list(r.Context(), "/v1/audit-log", query, &all)
-	message, err := form(err)
+	found, err := refused(err)
 	if err != nil {
 		return err
 	}
-	v.Error = message
+	v.mend(found)
 	if r.FormValue("leak") != "" {
 		v.Notice = "The key and those made with it are revoked. These are the calls that were made with it: look for " +
 			"addresses that you do not know, and for calls after the leak."

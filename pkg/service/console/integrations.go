@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ func addIntegrations(open func(string, func(*request) error)) {
 	open("POST "+integrationsPath+"/{id}/sync", func(r *request) error {
 		return actOnIntegration(r, http.MethodPost, "/sync")
 	})
+	open("GET "+integrationsPath+"/{id}/disconnect", confirmIntegration)
 	open("POST "+integrationsPath+"/{id}/disconnect", func(r *request) error {
 		return actOnIntegration(r, http.MethodDelete, "")
 	})
@@ -85,6 +87,16 @@ func (i crmIntegration) Tone() string {
 	return map[string]string{"connected": "good", "needs_reconnect": "bad", "pending": "warn"}[i.State]
 }
 
+// Label returns the name of the integration, or that of its CRM.
+func (i crmIntegration) Label() string {
+	for _, k := range crmKinds {
+		if i.Name == "" && k.ID == i.Kind {
+			return k.Name
+		}
+	}
+	return cmp.Or(i.Name, i.ID)
+}
+
 // Gone reports whether the integration was disconnected.
 func (i crmIntegration) Gone() bool { return i.State == "disconnected" }
 
@@ -123,7 +135,7 @@ func connectIntegration(r *request) error {
 	}
 	var made crmIntegration
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/integrations", r.once(), body, &made)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showIntegrations(http.StatusUnprocessableEntity, message)
@@ -146,7 +158,7 @@ func (r *request) showIntegration(status int, message string) error {
 	if err := r.api.get(r.Context(), "/v1/factories?limit=100", nil, &factories); err != nil {
 		return err
 	}
-	v := r.view("CRM integration", integrationsPath)
+	v := r.view(one.Label(), integrationsPath)
 	v.Error = message
 	v.Notice = map[string]string{"changed": "The mapping is saved.",
 		"sync": "The CRM is being read."}[r.URL.Query().Get("done")]
@@ -176,7 +188,7 @@ func changeIntegration(r *request) error {
 		body["factory_id"] = factory
 	}
 	err := r.api.change(r.Context(), http.MethodPatch, r.apiPath("integrations"), r.once(), body, nil)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showIntegration(http.StatusUnprocessableEntity, message)
@@ -195,7 +207,7 @@ func at(all []string, n int) string {
 // actOnIntegration synchronizes or disconnects an integration.
 func actOnIntegration(r *request, method, action string) error {
 	err := r.api.change(r.Context(), method, r.apiPath("integrations")+action, r.once(), nil, nil)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showIntegrations(http.StatusUnprocessableEntity, message)

@@ -1,13 +1,12 @@
 package console
 
 import (
-	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/content-automation/api/pkg/auth"
@@ -36,6 +35,8 @@ type key struct {
 	ProfileIDs []string     `json:"profile_ids"`
 	Usage      *usageOfKey  `json:"usage"`
 	Days       []dayOfKey   `json:"usage_by_day"`
+	// ByDay are the requests of each day of the last 30, the oldest first.
+	ByDay []int64 `json:"-"`
 }
 
 type oldSecret struct {
@@ -61,14 +62,8 @@ type dayOfKey struct {
 // Active reports whether the key can be used, rotated and revoked.
 func (k key) Active() bool { return k.State == "active" }
 
-// Spark returns the requests of each day, oldest first.
-func (k key) Spark() []int64 {
-	values := make([]int64, len(k.Days))
-	for i, d := range k.Days {
-		values[i] = d.Requests
-	}
-	return values
-}
+// Used reports whether there is a request in the time that the page shows.
+func (k key) Used() bool { return k.Usage != nil && k.Usage.LastMonth.Requests > 0 }
 
 // preset is a list of scopes for a purpose.
 type preset struct {
@@ -118,8 +113,10 @@ func addKeys(open func(string, func(*request) error)) {
 	open("POST "+keysPath+"/new", guarded("", newKey))
 	open("POST "+keysPath, guarded(keysPath+"/new", createKey))
 	open("GET "+keysPath+"/{id}", showKey)
+	open("GET "+keysPath+"/{id}/revoke", guarded("", confirmRevoke))
+	open("GET "+keysPath+"/{id}/rotate", guarded("", keyForm("key-rotate")))
+	open("GET "+keysPath+"/{id}/leak", guarded("", keyForm("key-leak")))
 	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey, "leak": reportLeak} {
-		open("GET "+keysPath+"/{id}/"+name, guarded("", keyForm("key-"+name)))
 		open("POST "+keysPath+"/{id}/"+name, guarded("", act))
 	}
 }
@@ -188,27 +185,27 @@ func cursor(r *request) url.Values {
 	return q
 }
 
-// addUsage reads the usage of keys. It takes a call for each, several at a time. The list is shown without what cannot
-// be read.
+// addUsage adds the calls of the last 30 days to keys. The list is shown without them if they cannot be read.
 func (r *request) addUsage(keys []key) {
-	var all sync.WaitGroup
-	turn := make(chan struct{}, 6)
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
-	defer cancel()
-	for i := range keys {
-		if !keys[i].Active() {
+	found := map[string]usageOfOne{}
+	for _, mode := range []tenant.Mode{tenant.Live, tenant.Test} {
+		if !slices.ContainsFunc(keys, func(k key) bool { return k.Kind == mode }) {
 			continue
 		}
-		all.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			var details key
-			if r.api.get(ctx, "/v1/api-keys/"+keys[i].ID, nil, &details) == nil {
-				keys[i].Usage, keys[i].Days = details.Usage, details.Days
-			}
-		})
+		u, err := usageOf(r, mode, nil)
+		if err != nil {
+			slog.Warn("the usage of keys is not shown", "error", err)
+			return
+		}
+		for _, one := range u.Keys {
+			found[one.KeyID] = one
+		}
 	}
-	all.Wait()
+	for i := range keys {
+		one := found[keys[i].ID]
+		keys[i].Usage = &usageOfKey{LastMonth: calls{one.Requests, one.Refused}}
+		keys[i].ByDay = one.ByDay
+	}
 }
 
 // keyDraft is what the form of a new key has.
@@ -217,6 +214,8 @@ type keyDraft struct {
 	Kind                      tenant.Mode
 	Scopes                    []auth.Scope
 	Profiles                  []string
+	// Opened is the time at which the form was opened, as a Unix time.
+	Opened int64
 }
 
 // Bound reports whether a profile is chosen.
@@ -235,6 +234,11 @@ func (r *request) draft() keyDraft {
 	if d.Kind == "" {
 		d.Kind = r.session.Mode
 	}
+	// A form stays open for a day at most: an idempotency key works no longer.
+	d.Opened, _ = strconv.ParseInt(r.FormValue("opened"), 10, 64)
+	if now := r.site.Now().Unix(); d.Opened > now || d.Opened < now-24*60*60 {
+		d.Opened = now
+	}
 	for _, p := range presets {
 		if p.ID == r.FormValue("preset") {
 			d.Scopes = p.Scopes
@@ -243,9 +247,9 @@ func (r *request) draft() keyDraft {
 	return d
 }
 
-func newKey(r *request) error { return r.showNewKey(http.StatusOK, "") }
+func newKey(r *request) error { return r.showNewKey(nil) }
 
-func (r *request) showNewKey(status int, message string) error {
+func (r *request) showNewKey(found fieldErrors) error {
 	live, err := r.profilesOf(tenant.Live)
 	if err != nil {
 		return err
@@ -255,20 +259,21 @@ func (r *request) showNewKey(status int, message string) error {
 		return err
 	}
 	v := r.view("Create an API key", keysPath)
-	v.Error = message
+	v.mend(found)
 	v.Data = map[string]any{"Draft": r.draft(), "LiveProfiles": live, "TestProfiles": test,
 		"Presets": presets, "Lifetimes": lifetimes, "Scopes": auth.Scopes}
-	return r.show(status, "key-new", v)
+	return r.show(faulty(found), "key-new", v)
 }
 
 func createKey(r *request) error {
 	d := r.draft()
-	body := map[string]any{"name": d.Name, "kind": d.Kind, "scopes": d.Scopes}
-	if d.Scopes == nil {
-		body["scopes"] = []string{}
+	if len(d.Scopes) == 0 {
+		return r.showNewKey(about("scopes", mends["/scopes"].text))
 	}
+	body := map[string]any{"name": d.Name, "kind": d.Kind, "scopes": d.Scopes}
 	if days, err := strconv.Atoi(d.Expires); err == nil && days > 0 {
-		body["expires_at"] = r.site.Now().AddDate(0, 0, days).UTC().Format(time.RFC3339)
+		// The days count from the time at which the form was opened, so that a reload of the answer is the same call.
+		body["expires_at"] = time.Unix(d.Opened, 0).AddDate(0, 0, days).UTC().Format(time.RFC3339)
 	}
 	if len(d.Profiles) > 0 {
 		body["profile_ids"] = d.Profiles
@@ -279,16 +284,16 @@ func createKey(r *request) error {
 	if d.Limit != "" {
 		limit, err := strconv.ParseInt(d.Limit, 10, 64)
 		if err != nil {
-			return r.showNewKey(http.StatusUnprocessableEntity, "The spending limit is a whole number of credits.")
+			return r.showNewKey(about("limit", mends["/spend_limit_credits"].text))
 		}
 		body["spend_limit_credits"] = limit
 	}
 	var made key
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)
-	if message, other := form(err); other != nil {
+	if found, other := refused(err); other != nil {
 		return other
-	} else if message != "" {
-		return r.showNewKey(http.StatusUnprocessableEntity, message)
+	} else if found != nil {
+		return r.showNewKey(found)
 	}
 	return r.showSecret("Your new API key", made)
 }
@@ -313,7 +318,7 @@ func showKey(r *request) error {
 		}
 	}
 	v := r.view(k.Name, keysPath)
-	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k), "Names": n}
+	v.Data = map[string]any{"Key": k, "Chart": chartOfKey(k, v), "Names": n}
 	return r.show(http.StatusOK, "key", v)
 }
 
@@ -327,8 +332,7 @@ func (r *request) showKeyForm(status int, name, message string) error {
 	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
 		return err
 	}
-	v := r.view(map[string]string{"key-rotate": "Rotate the key", "key-revoke": "Revoke the key",
-		"key-leak": "Report a leak"}[name], keysPath)
+	v := r.view(map[string]string{"key-rotate": "Rotate the key", "key-leak": "Report a leak"}[name], keysPath)
 	v.Error = message
 	v.Data = map[string]any{"Key": k, "Overlaps": overlaps}
 	return r.show(status, name, v)
@@ -342,7 +346,7 @@ func rotateKey(r *request) error {
 	var made key
 	err = r.api.change(r.Context(), http.MethodPost, r.apiPath("api-keys")+"/rotate", r.once(),
 		map[string]any{"overlap_seconds": overlap}, &made)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showKeyForm(http.StatusUnprocessableEntity, "key-rotate", message)
@@ -356,7 +360,7 @@ func revokeKey(r *request) error {
 	case err != nil:
 		return err
 	case message != "":
-		return r.showKeyForm(http.StatusUnprocessableEntity, "key-revoke", message)
+		return &failure{Status: http.StatusConflict, Message: message}
 	}
 	return r.redirect(keysPath + "?revoked=1")
 }

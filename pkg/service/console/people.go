@@ -13,21 +13,23 @@ const (
 
 func addPeople(open func(string, func(*request) error)) {
 	open("GET "+peoplePath, func(r *request) error { return r.showPeople(http.StatusOK, "") })
-	open("GET "+peoplePath+"/invite", guarded("", func(r *request) error { return r.showInvite(http.StatusOK, "") }))
+	open("GET "+peoplePath+"/invite", guarded("", func(r *request) error { return r.showInvite(nil) }))
 	open("POST "+peoplePath, guarded(peoplePath+"/invite", invite))
 	open("POST "+peoplePath+"/{id}/role", guarded(peoplePath, changeRole))
-	open("GET "+peoplePath+"/{id}/remove", guarded("", removeForm))
+	open("GET "+peoplePath+"/{id}/remove", guarded("", confirmPerson))
 	open("POST "+peoplePath+"/{id}/remove", guarded(peoplePath, remove))
 }
 
 // member is a person as the API answers it.
 type member struct {
-	ID         string     `json:"id"`
-	Name       string     `json:"name"`
-	Email      string     `json:"email"`
-	Role       string     `json:"role"`
-	State      string     `json:"state"`
-	Connection *string    `json:"connection"`
+	ID         string  `json:"id"`
+	Name       string  `json:"name"`
+	Email      string  `json:"email"`
+	Role       string  `json:"role"`
+	State      string  `json:"state"`
+	Connection *string `json:"connection"`
+	// Emergency reports that an owner may sign in without the connection, also if it is required.
+	Emergency  bool       `json:"break_glass"`
 	LastSeenAt *time.Time `json:"last_seen_at"`
 	CreatedAt  time.Time  `json:"created_at"`
 }
@@ -53,16 +55,16 @@ func (r *request) showPeople(status int, message string) error {
 	v := r.view("People", peoplePath)
 	v.Error = message
 	v.Notice = map[string]string{"changed": "The role is changed.",
-		"removed": "The person is removed. They are out from their next request on."}[r.URL.Query().Get("done")]
+		"removed": "The person is removed. They lose access with their next request."}[r.URL.Query().Get("done")]
 	v.Data = map[string]any{"People": all, "Roles": roles, "More": r.more(next)}
 	return r.show(status, "people", v)
 }
 
-func (r *request) showInvite(status int, message string) error {
+func (r *request) showInvite(found fieldErrors) error {
 	v := r.view("Invite a person", peoplePath)
-	v.Error = message
+	v.mend(found)
 	v.Data = map[string]any{"Email": r.FormValue("email"), "Role": r.FormValue("role"), "Roles": roles}
-	return r.show(status, "invite", v)
+	return r.show(faulty(found), "invite", v)
 }
 
 func invite(r *request) error {
@@ -72,10 +74,10 @@ func invite(r *request) error {
 	}
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/people", r.once(), map[string]any{
 		"email": strings.TrimSpace(r.PostFormValue("email")), "role": r.PostFormValue("role")}, &made)
-	if message, other := form(err); other != nil {
+	if found, other := refused(err); other != nil {
 		return other
-	} else if message != "" {
-		return r.showInvite(http.StatusUnprocessableEntity, message)
+	} else if found != nil {
+		return r.showInvite(found)
 	}
 	v := r.view("The invitation", peoplePath)
 	v.Data = map[string]any{"Email": made.Email, "URL": made.URL}
@@ -87,19 +89,18 @@ func changeRole(r *request) error {
 		map[string]any{"role": r.PostFormValue("role")}, nil))
 }
 
-func removeForm(r *request) error {
-	var all []member
-	if _, err := r.api.list(r.Context(), "/v1/people", cursor(r), &all); err != nil {
-		return err
-	}
+// personOf returns the person of the page.
+func personOf(r *request) (p member, err error) {
+	all, err := listAll[member](r.Context(), r.api, "/v1/people", nil, mostNames)
 	for _, p := range all {
 		if p.ID == r.PathValue("id") {
-			v := r.view("Remove the person", peoplePath)
-			v.Data = p
-			return r.show(http.StatusOK, "person-remove", v)
+			return p, nil
 		}
 	}
-	return &failure{Status: http.StatusNotFound, Message: "There is no such person."}
+	if err == nil {
+		err = &failure{Status: http.StatusNotFound, Message: "There is no such person."}
+	}
+	return p, err
 }
 
 func remove(r *request) error {
@@ -108,7 +109,7 @@ func remove(r *request) error {
 
 // peopleDone returns to the people after a form, with the error that the person can mend.
 func (r *request) peopleDone(done string, err error) error {
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showPeople(http.StatusConflict, message)

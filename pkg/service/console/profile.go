@@ -14,6 +14,7 @@ const profilePath = "/settings/profile"
 
 func addProfile(open func(string, func(*request) error)) {
 	open("GET "+profilePath, func(r *request) error { return r.showProfile() })
+	open("GET "+profilePath+"/sessions/end", guarded("", confirmOthers))
 	open("POST "+profilePath+"/sessions/end", guarded(profilePath, endOthers))
 	open("POST "+profilePath+"/sessions/{session}/end", guarded(profilePath, endSession))
 }

@@ -19,15 +19,8 @@ func addProfiles(open func(string, func(*request) error)) {
 	open("POST "+profilesPath, createProfile)
 	open("GET "+profilesPath+"/{id}", func(r *request) error { return r.showOneProfile(http.StatusOK, "") })
 	open("POST "+profilesPath+"/{id}", changeProfile)
-	open("GET "+profilesPath+"/{id}/delete", func(r *request) error {
-		var p brand
-		if err := r.api.get(r.Context(), r.apiPath("profiles"), nil, &p); err != nil {
-			return err
-		}
-		return r.confirm(profilesPath, profilesPath+"/"+p.ID, "Delete the profile", p.Name,
-			"A profile is deleted only if nothing belongs to it any more.")
-	})
-	open("POST "+profilesPath+"/{id}/delete", deleteProfile)
+	open("GET "+profilesPath+"/{id}/delete", asking(profileRemoval))
+	open("POST "+profilesPath+"/{id}/delete", typing(profileRemoval, deleteProfile))
 }
 
 // brand is a profile as the API answers it: a client of an agency.
@@ -101,7 +94,7 @@ func createProfile(r *request) error {
 	}
 	var made brand
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/profiles", r.once(), body, &made)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showNewProfile(http.StatusUnprocessableEntity, message)
@@ -208,7 +201,7 @@ func changeProfile(r *request) error {
 	a := r.api
 	a.version = r.PostFormValue("version")
 	err := a.change(r.Context(), http.MethodPatch, r.apiPath("profiles"), r.once(), body, nil)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showOneProfile(http.StatusUnprocessableEntity, message)
@@ -216,9 +209,28 @@ func changeProfile(r *request) error {
 	return r.redirect(profilesPath + "/" + r.PathValue("id") + "?done=changed")
 }
 
+// profileRemoval is the confirmation before a profile is deleted.
+func profileRemoval(r *request) (c confirmation, err error) {
+	var p brand
+	if err := r.api.get(r.Context(), r.apiPath("profiles"), nil, &p); err != nil {
+		return c, err
+	}
+	all, err := r.belongings(p.ID)
+	v := r.view("", "")
+	for _, b := range all {
+		if n := len(b.Names); n > 0 {
+			c.Effects = append(c.Effects, v.T(b.Text)+": "+number(n, b.More))
+		}
+	}
+	c.Title, c.Subject, c.Name = "Delete the profile", p.Name, p.Name
+	c.Active, c.Back = profilesPath, profilesPath+"/"+p.ID
+	c.Text = "A profile is deleted only if nothing belongs to it any more."
+	return c, err
+}
+
 func deleteProfile(r *request) error {
 	err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("profiles"), r.once(), nil, nil)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showOneProfile(http.StatusConflict, message)

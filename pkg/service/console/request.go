@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
@@ -31,6 +32,10 @@ type request struct {
 	w       http.ResponseWriter
 	session *session.Session
 	api     api
+	// known is the role of the person at the begin of the request.
+	known auth.Role
+	// found is what to mend in the form of the request.
+	found fieldErrors
 }
 
 // hostOf returns the host that the browser has asked for.
@@ -130,7 +135,7 @@ func (s *site) signedIn(handle func(*request) error) http.HandlerFunc {
 		if err == nil {
 			var token string
 			if token, err = s.Sessions.AccessToken(r.Context(), found, s.Issuer); err == nil {
-				q := &request{r, s, w, found, s.apiOf(r, found, token)}
+				q := &request{r, s, w, found, s.apiOf(r, found, token), s.roleOf(r, found), nil}
 				err = handle(q)
 			}
 		}
@@ -232,8 +237,20 @@ func guarded(form string, handle func(*request) error) func(*request) error {
 // view returns what a page shows.
 func (r *request) view(title, active string) *view {
 	v := r.site.newView(r.Request, r.session)
-	v.Title, v.Active = title, active
+	v.Title, v.Active, v.Role, v.FieldErrors = title, active, r.known, r.found
 	return v
+}
+
+// roleOf returns the role of the person of a session, which decides what pages offer. The API decides what it permits.
+func (s *site) roleOf(r *http.Request, found *session.Session) auth.Role {
+	if found == nil || s.RoleOf == nil {
+		return ""
+	}
+	role, err := s.RoleOf(r.Context(), found.Account, found.ID)
+	if err != nil {
+		slog.Warn("the role of a person is not known", "error", err)
+	}
+	return role
 }
 
 // show renders a page.
@@ -263,7 +280,7 @@ func (s *site) failed(w http.ResponseWriter, r *http.Request, status int, messag
 
 func (s *site) failedAs(w http.ResponseWriter, r *http.Request, found *session.Session, status int, message string) {
 	v := s.newView(r, found)
-	v.Title, v.Data = titleOf(status), message
+	v.Title, v.Data, v.Role = titleOf(status), message, s.roleOf(r, found)
 	if err := s.render(w, r, status, "failed", v); err != nil {
 		slog.Error("an error was not shown", "error", err)
 		http.Error(w, message, status)
@@ -303,7 +320,27 @@ func chooseMode(r *request) error {
 	if err := r.site.Sessions.Change(r.Context(), r.session, func(s *session.Session) { s.Mode = mode }); err != nil {
 		return err
 	}
-	return r.back()
+	return r.redirect(listOf(r.PostFormValue("return")))
+}
+
+// listOf returns the list that the page of one resource belongs to: a resource is in one mode only. Other pages are
+// lists themselves, and lose the place in them.
+func listOf(path string) string {
+	if !own(path) {
+		return "/settings"
+	}
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.SplitN(strings.TrimPrefix(path, "/"), "/", 3)
+	if len(parts) == 3 && parts[2] == "new" {
+		return path
+	}
+	if len(parts) < 2 {
+		return path
+	}
+	if list := "/" + parts[0] + "/" + parts[1]; list != contentPath {
+		return list
+	}
+	return approvalsPath
 }
 
 // chooseLanguage changes the language of the pages.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -19,14 +20,19 @@ import (
 // addSignOn adds the pages of sign-on connections. The API has no operations for them: they decide who gets in, so that
 // only these pages and the operator's command change them. The role is read from the API at each request.
 func addSignOn(open func(string, func(*request) error)) {
-	open("GET "+signOnPath, func(r *request) error { return r.showSignOn(http.StatusOK, "") })
+	open("GET "+signOnPath, func(r *request) error { return r.showSignOn(http.StatusOK, nil) })
 	for pattern, act := range map[string]signOnAct{
 		"": createConnection, "/{id}/groups": mapGroups, "/{id}/domains": addDomain, "/{id}/verify": verifyDomain,
-		"/{id}/undomain": removeDomain, "/{id}/enforce": enforce, "/{id}/setup": openSetup, "/{id}/remove": removeConnection,
-		"/{id}/confirm": confirmProvider,
+		"/{id}/undomain": removeDomain, "/{id}/setup": openSetup, "/{id}/confirm": confirmProvider,
+		"/{id}/permit": enforce, "/{id}/emergency": changeEmergency,
 	} {
 		open("POST "+signOnPath+pattern, guarded(signOnPath, managing(act)))
 	}
+	open("GET "+signOnPath+"/{id}/undomain", guarded(signOnPath, confirmDomain))
+	open("GET "+signOnPath+"/{id}/remove", guarded("", asking(removal)))
+	open("POST "+signOnPath+"/{id}/remove", guarded("", typing(removal, managing(removeConnection))))
+	open("GET "+signOnPath+"/{id}/enforce", guarded("", asking(enforcement)))
+	open("POST "+signOnPath+"/{id}/enforce", guarded("", typing(enforcement, managing(enforce))))
 }
 
 // role returns the role of the person, and their account, as the API knows them now.
@@ -71,7 +77,7 @@ func managing(act signOnAct) func(*request) error {
 	}
 }
 
-func (r *request) showSignOn(status int, message string) error {
+func (r *request) showSignOn(status int, found fieldErrors) error {
 	role, account, err := r.role()
 	if err != nil {
 		return err
@@ -80,11 +86,45 @@ func (r *request) showSignOn(status int, message string) error {
 	if err != nil {
 		return err
 	}
+	owners, safe, err := ownersOf(r, role)
+	if err != nil {
+		return err
+	}
 	v := r.view("Single sign-on", signOnPath)
-	v.Error = message
+	v.mend(found)
 	v.Data = map[string]any{"Connections": all, "Manages": role.Manages(),
-		"Owns": role == auth.Owner, "Roles": roles[1:]}
+		"Owns": role == auth.Owner, "Roles": roles[1:], "Owners": owners, "Safe": safe,
+		"Connection": r.PathValue("id"), "Domain": r.domain(),
+		"Groups": r.PostFormValue("groups")}
 	return r.show(status, "sign-on", v)
+}
+
+// ownersOf returns the active owners of the account for those who may read people, and reports whether one of them has
+// emergency access: single sign-on is required only then.
+func ownersOf(r *request, role auth.Role) (all []member, safe bool, err error) {
+	if !role.Manages() {
+		return nil, false, nil
+	}
+	all, err = listAll[member](r.Context(), r.api, "/v1/people", url.Values{"role": {string(auth.Owner)},
+		"state": {"active"}}, mostNames)
+	for _, one := range all {
+		safe = safe || one.Emergency
+	}
+	return all, safe, err
+}
+
+// changeEmergency gives an owner emergency access, or ends it. Only owners do.
+func changeEmergency(r *request, account tenant.Account, by authority.Authority) (string, string, func() error,
+	error) {
+	on := r.PostFormValue("on") == "true"
+	operation := "sign_on.end_emergency_access"
+	if on {
+		operation = "sign_on.give_emergency_access"
+	}
+	if by.Role != auth.Owner {
+		return operation, "", nil, errs.New(errs.InsufficientScope, "Only owners give emergency access.")
+	}
+	return operation, r.PathValue("id"), nil, r.site.SetEmergency(r.Context(), account, r.PathValue("id"), on)
 }
 
 // signOnDone returns to the connections after a form, with the error that the person can mend.
@@ -96,17 +136,9 @@ func (r *request) signOnDone(err error) error {
 	case errors.Is(err, store.ErrNotFound):
 		return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
 	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:
-		return r.showSignOn(errs.InfoOf(public.Code).Status, mending(public))
+		return r.showSignOn(errs.InfoOf(public.Code).Status, mendable(public))
 	}
 	return err
-}
-
-// mending returns what to mend, with the field.
-func mending(e *errs.Error) string {
-	if e.Param != "" {
-		return strings.TrimPrefix(e.Param, "/") + ": " + e.Message
-	}
-	return e.Message
 }
 
 func createConnection(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
@@ -201,7 +233,7 @@ func (s *site) addSetup(routes *http.ServeMux) {
 	})
 	routes.HandleFunc("POST "+setupPath, func(w http.ResponseWriter, r *http.Request) {
 		if r.PostFormValue("kind") == "" {
-			s.showSetup(w, r, http.StatusOK, "")
+			s.showSetup(w, r, http.StatusOK, nil)
 			return
 		}
 		s.setUp(w, r)
@@ -215,7 +247,7 @@ func setupToken(r *http.Request) string {
 }
 
 // showSetup shows the form, with what the provider has to know of the pool.
-func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, message string) {
+func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, found fieldErrors) {
 	_, c, err := s.Connections.BySetup(r.Context(), setupToken(r))
 	if err != nil {
 		s.setupFailed(w, r, err)
@@ -223,7 +255,8 @@ func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, mes
 	}
 	base := strings.TrimSuffix(s.SignIn.AuthorizeURL, "/oauth2/authorize")
 	v := s.newView(r, nil)
-	v.Title, v.Error = "Set up single sign-on", message
+	v.Title = "Set up single sign-on"
+	v.mend(found)
 	v.Data = map[string]any{"Connection": c, "ACS": base + "/saml2/idpresponse", "Redirect": base + "/oauth2/idpresponse",
 		"Entity": "urn:amazon:cognito:sp:" + path.Base(s.SignIn.Issuer), "Kind": r.FormValue("kind"), "Link": setupToken(r),
 		"MetadataURL": r.FormValue("metadata_url"), "Issuer": r.FormValue("issuer"), "Client": r.FormValue("client_id")}
@@ -259,7 +292,7 @@ func (s *site) setUp(w http.ResponseWriter, r *http.Request) {
 	var public *errs.Error
 	switch {
 	case errors.As(err, &public) && errs.InfoOf(public.Code).Status < http.StatusInternalServerError:
-		s.showSetup(w, r, errs.InfoOf(public.Code).Status, mending(public))
+		s.showSetup(w, r, errs.InfoOf(public.Code).Status, mendable(public))
 	case err != nil:
 		s.answer(w, r, nil, err)
 	default:

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +13,7 @@ const socialPath = "/settings/social-accounts"
 func addSocial(open func(string, func(*request) error)) {
 	open("GET "+socialPath, func(r *request) error { return r.showSocial(http.StatusOK, "") })
 	open("POST "+socialPath, guarded(socialPath, connectSocial))
+	open("GET "+socialPath+"/{id}/disconnect", confirmSocial)
 	open("POST "+socialPath+"/{id}/disconnect", disconnectSocial)
 }
 
@@ -42,6 +44,9 @@ type socialAccount struct {
 func (a socialAccount) Tone() string {
 	return map[string]string{"connected": "good", "needs_reconnect": "bad", "pending": "warn"}[a.State]
 }
+
+// Name returns the name by which people know the account.
+func (a socialAccount) Name() string { return cmp.Or(a.DisplayName, a.Handle, a.ID) }
 
 // Gone reports whether the account was disconnected.
 func (a socialAccount) Gone() bool { return a.State == "disconnected" }
@@ -89,7 +94,7 @@ func connectSocial(r *request) error {
 	}
 	var made socialAccount
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/social/accounts", r.once(), body, &made)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showSocial(http.StatusUnprocessableEntity, message)
@@ -112,7 +117,7 @@ func socialOf(profile string) string {
 
 func disconnectSocial(r *request) error {
 	err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("social/accounts"), r.once(), nil, nil)
-	if message, other := form(err); other != nil {
+	if message, other := r.form(err); other != nil {
 		return other
 	} else if message != "" {
 		return r.showSocial(http.StatusUnprocessableEntity, message)

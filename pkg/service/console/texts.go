@@ -3,9 +3,10 @@ package console
 import (
 	_ "embed"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/content-automation/api/pkg/base/web"
 )
 
 // The file has a line for each text: English, a tab, and Russian.
@@ -43,22 +44,11 @@ func translate(code, text string) string {
 	return text
 }
 
-// preferred returns the language of the pages that a browser prefers most (RFC 9110, 12.5.4).
+// preferred returns the language of the pages that a browser prefers most.
 func preferred(header string) string {
-	best, most := languages[0].Code, 0.0
-	for part := range strings.SplitSeq(header, ",") {
-		tag, quality, has := strings.Cut(strings.TrimSpace(part), ";q=")
-		code, _, _ := strings.Cut(strings.ToLower(tag), "-")
-		weight := 1.0
-		if has {
-			var err error
-			if weight, err = strconv.ParseFloat(quality, 64); err != nil {
-				continue
-			}
-		}
-		if known(code) && weight > most {
-			best, most = code, weight
-		}
+	codes := make([]string, len(languages))
+	for i, l := range languages {
+		codes[i] = l.Code
 	}
-	return best
+	return web.Language(header, codes)
 }

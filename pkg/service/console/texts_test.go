@@ -40,7 +40,7 @@ func texts(t *testing.T) (all []string) {
 	for _, r := range roles {
 		all = append(all, r.Value, r.Text)
 	}
-	for _, c := range slices.Concat(overlaps, lifetimes, approvalStates, mays, triggers, contentKinds) {
+	for _, c := range slices.Concat(ranges, splits, overlaps, lifetimes, approvalStates, mays, triggers, contentKinds) {
 		all = append(all, c.Text)
 	}
 	for day := range 7 {
@@ -56,8 +56,17 @@ func texts(t *testing.T) (all []string) {
 	for _, p := range presets {
 		all = append(all, p.Text)
 	}
-	for _, l := range (*view)(nil).Navigation() {
-		all = append(all, l.Text)
+	for _, g := range navigation {
+		all = append(all, g.Text)
+		for _, l := range g.Links {
+			all = append(all, l.Text)
+		}
+	}
+	for _, m := range mends {
+		all = append(all, m.text)
+	}
+	for _, text := range codes {
+		all = append(all, text)
 	}
 	for _, message := range refusals {
 		all = append(all, message)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/base/tenant"
 )
@@ -68,7 +69,11 @@ type view struct {
 	Active string // path of the current link of the navigation
 	// Notice is what the last form has done, and Error why it did nothing.
 	Notice, Error string
-	Data          any
+	// FieldErrors are what to mend in the form of the page.
+	FieldErrors fieldErrors
+	// Role is that of the person, which decides what the page offers.
+	Role auth.Role
+	Data any
 	// Dialog reports that the content is for the dialog of an open page.
 	Dialog bool
 
@@ -87,21 +92,42 @@ type view struct {
 	Once string
 }
 
-// link is a link of the navigation.
-type link struct{ Path, Text, Icon string }
+// link is a link of the navigation. Managing reports that developers may not open its page.
+type link struct {
+	Path, Text, Icon string
+	Managing         bool
+}
 
-// Navigation returns the links of all pages.
-func (*view) Navigation() []link {
-	return []link{
-		{"/settings/api-keys", "API keys", "key"}, {"/settings/webhooks", "Webhooks", "webhook"},
-		{"/settings/events", "Events", "list"}, {"/settings/usage", "Balance and usage", "chart"},
-		{"/settings/approvals", "Approvals", "check"}, {"/settings/calendar", "Calendar", "calendar"},
-		{"/settings/automations", "Automations", "zap"}, {"/settings/profiles", "Profiles", "folder"},
-		{"/settings/social-accounts", "Social accounts", "share"},
-		{"/settings/integrations", "CRM integrations", "webhook"}, {"/settings/service-levels", "Service levels", "gauge"},
-		{"/settings/audit-log", "Audit log", "scroll"}, {"/settings/people", "People", "people"},
-		{"/settings/sign-on", "Single sign-on", "shield"},
+// group is a part of the navigation.
+type group struct {
+	Text  string
+	Links []link
+}
+
+// navigation are the links of all pages.
+var navigation = []group{
+	{"Build", []link{{keysPath, "API keys", "key", false}, {webhooksPath, "Webhooks", "webhook", false},
+		{eventsPath, "Events", "list", false}, {auditPath, "Audit log", "scroll", false}}},
+	{"Content", []link{{approvalsPath, "Approvals", "check", false}, {calendarPath, "Calendar", "calendar", false},
+		{automationsPath, "Automations", "zap", false}}},
+	{"Clients", []link{{profilesPath, "Profiles", "folder", false}, {socialPath, "Social accounts", "share", false},
+		{integrationsPath, "CRM integrations", "link", false}}},
+	{"Account", []link{{usagePath, "Balance and usage", "chart", false}, {levelsPath, "Service levels", "gauge", false},
+		{peoplePath, "People", "people", true}, {signOnPath, "Single sign-on", "shield", true}}},
+}
+
+// Navigation returns the links of the pages that the role of the person may read.
+func (v *view) Navigation() (all []group) {
+	for _, g := range navigation {
+		shown := group{Text: g.Text}
+		for _, l := range g.Links {
+			if !l.Managing || v.Manages() || v.Reads() {
+				shown.Links = append(shown.Links, l)
+			}
+		}
+		all = append(all, shown)
 	}
+	return all
 }
 
 // Languages returns the languages of the pages, with their own names.
@@ -124,15 +150,18 @@ func (v *view) Time(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
-	return t.UTC().Format("2 Jan 2006, 15:04 UTC")
+	return v.Day(t) + t.UTC().Format(", 15:04 UTC")
 }
+
+// ShortDay returns a date without its year.
+func (v *view) ShortDay(t time.Time) string { return t.UTC().Format("2 ") + v.T(t.UTC().Format("Jan")) }
 
 // Day returns a date.
 func (v *view) Day(t time.Time) string {
 	if t.IsZero() {
 		return "–"
 	}
-	return t.UTC().Format("2 Jan 2006")
+	return v.ShortDay(t) + t.UTC().Format(" 2006")
 }
 
 // Ago returns how long ago something was.

@@ -76,12 +76,13 @@ const webhooksPath = "/settings/webhooks"
 
 func addWebhooks(open func(string, func(*request) error)) {
 	open("GET "+webhooksPath, listWebhooks)
-	open("GET "+webhooksPath+"/new", guarded("", func(r *request) error { return r.showNewWebhook(http.StatusOK, "") }))
+	open("GET "+webhooksPath+"/new", guarded("", func(r *request) error { return r.showNewWebhook(nil) }))
 	open("POST "+webhooksPath, guarded(webhooksPath+"/new", createWebhook))
 	open("GET "+webhooksPath+"/{id}", showWebhook)
 	open("POST "+webhooksPath+"/{id}/test", testWebhook)
 	open("POST "+webhooksPath+"/{id}/state", changeWebhook)
-	open("GET "+webhooksPath+"/{id}/delete", deleteForm)
+	open("GET "+webhooksPath+"/{id}/disable", confirmDisable)
+	open("GET "+webhooksPath+"/{id}/delete", confirmDeletion)
 	open("POST "+webhooksPath+"/{id}/delete", deleteWebhook)
 	open("GET "+webhooksPath+"/{id}/rotate-secret", guarded("", rotateWebhookForm))
 	open("POST "+webhooksPath+"/{id}/rotate-secret", guarded("", rotateWebhook))
@@ -114,9 +115,9 @@ var patterns = func() []string {
 	return all
 }()
 
-func (r *request) showNewWebhook(status int, message string) error {
+func (r *request) showNewWebhook(found fieldErrors) error {
 	v := r.view("Add a webhook", webhooksPath)
-	v.Error = message
+	v.mend(found)
 	_ = r.ParseForm() // a form that cannot be read is empty
 	chosen := map[string]bool{}
 	for _, p := range r.Form["event_types"] {
@@ -124,7 +125,7 @@ func (r *request) showNewWebhook(status int, message string) error {
 	}
 	v.Data = map[string]any{"URL": r.FormValue("url"), "Description": r.FormValue("description"), "Chosen": chosen,
 		"Patterns": patterns}
-	return r.show(status, "webhook-new", v)
+	return r.show(faulty(found), "webhook-new", v)
 }
 
 func createWebhook(r *request) error {
@@ -132,17 +133,17 @@ func createWebhook(r *request) error {
 		return err
 	}
 	types := r.PostForm["event_types"]
-	if types == nil {
-		types = []string{}
+	if len(types) == 0 {
+		return r.showNewWebhook(about("event_types", mends["/event_types"].text))
 	}
 	var made webhook
 	err := r.api.change(r.Context(), http.MethodPost, "/v1/webhooks", r.once(), map[string]any{
 		"url": strings.TrimSpace(r.PostFormValue("url")), "event_types": types,
 		"description": r.PostFormValue("description")}, &made)
-	if message, other := form(err); other != nil {
+	if found, other := refused(err); other != nil {
 		return other
-	} else if message != "" {
-		return r.showNewWebhook(http.StatusUnprocessableEntity, message)
+	} else if found != nil {
+		return r.showNewWebhook(found)
 	}
 	return r.showWebhookSecret(made)
 }
@@ -210,8 +211,6 @@ func (r *request) showWebhookForm(name, title string) error {
 	v.Data = w
 	return r.show(http.StatusOK, name, v)
 }
-
-func deleteForm(r *request) error { return r.showWebhookForm("webhook-delete", "Delete the webhook") }
 
 func deleteWebhook(r *request) error {
 	if err := r.api.change(r.Context(), http.MethodDelete, r.apiPath("webhooks"), r.once(), nil, nil); err != nil {

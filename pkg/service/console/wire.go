@@ -57,6 +57,10 @@ func Open(w Wiring) (http.Handler, error) {
 			}
 			return r.Role, err
 		},
+		SetEmergency: func(ctx context.Context, account tenant.Account, personID string, on bool) error {
+			_, err := people.SetBreakGlass(ctx, account, personID, on)
+			return err
+		},
 		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error {
 			return chain.Write(ctx, w.Audit, w.Region, tenant.Of(account, tenant.Live), by, e)
 		},

@@ -43,6 +43,8 @@ var (
 const (
 	// Such a resource is never requested again: its name changes with its content.
 	forever = "public, max-age=31536000, immutable"
+	// Such a resource is kept, and is asked for by its entity tag before each use: the answer is 304 until it changes.
+	revalidated = "no-cache"
 
 	htmlType   = "text/html; charset=utf-8"
 	scriptType = "text/javascript; charset=utf-8"
@@ -196,8 +198,11 @@ func (p *page) serve(w http.ResponseWriter, r *http.Request) {
 	body, etag := p.content()
 	header := w.Header()
 	header.Set("Content-Security-Policy", p.policy)
-	if p.caching != "" {
+	switch {
+	case p.caching != "":
 		header.Set("Cache-Control", p.caching)
+	case p.status == http.StatusOK:
+		header.Set("Cache-Control", revalidated)
 	}
 	if p.location != "" {
 		header.Set("Location", p.location)

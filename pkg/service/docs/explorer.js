@@ -38,10 +38,10 @@ async function send(input, init) {
 // The groups of the navigation. What is in none comes last.
 const groups = {
   Content: ['Factories', 'Content', 'Studio', 'Media', 'Products', 'Promotions'],
-  Publishing: ['Social accounts'],
+  Publishing: ['Publishing', 'Social accounts', 'Comments', 'Analytics', 'Automations'],
   Advice: ['Architect'],
-  'Your system': ['Webhooks', 'Events'],
-  Account: ['Account', 'API keys', 'Catalog'],
+  'Your system': ['Webhooks', 'Events', 'Integrations'],
+  Account: ['Account', 'Profiles', 'API keys', 'People', 'Catalog'],
 };
 
 const style = `

@@ -80,6 +80,11 @@ func TestScriptsOfThePages(t *testing.T) {
 	if seen.Documented {
 		t.Error("the explorer shows another host than its own")
 	}
+	for _, g := range seen.Groups {
+		if g.Name == "More" {
+			t.Errorf("no group of the explorer has %q", g.Tags)
+		}
+	}
 	var grouped []string
 	for _, g := range seen.Groups {
 		grouped = append(grouped, g.Tags...)

@@ -99,6 +99,22 @@ class AsyncAccountResource:
         )
         return cast("types.ServiceLevels", data)
 
+    async def get_usage(
+        self, params: types.GetUsageParams | None = None, **options: Unpack[RequestOptions]
+    ) -> types.AccountUsage:
+        """Get the calls of the account.
+
+        Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are part of it. A
+        live key shows what live keys did, a test key the sandbox. Calls are counted about a minute after they were
+        made, and kept for 100 days. A call that the gateway answers on its own is not counted.
+
+        Needs the scope `account:read`.
+        """
+        data = await self._client.call(
+            "GET", "/v1/usage", (), params, None, options
+        )
+        return cast("types.AccountUsage", data)
+
 
 class AsyncAnalyticsResource:
     """The best times to publish, and the figures of social accounts by day."""

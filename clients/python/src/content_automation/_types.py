@@ -95,6 +95,20 @@ class AccountDay(TypedDict):
     """Clicks on it or on its links, as the platform counts them. Null: the platform does not have it."""
 
 
+AccountUsage = TypedDict(
+    "AccountUsage",
+    {
+        "from": str,
+        "to": str,
+        "requests": int,
+        "refused": int,
+        "failed": int,
+        "days": List["UsageDay"],
+        "keys": List["UsageOfKey"],
+        "people": "UsageCalls",
+    },
+)
+
 
 class AccountView(TypedDict):
     """An account without the calling key, as in an event, which none sends."""
@@ -7520,6 +7534,8 @@ class PublishingEntry(TypedDict):
     """Kind of content."""
     title: str
     """Title of the item."""
+    caption: str
+    """Beginning of the item's caption: its first line, up to 100 characters."""
     content_state: str
     """State of the item."""
     approval: "ContentApproval"
@@ -9091,6 +9107,50 @@ class Utminput(TypedDict):
     """Value of utm_content."""
 
 
+
+class UsageCalls(TypedDict):
+    """The numbers of calls in some time."""
+
+    requests: int
+    """Calls that were answered, refused and failed ones included."""
+    refused: int
+    """Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit."""
+    failed: int
+    """Calls that were answered with a status from 500."""
+
+
+
+class UsageDay(TypedDict):
+    """The number of calls with API keys on a day."""
+
+    date: str
+    """Day (UTC)."""
+    requests: int
+    """Calls that were answered, refused and failed ones included."""
+    refused: int
+    """Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit."""
+    failed: int
+    """Calls that were answered with a status from 500."""
+
+
+
+class UsageOfKey(TypedDict):
+    """The number of calls with one API key."""
+
+    key_id: str
+    """Id of the key. It may be revoked."""
+    name: Optional[str]
+    """Name of the key. Null if the key is not listed any more."""
+    requests: int
+    """Calls that were answered, refused and failed ones included."""
+    refused: int
+    """Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit."""
+    failed: int
+    """Calls that were answered with a status from 500."""
+    requests_by_day: List[int]
+    """Calls on each day of the period, the first day first."""
+
+
 VideoFormat = Union[Literal["short", "long"], str]
 """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
 
@@ -9506,6 +9566,15 @@ class GetServiceLevelsParams(TypedDict, total=False):
     month: str
     """Month, such as 2026-11; the running one without it. The last 12 months and the running one can be read."""
 
+
+GetUsageParams = TypedDict(
+    "GetUsageParams",
+    {
+        "from": str,
+        "to": str,
+    },
+    total=False,
+)
 
 ListAccountMetricsParams = TypedDict(
     "ListAccountMetricsParams",

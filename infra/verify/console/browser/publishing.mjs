@@ -69,29 +69,39 @@ async function journeyOfTheReviewers(page) {
     const visitor = await open(context);
     await visitor.goto(viewing);
     await visitor.getByRole('heading', { level: 1, name: 'Only to look at' }).waitFor();
-    expect(`the forms of a link to view on a ${device.name}`, await visitor.locator('form').count(), 0);
+    expect(`the forms of a link to view on a ${device.name}`, await visitor.locator('form[method="post"]').count(), 0);
     await pictures(visitor, 2);
     await inspect(visitor, `review view ${device.name}`, `review-view-${device.name}`);
     await visitor.goto(deciding);
+    for (const card of await visitor.locator('details.whole > summary').all()) await card.click();
     await pictures(visitor, 2);
     for (const colorScheme of ['dark', 'light']) {
       await visitor.emulateMedia({ colorScheme });
       await inspect(visitor, `review decide ${device.name} ${colorScheme}`, `review-decide-${device.name}-${colorScheme}`);
     }
     const article = visitor.locator(`article[aria-labelledby="${device.isMobile ? given.story : given.own}-title"]`);
+    const top = () => article.evaluate((e) => Math.round(e.getBoundingClientRect().top));
+    const other = visitor.locator(`article[aria-labelledby="${given.carousel}-title"]`);
+    await other.getByText('Request changes', { exact: true }).click();
+    await other.getByLabel('What is to be changed?').fill('Keep this note.');
+    await article.getByText('Request changes', { exact: true }).click();
     expected.push('422 (Unprocessable');
-    await article.getByRole('button', { name: 'Request changes' }).click();
-    await visitor.getByText('Write in the note what is to be changed.').waitFor();
+    await article.getByRole('button', { name: 'Send the request' }).click();
+    await article.getByText('Write in the note what is to be changed.').waitFor();
+    expect('the focus after a missing note', await article.getByLabel('What is to be changed?').evaluate((e) => e === document.activeElement), true);
+    expect('a note about another post', await other.getByLabel('What is to be changed?').inputValue(), 'Keep this note.');
     await inspect(visitor, `review note ${device.name}`, `review-note-${device.name}`);
     expected.pop();
-    await article.getByLabel('Note').fill('Brighter, please.');
-    await article.getByRole('button', { name: 'Request changes' }).click();
-    await visitor.getByText('Your request for changes was sent.').waitFor();
-    await article.getByLabel('Note').focus();
-    await visitor.keyboard.press('Tab');
-    await visitor.keyboard.press('Enter'); // approve
-    await visitor.getByText('The post is approved.').waitFor();
+    await article.getByLabel('What is to be changed?').fill('Brighter, please.');
+    await article.getByRole('button', { name: 'Send the request' }).click();
+    await article.getByText('changes requested').waitFor();
+    expect('a note about another post after a decision', await other.getByLabel('What is to be changed?').inputValue(), 'Keep this note.');
+    if (await top() < 0 || await top() > 700) wrong(`the post is at ${await top()} after the decision`);
+    await article.getByRole('button', { name: /^Undo/ }).click();
+    await article.getByText('not decided yet').waitFor();
+    await article.getByRole('button', { name: 'Approve' }).click();
     await article.getByText('approved').waitFor();
+    if (await top() < 0 || await top() > 700) wrong(`the post is at ${await top()} after the approval`);
     await inspect(visitor, `review approved ${device.name}`, `review-approved-${device.name}`);
     await context.close();
   }

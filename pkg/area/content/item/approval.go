@@ -57,6 +57,21 @@ func (r *Record) Decide(now time.Time, state, note, by string) error {
 	return nil
 }
 
+// Withdraw makes the decision that an actor has made void: the item has the given approval again. It is refused if
+// others have decided since, or if the item is being published.
+func (r *Record) Withdraw(now time.Time, by, approval string) error {
+	if err := r.Permit(RequestChanges); err != nil {
+		return err
+	}
+	if r.Approval.By == nil || *r.Approval.By != by {
+		return errs.New(errs.InvalidState, "Others have decided about the content item since. Read it again.").
+			With(errs.StateContext{State: string(r.State), Allowed: []string{string(Approve), string(RequestChanges)}})
+	}
+	r.Approval = Approval{State: approval}
+	r.Touch(now)
+	return nil
+}
+
 // PublishApproved adds to the transaction that an item that was approved is published as it was planned before, on
 // behalf of who has approved it.
 func (r *Record) PublishApproved(tx *store.Tx, now time.Time, o tenant.Owner, by authority.Authority) error {

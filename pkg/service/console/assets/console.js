@@ -4,6 +4,11 @@
 // A link to a form opens it in the dialog: htmx has put the form there.
 const dialog = document.querySelector('#dialog');
 document.addEventListener('htmx:after:swap', (event) => { if (event.detail.ctx.target?.id === 'dialog-body' && !dialog.open) dialog.showModal(); });
+// A dialog that cannot be fetched opens as a page: the browser says there what is wrong with the connection.
+for (const failed of ['htmx:error', 'htmx:response:error']) document.addEventListener(failed, (event) => {
+  const link = event.detail?.ctx?.sourceElement?.closest('a[href]');
+  if (link) location.assign(link.href);
+});
 dialog?.addEventListener('click', (event) => {
   if (event.target === dialog || event.target.closest('[data-close]')) { event.preventDefault(); dialog.close(); }
 });
@@ -12,7 +17,10 @@ document.addEventListener('click', async (event) => {
   const button = event.target.closest('[data-copy]');
   if (button) {
     await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).textContent.trim());
+    const before = button.textContent;
     button.textContent = button.dataset.copied;
+    button.setAttribute('aria-live', 'polite');
+    setTimeout(() => { button.textContent = before; }, 3000);
     return;
   }
   // A preset of scopes checks its boxes.

@@ -1,0 +1,232 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/content-automation/api/pkg/area/audit/chain"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// usageDaysKept is the number of days for which the calls of each caller are kept.
+	usageDaysKept = 100
+	// longestUsage bounds the days of an answer, and usualUsage is their number without a period.
+	longestUsage, usualUsage = 92, 30
+	// mostUsage bounds the counts that an answer adds up: those of 200 callers on every day.
+	mostUsage = 200 * longestUsage
+)
+
+// usagePartition is the partition of the calls of an account by day and caller. Its items stay when a key is revoked.
+func usagePartition(o tenant.Owner) string { return "usage#" + o.String() }
+
+// usageKey is the key of the calls of a caller on a day.
+func usageKey(o tenant.Owner, at time.Time, callerID string) store.Key {
+	return store.Key{PK: usagePartition(o), SK: at.UTC().Format(time.DateOnly) + "#" + callerID}
+}
+
+// isUsage reports whether a key is one of usageKey.
+func isUsage(key store.Key) bool { return strings.HasPrefix(key.PK, "usage#") }
+
+// kindOfCaller returns the kind of a caller by its id.
+func kindOfCaller(callerID string) string {
+	if strings.HasPrefix(callerID, "usr_") {
+		return "person"
+	}
+	return "api_key"
+}
+
+// usageUpdate returns the update that adds records to the calls of a caller.
+func usageUpdate(records []record) expression.UpdateBuilder {
+	var all, bad, broken int64
+	for _, r := range records {
+		all += r.stands
+		if r.refused {
+			bad += r.stands
+		}
+		if r.failed {
+			broken += r.stands
+		}
+	}
+	u := expression.Add(store.Number(calls), expression.Value(all))
+	if bad > 0 {
+		u = u.Add(store.Number(refused), expression.Value(bad))
+	}
+	if broken > 0 {
+		u = u.Add(store.Number(failed), expression.Value(broken))
+	}
+	return store.Expires(u, records[0].at.AddDate(0, 0, usageDaysKept))
+}
+
+// UsageCalls are the numbers of calls in some time.
+type UsageCalls struct {
+	// Calls that were answered, refused and failed ones included.
+	Requests int64 `json:"requests"`
+	// Calls that were refused by the status 401, 403 or 429: for the key, its address, scope or rate limit.
+	Refused int64 `json:"refused"`
+	// Calls that were answered with a status from 500.
+	Failed int64 `json:"failed"`
+}
+
+func (c *UsageCalls) add(o UsageCalls) {
+	c.Requests += o.Requests
+	c.Refused += o.Refused
+	c.Failed += o.Failed
+}
+
+// UsageDay is the number of calls with API keys on a day.
+type UsageDay struct {
+	// Day (UTC).
+	Date string `json:"date" format:"date" example:"2026-11-26"`
+	UsageCalls
+}
+
+// UsageOfKey is the number of calls with one API key.
+type UsageOfKey struct {
+	// Id of the key. It may be revoked.
+	KeyID string `json:"key_id" example:"key_01h455vb4pex5vsknk084sn02q"`
+	// Name of the key. Null if the key is not listed any more.
+	Name *string `json:"name" example:"CRM integration"`
+	UsageCalls
+	// Calls on each day of the period, the first day first.
+	ByDay []int64 `json:"requests_by_day" nullable:"false" example:"[12,0,31]"`
+}
+
+// Usage is the number of calls of an account in a period.
+type Usage struct {
+	// First day of the period (UTC).
+	From string `json:"from" format:"date" example:"2026-11-01"`
+	// Last day of the period (UTC).
+	To string `json:"to" format:"date" example:"2026-11-30"`
+	// All calls with API keys, also with revoked ones.
+	UsageCalls
+	// The same on each day of the period, the first day first.
+	Days []UsageDay `json:"days" nullable:"false"`
+	// The same by key, the most used one first.
+	Keys []UsageOfKey `json:"keys" nullable:"false"`
+	// Calls by people in the account area. They are not part of the other numbers.
+	People UsageCalls `json:"people"`
+}
+
+type usageInput struct {
+	// First day (UTC), such as 2026-11-01, up to 92 days before to. Absent: 29 days before to.
+	From string `query:"from" maxLength:"10" example:"2026-11-01"`
+	// Last day (UTC). Absent: today.
+	To string `query:"to" maxLength:"10" example:"2026-11-30"`
+}
+
+// period returns the days of the input.
+func (in *usageInput) period(now time.Time) (from, to time.Time, err error) {
+	to = now.UTC().Truncate(24 * time.Hour)
+	if in.To != "" {
+		if to, err = time.Parse(time.DateOnly, in.To); err != nil {
+			return from, to, errs.Invalid("to", "must be a day, such as 2026-11-30")
+		}
+	}
+	from = to.AddDate(0, 0, 1-usualUsage)
+	if in.From != "" {
+		if from, err = time.Parse(time.DateOnly, in.From); err != nil {
+			return from, to, errs.Invalid("from", "must be a day, such as 2026-11-01")
+		}
+	}
+	if from.After(to) || to.Sub(from) >= longestUsage*24*time.Hour {
+		return from, to, errs.Invalid("from", "must be up to %d days before to", longestUsage-1)
+	}
+	return from, to, nil
+}
+
+// registerUsage adds the operation to the router.
+func (s *Service) registerUsage(r *httpapi.Router) {
+	httpapi.Read(r, httpapi.Op{
+		ID: "getUsage", Method: http.MethodGet, Path: "/v1/usage", Scope: auth.AccountRead, AccountWide: true,
+		Function: "account", Tag: "Account",
+		Summary: "Get the calls of the account",
+		Description: "Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are part " +
+			"of it. A live key shows what live keys did, a test key the sandbox. Calls are counted about a minute after " +
+			"they were made, and kept for 100 days. A call that the gateway answers on its own is not counted.",
+	}, s.usage)
+}
+
+func (s *Service) usage(ctx context.Context, in *usageInput) (out Usage, err error) {
+	p := auth.FromContext(ctx)
+	from, to, err := in.period(s.now())
+	if err != nil {
+		return out, err
+	}
+	days := int(to.Sub(from)/(24*time.Hour)) + 1
+	out = Usage{From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Days: make([]UsageDay, days)}
+	for day := range out.Days {
+		out.Days[day].Date = from.AddDate(0, 0, day).Format(time.DateOnly)
+	}
+	keys := map[string]*UsageOfKey{}
+	read := 0
+	err = s.db.Each(ctx, store.Query{Index: store.Table, Partition: usagePartition(p.Owner.Of("")), OldestFirst: true,
+		From: out.From + "#", To: out.To + "#~", Limit: mostCounts}, func(it store.Item) error {
+		date, callerID, _ := strings.Cut(it.SK, "#")
+		at, err := time.Parse(time.DateOnly, date)
+		if read++; err != nil || read > mostUsage {
+			return err
+		}
+		c := UsageCalls{it.Numbers[calls], it.Numbers[refused], it.Numbers[failed]}
+		if kindOfCaller(callerID) == "person" {
+			out.People.add(c)
+			return nil
+		}
+		of := keys[callerID]
+		if of == nil {
+			of = &UsageOfKey{KeyID: callerID, ByDay: make([]int64, days)}
+			keys[callerID] = of
+		}
+		day := int(at.Sub(from) / (24 * time.Hour))
+		out.add(c)
+		out.Days[day].add(c)
+		of.add(c)
+		of.ByDay[day] += c.Requests
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
+	return out, s.nameKeys(ctx, p.Account, &out, keys)
+}
+
+// nameKeys adds the keys to the usage, with their names.
+func (s *Service) nameKeys(ctx context.Context, account tenant.Account, out *Usage, keys map[string]*UsageOfKey) error {
+	out.Keys = make([]UsageOfKey, 0, len(keys))
+	for _, of := range keys {
+		out.Keys = append(out.Keys, *of)
+	}
+	slices.SortFunc(out.Keys, func(a, b UsageOfKey) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.KeyID, b.KeyID))
+	})
+	wanted := make([]store.Key, len(out.Keys))
+	for i, of := range out.Keys {
+		wanted[i] = credential.KeyOf(account, of.KeyID)
+	}
+	items, err := s.db.GetAll(ctx, wanted...)
+	for i, it := range items {
+		var k struct {
+			Name string `json:"name"`
+		}
+		if it.Kind != "" && it.Decode(&k) == nil && k.Name != "" {
+			out.Keys[i].Name = &k.Name
+		}
+	}
+	return err
+}
+
+// counted reports whether the calls of a caller are counted by caller.
+func counted(by chain.Actor) bool {
+	return by.ID != "" && (by.Kind == "api_key" || by.Kind == "person")
+}

@@ -1,0 +1,148 @@
+package publishing_test
+
+import (
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/publishing"
+)
+
+// After a decision, the page stays at the post, and keeps what was typed about the other posts: also after an error.
+func TestAReviewPageStaysInPlaceAndKeepsNotes(t *testing.T) {
+	w := newWorld(t)
+	first, second := w.provide("caption", "First words"), w.provide("caption", "Second words")
+	_, at := w.link(object{"content_item_ids": []string{first.ID, second.ID}, "may": "decide"})
+	_, _, body := w.visit(http.MethodGet, at, nil)
+	if !strings.Contains(body, `<form method="post" action="?">`) || !strings.Contains(body, "0 of 2 decided") {
+		t.Errorf("%s", body)
+	}
+	// The note about the first is missing, and one about the second is typed.
+	form := url.Values(publishing.Form(second.ID, second.Version, "", "Brighter, please"))
+	maps.Copy(form, publishing.Form(first.ID, first.Version, item.ChangesRequested, ""))
+	status, _, body := w.visit(http.MethodPost, at, form)
+	if status != http.StatusUnprocessableEntity || !strings.Contains(body, ">Brighter, please</textarea>") ||
+		!strings.Contains(body, `autofocus aria-invalid="true" aria-describedby="`+first.ID+`-failed"`) {
+		t.Errorf("without a note: %d %s", status, body)
+	}
+	// The first is approved; the note about the second stays.
+	maps.Copy(form, publishing.Form(first.ID, first.Version, item.Approved, ""))
+	if status, _, body = w.visit(http.MethodPost, at, form); status != http.StatusOK ||
+		!strings.Contains(body, ">Brighter, please</textarea>") || !strings.Contains(body, "1 of 2 decided") ||
+		!strings.Contains(body, `value="undo `+first.ID+` 2" autofocus`) {
+		t.Errorf("with a note about another post: %d %s", status, body)
+	}
+	// It is sent again by a reload, which has no other effect.
+	if status, _, _ = w.visit(http.MethodPost, at, form); status != http.StatusOK {
+		t.Errorf("a reload: %d", status)
+	}
+	// Without another note the page goes back to itself, to the post.
+	status, header, _ := w.visit(http.MethodPost, at+"?todo=1&lang=de",
+		publishing.Form(second.ID, second.Version, item.ChangesRequested, "Brighter, please"))
+	if to := header.Get("Location"); status != http.StatusSeeOther || !strings.HasSuffix(to, "#"+second.ID) ||
+		!strings.Contains(to, "todo=1") || !strings.Contains(to, "lang=de") {
+		t.Errorf("%d %s", status, to)
+	}
+	_, _, body = w.visit(http.MethodGet, at+"?todo=1", nil)
+	if strings.Contains(body, "First words") || !strings.Contains(body, "2 of 2 decided") {
+		t.Errorf("only what waits: %s", body)
+	}
+}
+
+// An approved post no longer asks for approval, and no page names ids of keys, people or links as text.
+func TestAnApprovedPostAsksNoMore(t *testing.T) {
+	w := newWorld(t)
+	it := w.provide("caption", "Words")
+	l, at := w.link(object{"content_item_ids": []string{it.ID}, "may": "decide"})
+	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", object{"note": "Fine"}).Into(t, http.StatusOK, &it)
+	_, _, body := w.visit(http.MethodGet, at, nil)
+	if strings.Contains(body, `value="approved `) || !strings.Contains(body, "1 of 1 decided") ||
+		strings.Contains(body, `value="undo `) || strings.Contains(body, "Approve<") {
+		t.Errorf("%s", body)
+	}
+	status, _, body := w.visit(http.MethodPost, at, publishing.Form(it.ID, it.Version, item.Approved, ""))
+	if status != http.StatusConflict || !strings.Contains(body, "The post was approved already.") {
+		t.Errorf("%d %s", status, body)
+	}
+	for _, id := range []string{w.Principal.Actor.ID, l.ID, string(w.Principal.Account), w.factory} {
+		if strings.Contains(body, id) {
+			t.Errorf("the page has %s: %s", id, body)
+		}
+	}
+}
+
+// The reader takes a decision back, unless others have decided since.
+func TestUndoOfADecision(t *testing.T) {
+	w := newWorld(t)
+	w.Call(http.MethodPatch, "/v1/factories/"+w.factory, object{"approval": "required"}).
+		Into(t, http.StatusOK, new(object))
+	it := w.provide("caption", "Words")
+	_, at := w.link(object{"content_item_ids": []string{it.ID}, "may": "decide"})
+	for _, what := range []string{item.Approved, item.ChangesRequested} {
+		status, _, body := w.visit(http.MethodPost, at, publishing.Form(it.ID, it.Version, what, "Why"))
+		if status != http.StatusSeeOther {
+			t.Fatalf("%s: %d %s", what, status, body)
+		}
+		w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(t, http.StatusOK, &it)
+		if _, _, body := w.visit(http.MethodGet, at, nil); !strings.Contains(body, `value="undo `+it.ID) {
+			t.Errorf("%s has no undo: %s", what, body)
+		}
+		if status, _, _ := w.visit(http.MethodPost, at, publishing.Form(it.ID, it.Version, "undo", "")); status != 303 {
+			t.Errorf("undo of %s: %d", what, status)
+		}
+		w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(t, http.StatusOK, &it)
+		if it.Approval.State != item.ApprovalPending || it.Approval.By != nil {
+			t.Errorf("after the undo of %s: %+v", what, it.Approval)
+		}
+	}
+	w.Call(http.MethodPost, "/v1/approvals/"+it.ID+"/approve", nil).Into(t, http.StatusOK, &it)
+	status, _, body := w.visit(http.MethodPost, at, publishing.Form(it.ID, it.Version, "undo", ""))
+	if status != http.StatusConflict {
+		t.Errorf("undo of another's decision: %d %s", status, body)
+	}
+	w.Call(http.MethodGet, "/v1/content-items/"+it.ID, nil).Into(t, http.StatusOK, &it)
+	if it.Approval.State != item.Approved {
+		t.Errorf("%+v", it.Approval)
+	}
+}
+
+// A page is in the language of its reader, and its times in the zone that they choose.
+func TestAReviewPageInSixLanguages(t *testing.T) {
+	w := newWorld(t)
+	it := w.provide("caption", "Words")
+	_, at := w.link(object{"content_item_ids": []string{it.ID}, "may": "decide"})
+	for accept, words := range map[string][]string{
+		"": {"Approve", "Posts to review", `lang="en"`}, "ru-RU": {"Согласовать", "Решено: 0 из 1", `<html lang="ru">`},
+		"de": {"Freigeben", "0 von 1 entschieden"}, "es-MX": {"Aprobar", "Publicaciones para revisar"},
+		"fr": {"Approuver", "0 sur 1 décidées"}, "pt-BR,en;q=0.5": {"Aprovar", "0 de 1 decididas"}, "ja": {"Approve"},
+	} {
+		req := httptest.NewRequest(http.MethodGet, at, nil)
+		req.Header.Set("Accept-Language", accept)
+		rec := httptest.NewRecorder()
+		w.service.With(http.NotFoundHandler()).ServeHTTP(rec, req)
+		for _, word := range words {
+			if !strings.Contains(rec.Body.String(), word) {
+				t.Errorf("%q lacks %q: %s", accept, word, rec.Body)
+			}
+		}
+	}
+	w.Call(http.MethodPost, "/v1/content-items/"+it.ID+"/schedule", object{"social_account_ids": []string{
+		w.connect("telegram")}, "publish_at": w.clock.Now().Add(48 * time.Hour).Truncate(time.Hour)}).
+		Into(t, http.StatusOK, new(object))
+	for query, words := range map[string][]string{
+		"?lang=de&zone=Asia/Tokyo": {"Freigeben", "Geplant für", "(Asia/Tokyo)"}, "": {"Planned for", "(UTC)"},
+		"?lang=xx&zone=Mars/Olympus": {"Approve", "(UTC)"}, "?zone=Local": {"(UTC)"},
+	} {
+		_, _, body := w.visit(http.MethodGet, at+query, nil)
+		for _, word := range words {
+			if !strings.Contains(body, word) {
+				t.Errorf("%s lacks %q: %s", query, word, body)
+			}
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+// confirmation is what a page asks before something that cannot be undone. Its form is sent to the path of the page
+// itself, and its focus is on the link that changes nothing.
+type confirmation struct {
+	Title, Subject, Text, Verb string
+	// Effects are what the change does, in numbers and in the language of the page.
+	Effects []string
+	// Active is the link of the menu, and Back the path that leads back without a change.
+	Active, Back string
+	// Action is the path of the form, if it is another one, and Fields are its further fields.
+	Action string
+	Fields []choice
+	// Name is the name that the person types before it happens. Empty: a click is enough.
+	Name string
+	// Once is the idempotency key of the form, or empty.
+	Once string
+}
+
+// confirm shows a page that asks before something is changed. The message is why the last form did nothing.
+func (r *request) confirm(status int, c confirmation, message string) error {
+	v := r.view(c.Title, c.Active)
+	v.mend(about("typed", message))
+	if c.Action == "" {
+		c.Action = r.URL.Path
+	}
+	c.Action, c.Back = r.site.prefix+c.Action, r.site.prefix+c.Back
+	if c.Verb == "" {
+		c.Verb = "Delete"
+	}
+	v.Data = c
+	return r.show(status, "confirm", v)
+}
+
+const messageTyped = "Type the name as it is shown above."
+
+// confirmed returns the handler of a form whose person has typed the name, and otherwise asks again.
+func confirmed(r *request, c confirmation, act func() error) error {
+	if strings.TrimSpace(r.PostFormValue("typed")) != strings.TrimSpace(c.Name) {
+		return r.confirm(http.StatusUnprocessableEntity, c, messageTyped)
+	}
+	return act()
+}
+
+// countOf returns the number of rows of a list, which is at least the number of the first page.
+func countOf(r *request, path string, query url.Values) (n int, more bool, err error) {
+	q := url.Values{"limit": {"100"}}
+	for name, values := range query {
+		q[name] = values
+	}
+	var rows []struct {
+		ID string `json:"id"`
+	}
+	next, err := r.api.list(r.Context(), path, q, &rows)
+	return len(rows), next != "", err
+}
+
+// number returns a number of rows in words.
+func number(n int, more bool) string {
+	if more {
+		return strconv.Itoa(n) + "+"
+	}
+	return strconv.Itoa(n)
+}
+
+// confirmSocial asks before a social account is disconnected, and tells what is scheduled on it.
+func confirmSocial(r *request) error {
+	var a socialAccount
+	if err := r.api.get(r.Context(), r.apiPath("social/accounts"), nil, &a); err != nil {
+		return err
+	}
+	v := r.view("", "")
+	c := confirmation{Title: "Disconnect the social account", Active: socialPath, Back: socialPath, Verb: "Disconnect",
+		Subject: a.Name(), Text: "Nothing is published to it any more. To use it again, connect it again."}
+	var pending []planned
+	next, err := r.api.list(r.Context(), "/v1/publications", url.Values{"social_account_id": {a.ID},
+		"state": {"pending"}, "order": {"asc"}, "limit": {"100"}}, &pending)
+	if err != nil {
+		return err
+	}
+	if len(pending) > 0 {
+		c.Effects = append(c.Effects, v.T("Posts that are scheduled on it: %s. The next: %s.",
+			number(len(pending), next != ""), v.At(pending[0].PlannedAt)))
+	}
+	c.Effects = append(c.Effects, v.T("Factories that publish to it: %d.", len(a.FactoryIDs)))
+	return r.confirm(http.StatusOK, c, "")
+}
+
+// confirmIntegration asks before a CRM is disconnected.
+func confirmIntegration(r *request) error {
+	var i crmIntegration
+	if err := r.api.get(r.Context(), r.apiPath("integrations"), nil, &i); err != nil {
+		return err
+	}
+	v := r.view("", "")
+	return r.confirm(http.StatusOK, confirmation{Title: "Disconnect the CRM", Subject: i.Label(), Verb: "Disconnect",
+		Active: integrationsPath, Back: integrationsPath,
+		Text: "Its products and deals are no longer read. What was made of them stays.",
+		Effects: []string{v.T("%d products, %d content items, %d notes", i.Counts.Products, i.Counts.Items,
+			i.Counts.Notes)}}, "")
+}
+
+// confirmRevoke asks before a key is revoked, and tells how much it is used.
+func confirmRevoke(r *request) error {
+	var k key
+	if err := r.api.get(r.Context(), r.apiPath("api-keys"), nil, &k); err != nil {
+		return err
+	}
+	v := r.view("", "")
+	c := confirmation{Title: "Revoke the key", Subject: k.Name + " · " + k.Prefix + "…" + k.Last4, Verb: "Revoke the key",
+		Active: keysPath, Back: keysPath + "/" + k.ID,
+		Text: "Calls with the key are refused at once. A revoked key cannot be used again."}
+	if k.Usage != nil {
+		c.Effects = append(c.Effects, v.T("Requests with it in the last 24 hours: %d.", k.Usage.LastDay.Requests))
+	}
+	c.Effects = append(c.Effects, v.T("Last used")+": "+v.Ago(k.LastUsedAt)+".")
+	return r.confirm(http.StatusOK, c, "")
+}
+
+// confirmDisable asks before a webhook is disabled, and confirmDeletion before it is deleted.
+func confirmDisable(r *request) error {
+	return confirmWebhook(r, confirmation{Title: "Disable the webhook", Verb: "Disable",
+		Text:   "Events are not sent to it until you enable it. Those of the meantime can be sent later, for 30 days.",
+		Fields: []choice{{"state", "disabled"}}}, "/state")
+}
+
+func confirmDeletion(r *request) error {
+	return confirmWebhook(r, confirmation{Title: "Delete the webhook",
+		Text: "Events are no longer sent to this address. Its deliveries are no longer listed."}, "")
+}
+
+func confirmWebhook(r *request, c confirmation, action string) error {
+	var w webhook
+	if err := r.api.get(r.Context(), r.apiPath("webhooks"), nil, &w); err != nil {
+		return err
+	}
+	n, more, err := countOf(r, r.apiPath("webhooks")+"/deliveries", url.Values{"state": {"pending"}})
+	if err != nil {
+		return err
+	}
+	c.Subject, c.Active, c.Back = w.Target(), webhooksPath, webhooksPath+"/"+w.ID
+	if action != "" {
+		c.Action = c.Back + action
+	}
+	if n > 0 {
+		c.Effects = []string{r.view("", "").T("Deliveries that wait to be sent: %s.", number(n, more))}
+	}
+	return r.confirm(http.StatusOK, c, "")
+}
+
+// confirmPerson asks before a person is removed, and tells which keys stay.
+func confirmPerson(r *request) error {
+	p, err := personOf(r)
+	if err != nil {
+		return err
+	}
+	keys, err := listAll[key](r.Context(), r.api, "/v1/api-keys", nil, mostNames)
+	if err != nil {
+		return err
+	}
+	theirs := 0
+	for _, k := range keys {
+		if k.Active() && k.CreatedBy == p.ID {
+			theirs++
+		}
+	}
+	return r.confirm(http.StatusOK, confirmation{Title: "Remove the person", Subject: p.Email, Verb: "Remove",
+		Active: peoplePath, Back: peoplePath,
+		Text:    "They lose access with their next request. What they made stays.",
+		Effects: []string{r.view("", "").T("Active API keys that they made, and that stay: %d.", theirs)}}, "")
+}
+
+// confirmOthers asks before all other browsers of the person are signed out.
+func confirmOthers(r *request) error {
+	all, err := r.site.Sessions.List(r.Context(), r.session.ID)
+	if err != nil {
+		return err
+	}
+	return r.confirm(http.StatusOK, confirmation{Title: "Sign out all other browsers", Verb: "Sign out",
+		Active: profilePath, Back: profilePath, Text: "They are signed out with their next request.",
+		Effects: []string{r.view("", "").T("Browsers that are signed out: %d.", len(all)-1)}}, "")
+}
+
+// connectionConfirmation returns the confirmation about the sign-on connection of the page, with its people.
+func connectionConfirmation(r *request) (c confirmation, err error) {
+	_, account, err := r.role()
+	if err != nil {
+		return c, err
+	}
+	all, err := r.site.Connections.List(r.Context(), account)
+	if err != nil {
+		return c, err
+	}
+	for _, one := range all {
+		if one.ID == r.PathValue("id") {
+			n, more, err := peopleBy(r, account, one.ID)
+			c = confirmation{Subject: one.Name, Name: one.Name, Active: signOnPath, Back: signOnPath,
+				Effects: []string{r.view("", "").T("People who sign in by it: %s. Verified domains: %d.",
+					number(n, more), len(one.Verified()))}}
+			return c, err
+		}
+	}
+	return c, &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+}
+
+// peopleBy returns the number of people of the account who sign in by a connection.
+func peopleBy(r *request, _ tenant.Account, connection string) (n int, more bool, err error) {
+	var all []member
+	next, err := r.api.list(r.Context(), "/v1/people", url.Values{"limit": {"100"}}, &all)
+	for _, p := range all {
+		if p.Connection != nil && *p.Connection == connection && !p.Gone() {
+			n++
+		}
+	}
+	return n, next != "", err
+}
+
+// removal is the confirmation before a provider is removed, and enforcement before it is required.
+func removal(r *request) (confirmation, error) {
+	c, err := connectionConfirmation(r)
+	c.Title, c.Verb, c.Text = "Remove the provider", "Remove",
+		"People of its domains sign in by it no longer. Its domains have to be verified again."
+	return c, err
+}
+
+func enforcement(r *request) (confirmation, error) {
+	c, err := connectionConfirmation(r)
+	c.Title, c.Verb, c.Text = "Require single sign-on", "Require it for these domains",
+		"People of its verified domains can sign in by this provider only. Owners with emergency access still can otherwise."
+	c.Fields = []choice{{"on", "true"}}
+	return c, err
+}
+
+// confirmDomain asks before a domain is removed from a connection.
+func confirmDomain(r *request) error {
+	c, err := connectionConfirmation(r)
+	if err != nil {
+		return err
+	}
+	c.Title, c.Verb, c.Name, c.Subject = "Remove the domain", "Remove", "", r.URL.Query().Get("domain")
+	c.Text = "People with addresses of the domain sign in by this provider no longer."
+	c.Fields = []choice{{"domain", c.Subject}}
+	return r.confirm(http.StatusOK, c, "")
+}
+
+// asking returns the handler of a page that shows a confirmation.
+func asking(of func(*request) (confirmation, error)) func(*request) error {
+	return func(r *request) error {
+		c, err := of(r)
+		if err != nil {
+			return err
+		}
+		return r.confirm(http.StatusOK, c, "")
+	}
+}
+
+// typing wraps the handler of a form that needs the name of a confirmation.
+func typing(of func(*request) (confirmation, error), act func(*request) error) func(*request) error {
+	return func(r *request) error {
+		c, err := of(r)
+		if err != nil {
+			return err
+		}
+		return confirmed(r, c, func() error { return act(r) })
+	}
+}
