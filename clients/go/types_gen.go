@@ -1647,6 +1647,20 @@ type CallingKey struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
+// CaptionFormat: How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a
+// with href; <, > and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+// A newer service may have more values.
+type CaptionFormat string
+
+// The values of CaptionFormat.
+const (
+	CaptionFormatPlain CaptionFormat = "plain"
+	CaptionFormatHtml  CaptionFormat = "html"
+)
+
+// CaptionFormatInput has the values of CaptionFormat.
+type CaptionFormatInput = CaptionFormat
+
 // CaptionStyle: Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with
 // an outline and the spoken word in another color. Absent: words.
 // A newer service may have more values.
@@ -2733,6 +2747,8 @@ type ContentItemVariantCreate struct {
 	Hashtags Nullable[[]string] `json:"hashtags,omitzero"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media Nullable[[]string] `json:"media,omitzero"`
+	// Id of your image that a video there shows before it plays. Null: the item's poster.
+	Cover *string `json:"cover,omitzero"`
 }
 
 // ContentKind: Kind of content. Null where the series is not by kind, and for what is of none, such as a training.
@@ -3101,6 +3117,8 @@ type ContentVariant struct {
 	Hashtags []string `json:"hashtags"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media []string `json:"media"`
+	// Id of your image that a video there shows before it plays. Null: the item's poster.
+	Cover *string `json:"cover"`
 	// Whether the text model wrote its texts.
 	Adapted bool `json:"adapted"`
 	// Version of the prompt that the text model wrote its texts with. Null if it did not write them.
@@ -4481,6 +4499,8 @@ type FacebookOptions struct {
 	AltText []string `json:"alt_text,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
+	LocationID *string `json:"location_id,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
@@ -5181,18 +5201,31 @@ type GenerationStateInput = GenerationState
 type InstagramOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
+	// Name of the original audio of a Reel. It cannot be changed here later.
+	AudioName *string `json:"audio_name,omitzero"`
+	// User names of up to three accounts that are invited as authors, without @.
+	Collaborators []string `json:"collaborators,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
+	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
+	LocationID *string `json:"location_id,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
 	Partners []string `json:"partners,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
+	// Whether a Reel is also shown on the profile. Absent: true.
+	ShareToFeed *bool `json:"share_to_feed,omitzero"`
+	// Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+	// Instagram; performance: Instagram does, if it performs well.
+	Trial *ReelTrialInput `json:"trial,omitzero"`
+	// Accounts that are tagged.
+	UserTags []UserTag `json:"user_tags,omitzero"`
 }
 
 // Integration: A connection to a CRM as callers see it.
@@ -5484,6 +5517,16 @@ type Jwk struct {
 	Y string `json:"y"`
 }
 
+// LinkedinMention: A member or an organisation that a text names.
+type LinkedinMention struct {
+	// Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a member,
+	// the whole name or a part of it.
+	Name string `json:"name"`
+	// URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization` finds
+	// it.
+	ID string `json:"id"`
+}
+
 // LinkedinOptions: Options on LinkedIn.
 type LinkedinOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
@@ -5492,8 +5535,14 @@ type LinkedinOptions struct {
 	Document *bool `json:"document,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Members and organisations that the caption names. Write each as @ and its name in the caption.
+	Mentions []LinkedinMention `json:"mentions,omitzero"`
+	// Poll below the text, in place of media.
+	Poll *PlatformPollInput `json:"poll,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *LinkedinOptionsPrivacy `json:"privacy,omitzero"`
+	// URN of the post that the post shares again, in place of media.
+	ReshareOf *string `json:"reshare_of,omitzero"`
 }
 
 // LinkedinOptionsPrivacy: Who can see the post. Absent: the platform's default.
@@ -5529,6 +5578,28 @@ const (
 
 // LogoPlaceInput has the values of LogoPlace.
 type LogoPlaceInput = LogoPlace
+
+// LookupKind: Values of `kind` of `listLookups`.
+type LookupKind string
+
+// The values of LookupKind.
+const (
+	LookupKindLocation     LookupKind = "location"
+	LookupKindMember       LookupKind = "member"
+	LookupKindOrganization LookupKind = "organization"
+	LookupKindPlaylist     LookupKind = "playlist"
+	LookupKindBoard        LookupKind = "board"
+)
+
+// LookupResult: Something that an option of a post names by its id.
+type LookupResult struct {
+	// Id on the platform, for the option.
+	ID string `json:"id"`
+	// Name on the platform.
+	Name string `json:"name"`
+	// What tells it from others of its name, such as an address. Null: nothing is known.
+	Detail *string `json:"detail"`
+}
 
 // Media: A File as the API returns it.
 type Media struct {
@@ -6718,6 +6789,8 @@ type PersonUpdate struct {
 type PinterestOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
+	// Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself.
+	BoardSectionID *string `json:"board_section_id,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
 	// Page that the pin leads to. Absent: the first link in the caption.
@@ -6813,6 +6886,26 @@ type PlatformOptions struct {
 	X *Xoptions `json:"x,omitzero"`
 	// Options on YouTube.
 	Youtube *YoutubeOptions `json:"youtube,omitzero"`
+}
+
+// PlatformPoll: Asks the readers of a post.
+type PlatformPoll struct {
+	// Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn.
+	Choices []string `json:"choices"`
+	// How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn.
+	DurationHours int64 `json:"duration_hours"`
+	// Question. LinkedIn requires it; on X the text of the post is the question.
+	Question *string `json:"question,omitzero"`
+}
+
+// PlatformPollInput: Poll below the text, in place of media.
+type PlatformPollInput struct {
+	// Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn.
+	Choices []string `json:"choices"`
+	// How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn.
+	DurationHours int64 `json:"duration_hours"`
+	// Question. LinkedIn requires it; on X the text of the post is the question.
+	Question *string `json:"question,omitzero"`
 }
 
 // PriceChange: A price of a product since a time.
@@ -7660,8 +7753,8 @@ type PublicationUpdate struct {
 
 // PublicationWarning: A requested part that a post lacks, or what its schedule may have overlooked.
 type PublicationWarning struct {
-	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
-	// gets another post in the same minute. More may be added.
+	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist, captions_not_set;
+	// or same_minute, if the account gets another post in the same minute. More may be added.
 	Code string `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -7671,6 +7764,19 @@ type PublicationWarning struct {
 type PublishOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
+	// Name of the original audio of a Reel. It cannot be changed here later.
+	AudioName *string `json:"audio_name,omitzero"`
+	// Lets TikTok add music to photos, which the person can change in TikTok.
+	AutoMusic *bool `json:"auto_music,omitzero"`
+	// Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself.
+	BoardSectionID *string `json:"board_section_id,omitzero"`
+	// Adds the captions of the item as a track that viewers can turn on. An item without captions has none.
+	Captions *bool `json:"captions,omitzero"`
+	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+	// platform's most general one.
+	CategoryID *string `json:"category_id,omitzero"`
+	// User names of up to three accounts that are invited as authors, without @.
+	Collaborators []string `json:"collaborators,omitzero"`
 	// Whether comments are permitted. Required unless mode is inbox.
 	Comments *bool `json:"comments,omitzero"`
 	// Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
@@ -7678,6 +7784,8 @@ type PublishOptions struct {
 	Consent *bool `json:"consent,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
+	// Number of the photo that is shown first, from 1. Absent: 1.
+	CoverSlide *int64 `json:"cover_slide,omitzero"`
 	// Permits no comments.
 	DisableComments *bool `json:"disable_comments,omitzero"`
 	// Permits no duets.
@@ -7692,12 +7800,21 @@ type PublishOptions struct {
 	Duet *bool `json:"duet,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+	// and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+	Format *CaptionFormat `json:"format,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// Page that the pin leads to. Absent: the first link in the caption.
 	Link *string `json:"link,omitzero"`
+	// Whether the preview of the first link is shown below a post without media. Absent: true.
+	LinkPreview *bool `json:"link_preview,omitzero"`
+	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
+	LocationID *string `json:"location_id,omitzero"`
 	// Declares that the content is made for children.
 	MadeForKids *bool `json:"made_for_kids,omitzero"`
+	// Members and organisations that the caption names. Write each as @ and its name in the caption.
+	Mentions []LinkedinMention `json:"mentions,omitzero"`
 	// direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
 	// direct.
 	Mode *TiktokMode `json:"mode,omitzero"`
@@ -7705,19 +7822,42 @@ type PublishOptions struct {
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
 	Partners []string `json:"partners,omitzero"`
+	// Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists them.
+	PlaylistID *string `json:"playlist_id,omitzero"`
+	// Poll below the text, in place of media.
+	Poll *PlatformPoll `json:"poll,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *Privacy `json:"privacy,omitzero"`
+	// Lets readers neither forward nor save the post.
+	Protect *bool `json:"protect,omitzero"`
+	// Id of the post of X that the post quotes, in place of media.
+	QuotePostID *string `json:"quote_post_id,omitzero"`
 	// Who may reply. Absent: everyone.
 	Replies *Replies `json:"replies,omitzero"`
+	// URN of the post that the post shares again, in place of media.
+	ReshareOf *string `json:"reshare_of,omitzero"`
+	// Whether a Reel is also shown on the profile. Absent: true.
+	ShareToFeed *bool `json:"share_to_feed,omitzero"`
+	// Shows the name of the person who connected the account below the post.
+	Signed *bool `json:"signed,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
+	// Page that the post is taken from, which VK shows below it.
+	SourceURL *string `json:"source_url,omitzero"`
 	// Whether stitches are permitted. Required for videos, unless mode is inbox.
 	Stitch *bool `json:"stitch,omitzero"`
+	// Tags of the video, with up to 500 characters in all. Absent: the hashtags.
+	Tags []string `json:"tags,omitzero"`
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
 	// is refused.
 	Thread *bool `json:"thread,omitzero"`
 	// Topic of the post. Absent: the first hashtag.
 	TopicTag *string `json:"topic_tag,omitzero"`
+	// Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+	// Instagram; performance: Instagram does, if it performs well.
+	Trial *ReelTrial `json:"trial,omitzero"`
+	// Accounts that are tagged.
+	UserTags []UserTag `json:"user_tags,omitzero"`
 }
 
 // PublishedPost: A publication as its own GET shows it: with its metrics over time.
@@ -7858,6 +7998,20 @@ type RateLimit struct {
 	// Length of the window in seconds.
 	WindowSeconds int64 `json:"window_seconds"`
 }
+
+// ReelTrial: Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers
+// in Instagram; performance: Instagram does, if it performs well.
+// A newer service may have more values.
+type ReelTrial string
+
+// The values of ReelTrial.
+const (
+	ReelTrialManual      ReelTrial = "manual"
+	ReelTrialPerformance ReelTrial = "performance"
+)
+
+// ReelTrialInput has the values of ReelTrial.
+type ReelTrialInput = ReelTrial
 
 // RegenerateContentItemEstimate: Estimate of regenerateContentItem.
 type RegenerateContentItemEstimate struct {
@@ -8023,6 +8177,9 @@ const (
 
 // RutubeOptions: Options on Rutube.
 type RutubeOptions struct {
+	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+	// platform's most general one.
+	CategoryID *string `json:"category_id,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
 }
@@ -9049,8 +9206,15 @@ const (
 
 // TelegramOptions: Options on Telegram.
 type TelegramOptions struct {
+	// How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+	// and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+	Format *CaptionFormatInput `json:"format,omitzero"`
+	// Whether the preview of the first link is shown below a post without media. Absent: true.
+	LinkPreview *bool `json:"link_preview,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
+	// Lets readers neither forward nor save the post.
+	Protect *bool `json:"protect,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
 }
@@ -9127,6 +9291,8 @@ type TiktokModeInput = TiktokMode
 
 // TiktokOptions: Options on TikTok.
 type TiktokOptions struct {
+	// Lets TikTok add music to photos, which the person can change in TikTok.
+	AutoMusic *bool `json:"auto_music,omitzero"`
 	// Whether comments are permitted. Required unless mode is inbox.
 	Comments *bool `json:"comments,omitzero"`
 	// Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
@@ -9134,6 +9300,8 @@ type TiktokOptions struct {
 	Consent *bool `json:"consent,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
+	// Number of the photo that is shown first, from 1. Absent: 1.
+	CoverSlide *int64 `json:"cover_slide,omitzero"`
 	// Permits no comments.
 	DisableComments *bool `json:"disable_comments,omitzero"`
 	// Permits no duets.
@@ -9341,6 +9509,18 @@ type Utminput struct {
 	Content *string `json:"content,omitzero"`
 }
 
+// UserTag: Names an account in a picture or a Reel.
+type UserTag struct {
+	// User name of the account that is tagged, without @.
+	Username string `json:"username"`
+	// Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none.
+	X *float64 `json:"x,omitzero"`
+	// Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none.
+	Y *float64 `json:"y,omitzero"`
+	// Number of the picture of a carousel, from 1. Absent: 1.
+	Slide *int64 `json:"slide,omitzero"`
+}
+
 // VideoFormat: Format of a video: short is 9:16, long is 16:9. Null for other kinds.
 // A newer service may have more values.
 type VideoFormat string
@@ -9369,10 +9549,20 @@ type VideoVisualsInput = VideoVisuals
 
 // VkOptions: Options on VK.
 type VkOptions struct {
+	// Permits no comments.
+	DisableComments *bool `json:"disable_comments,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Declares that a partner paid for the post.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
+	// Shows the name of the person who connected the account below the post.
+	Signed *bool `json:"signed,omitzero"`
+	// Notifies no followers.
+	Silent *bool `json:"silent,omitzero"`
+	// Page that the post is taken from, which VK shows below it.
+	SourceURL *string `json:"source_url,omitzero"`
 }
 
 // Voice: A voice of a provider.
@@ -9682,6 +9872,10 @@ type Xoptions struct {
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+	// Poll below the text, in place of media.
+	Poll *PlatformPollInput `json:"poll,omitzero"`
+	// Id of the post of X that the post quotes, in place of media.
+	QuotePostID *string `json:"quote_post_id,omitzero"`
 	// Who may reply. Absent: everyone.
 	Replies *RepliesInput `json:"replies,omitzero"`
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
@@ -9691,16 +9885,25 @@ type Xoptions struct {
 
 // YoutubeOptions: Options on YouTube.
 type YoutubeOptions struct {
+	// Adds the captions of the item as a track that viewers can turn on. An item without captions has none.
+	Captions *bool `json:"captions,omitzero"`
+	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+	// platform's most general one.
+	CategoryID *string `json:"category_id,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// Declares that the content is made for children.
 	MadeForKids *bool `json:"made_for_kids,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+	// Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists them.
+	PlaylistID *string `json:"playlist_id,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *YoutubeOptionsPrivacy `json:"privacy,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
+	// Tags of the video, with up to 500 characters in all. Absent: the hashtags.
+	Tags []string `json:"tags,omitzero"`
 }
 
 // YoutubeOptionsPrivacy: Who can see the post. Absent: the platform's default.

@@ -1692,6 +1692,18 @@ export interface CallingKey {
 }
 
 /**
+ * How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+ * and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+ */
+export type CaptionFormat = 'plain' | 'html' | (string & {});
+
+/**
+ * How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+ * and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+ */
+export type CaptionFormatInput = 'plain' | 'html';
+
+/**
  * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
  * and the spoken word in another color. Absent: words.
  */
@@ -2733,6 +2745,8 @@ export interface ContentItemVariantCreate {
   hashtags?: string[] | null | undefined;
   /** Ids of your media that are published there, in order. Null: the item's. */
   media?: string[] | null | undefined;
+  /** Id of your image that a video there shows before it plays. Null: the item's poster. */
+  cover?: string | undefined;
 }
 
 /** Kind of content. Null where the series is not by kind, and for what is of none, such as a training. */
@@ -3072,6 +3086,8 @@ export interface ContentVariant {
   hashtags: string[] | null;
   /** Ids of your media that are published there, in order. Null: the item's. */
   media: string[] | null;
+  /** Id of your image that a video there shows before it plays. Null: the item's poster. */
+  cover: string | null;
   /** Whether the text model wrote its texts. */
   adapted: boolean;
   /** Version of the prompt that the text model wrote its texts with. Null if it did not write them. */
@@ -3947,6 +3963,8 @@ export interface FacebookOptions {
   alt_text?: string[] | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
+  /** Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it. */
+  location_id?: string | undefined;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean | undefined;
   /** Ids on the platform of the accounts of the partners that paid. They need paid_partnership. */
@@ -4403,18 +4421,33 @@ export type GenerationStateInput = 'queued' | 'generating' | 'generated' | 'fail
 export interface InstagramOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
   alt_text?: string[] | undefined;
+  /** Name of the original audio of a Reel. It cannot be changed here later. */
+  audio_name?: string | undefined;
+  /** User names of up to three accounts that are invited as authors, without @. */
+  collaborators?: string[] | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean | undefined;
+  /** Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it. */
+  location_id?: string | undefined;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean | undefined;
   /** Ids on the platform of the accounts of the partners that paid. They need paid_partnership. */
   partners?: string[] | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public' | undefined;
+  /** Whether a Reel is also shown on the profile. Absent: true. */
+  share_to_feed?: boolean | undefined;
+  /**
+   * Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+   * Instagram; performance: Instagram does, if it performs well.
+   */
+  trial?: ReelTrialInput | undefined;
+  /** Accounts that are tagged. */
+  user_tags?: UserTag[] | undefined;
 }
 
 /** A connection to a CRM as callers see it. */
@@ -4721,6 +4754,20 @@ export interface Jwk {
   y: string;
 }
 
+/** A member or an organisation that a text names. */
+export interface LinkedinMention {
+  /**
+   * Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a
+   * member, the whole name or a part of it.
+   */
+  name: string;
+  /**
+   * URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization` finds
+   * it.
+   */
+  id: string;
+}
+
 /** Options on LinkedIn. */
 export interface LinkedinOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
@@ -4732,8 +4779,14 @@ export interface LinkedinOptions {
   document?: boolean | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
+  /** Members and organisations that the caption names. Write each as @ and its name in the caption. */
+  mentions?: LinkedinMention[] | undefined;
+  /** Poll below the text, in place of media. */
+  poll?: PlatformPollInput | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: LinkedinOptionsPrivacy | undefined;
+  /** URN of the post that the post shares again, in place of media. */
+  reshare_of?: string | undefined;
 }
 
 /** Who can see the post. Absent: the platform's default. */
@@ -4753,6 +4806,19 @@ export type LogoPlace = 'top_left' | 'top_right' | 'none' | (string & {});
  * the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone.
  */
 export type LogoPlaceInput = 'top_left' | 'top_right' | 'none';
+
+/** Values of `kind` of `listLookups`. */
+export type LookupKind = 'location' | 'member' | 'organization' | 'playlist' | 'board';
+
+/** Something that an option of a post names by its id. */
+export interface LookupResult {
+  /** Id on the platform, for the option. */
+  id: string;
+  /** Name on the platform. */
+  name: string;
+  /** What tells it from others of its name, such as an address. Null: nothing is known. */
+  detail: string | null;
+}
 
 /** A File as the API returns it. */
 export interface Media {
@@ -5957,6 +6023,8 @@ export interface PersonUpdate {
 export interface PinterestOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
   alt_text?: string[] | undefined;
+  /** Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself. */
+  board_section_id?: string | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number | undefined;
   /** Page that the pin leads to. Absent: the first link in the caption. */
@@ -6026,6 +6094,26 @@ export interface PlatformOptions {
   x?: Xoptions | undefined;
   /** Options on YouTube. */
   youtube?: YoutubeOptions | undefined;
+}
+
+/** Asks the readers of a post. */
+export interface PlatformPoll {
+  /** Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn. */
+  choices: string[];
+  /** How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn. */
+  duration_hours: number;
+  /** Question. LinkedIn requires it; on X the text of the post is the question. */
+  question?: string;
+}
+
+/** Poll below the text, in place of media. */
+export interface PlatformPollInput {
+  /** Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn. */
+  choices: string[];
+  /** How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn. */
+  duration_hours: number;
+  /** Question. LinkedIn requires it; on X the text of the post is the question. */
+  question?: string | undefined;
 }
 
 /** A price of a product since a time. */
@@ -6782,8 +6870,8 @@ export interface PublicationUpdate {
 /** A requested part that a post lacks, or what its schedule may have overlooked. */
 export interface PublicationWarning {
   /**
-   * Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
-   * gets another post in the same minute. More may be added.
+   * Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist,
+   * captions_not_set; or same_minute, if the account gets another post in the same minute. More may be added.
    */
   code: string;
   /** What happened and what to do about it. */
@@ -6794,6 +6882,21 @@ export interface PublicationWarning {
 export interface PublishOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
   alt_text?: string[];
+  /** Name of the original audio of a Reel. It cannot be changed here later. */
+  audio_name?: string;
+  /** Lets TikTok add music to photos, which the person can change in TikTok. */
+  auto_music?: boolean;
+  /** Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself. */
+  board_section_id?: string;
+  /** Adds the captions of the item as a track that viewers can turn on. An item without captions has none. */
+  captions?: boolean;
+  /**
+   * Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+   * platform's most general one.
+   */
+  category_id?: string;
+  /** User names of up to three accounts that are invited as authors, without @. */
+  collaborators?: string[];
   /** Whether comments are permitted. Required unless mode is inbox. */
   comments?: boolean;
   /**
@@ -6803,6 +6906,8 @@ export interface PublishOptions {
   consent?: boolean;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number;
+  /** Number of the photo that is shown first, from 1. Absent: 1. */
+  cover_slide?: number;
   /** Permits no comments. */
   disable_comments?: boolean;
   /** Permits no duets. */
@@ -6820,12 +6925,23 @@ export interface PublishOptions {
   duet?: boolean;
   /** Comment to write below the post. */
   first_comment?: string;
+  /**
+   * How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+   * and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+   */
+  format?: CaptionFormat;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean;
   /** Page that the pin leads to. Absent: the first link in the caption. */
   link?: string;
+  /** Whether the preview of the first link is shown below a post without media. Absent: true. */
+  link_preview?: boolean;
+  /** Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it. */
+  location_id?: string;
   /** Declares that the content is made for children. */
   made_for_kids?: boolean;
+  /** Members and organisations that the caption names. Write each as @ and its name in the caption. */
+  mentions?: LinkedinMention[];
   /**
    * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
    * direct.
@@ -6835,14 +6951,34 @@ export interface PublishOptions {
   paid_partnership?: boolean;
   /** Ids on the platform of the accounts of the partners that paid. They need paid_partnership. */
   partners?: string[];
+  /**
+   * Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists them.
+   */
+  playlist_id?: string;
+  /** Poll below the text, in place of media. */
+  poll?: PlatformPoll;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: Privacy;
+  /** Lets readers neither forward nor save the post. */
+  protect?: boolean;
+  /** Id of the post of X that the post quotes, in place of media. */
+  quote_post_id?: string;
   /** Who may reply. Absent: everyone. */
   replies?: Replies;
+  /** URN of the post that the post shares again, in place of media. */
+  reshare_of?: string;
+  /** Whether a Reel is also shown on the profile. Absent: true. */
+  share_to_feed?: boolean;
+  /** Shows the name of the person who connected the account below the post. */
+  signed?: boolean;
   /** Notifies no followers. */
   silent?: boolean;
+  /** Page that the post is taken from, which VK shows below it. */
+  source_url?: string;
   /** Whether stitches are permitted. Required for videos, unless mode is inbox. */
   stitch?: boolean;
+  /** Tags of the video, with up to 500 characters in all. Absent: the hashtags. */
+  tags?: string[];
   /**
    * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
    * caption is refused.
@@ -6850,6 +6986,13 @@ export interface PublishOptions {
   thread?: boolean;
   /** Topic of the post. Absent: the first hashtag. */
   topic_tag?: string;
+  /**
+   * Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+   * Instagram; performance: Instagram does, if it performs well.
+   */
+  trial?: ReelTrial;
+  /** Accounts that are tagged. */
+  user_tags?: UserTag[];
 }
 
 /** A publication as its own GET shows it: with its metrics over time. */
@@ -6990,6 +7133,18 @@ export interface RateLimit {
   window_seconds: number;
 }
 
+/**
+ * Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+ * Instagram; performance: Instagram does, if it performs well.
+ */
+export type ReelTrial = 'manual' | 'performance' | (string & {});
+
+/**
+ * Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+ * Instagram; performance: Instagram does, if it performs well.
+ */
+export type ReelTrialInput = 'manual' | 'performance';
+
 /** Estimate of regenerateContentItem. */
 export interface RegenerateContentItemEstimate {
   /** Id of the operation that the body is for. */
@@ -7108,6 +7263,11 @@ export type RuleContextRule = 'eu_prior_price' | 'eu_deep_fake_label' | 'eu_publ
 
 /** Options on Rutube. */
 export interface RutubeOptions {
+  /**
+   * Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+   * platform's most general one.
+   */
+  category_id?: string | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public' | undefined;
 }
@@ -8190,8 +8350,17 @@ export type TakenSlotReason = 'scheduled' | 'planned' | (string & {});
 
 /** Options on Telegram. */
 export interface TelegramOptions {
+  /**
+   * How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+   * and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+   */
+  format?: CaptionFormatInput | undefined;
+  /** Whether the preview of the first link is shown below a post without media. Absent: true. */
+  link_preview?: boolean | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public' | undefined;
+  /** Lets readers neither forward nor save the post. */
+  protect?: boolean | undefined;
   /** Notifies no followers. */
   silent?: boolean | undefined;
 }
@@ -8250,6 +8419,8 @@ export type TiktokModeInput = 'direct' | 'inbox';
 
 /** Options on TikTok. */
 export interface TiktokOptions {
+  /** Lets TikTok add music to photos, which the person can change in TikTok. */
+  auto_music?: boolean | undefined;
   /** Whether comments are permitted. Required unless mode is inbox. */
   comments?: boolean | undefined;
   /**
@@ -8259,6 +8430,8 @@ export interface TiktokOptions {
   consent?: boolean | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number | undefined;
+  /** Number of the photo that is shown first, from 1. Absent: 1. */
+  cover_slide?: number | undefined;
   /** Permits no comments. */
   disable_comments?: boolean | undefined;
   /** Permits no duets. */
@@ -8438,6 +8611,18 @@ export interface Utminput {
   content?: string | undefined;
 }
 
+/** Names an account in a picture or a Reel. */
+export interface UserTag {
+  /** User name of the account that is tagged, without @. */
+  username: string;
+  /** Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none. */
+  x?: number | undefined;
+  /** Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none. */
+  y?: number | undefined;
+  /** Number of the picture of a carousel, from 1. Absent: 1. */
+  slide?: number | undefined;
+}
+
 /** Format of a video: short is 9:16, long is 16:9. Null for other kinds. */
 export type VideoFormat = 'short' | 'long' | (string & {});
 
@@ -8455,10 +8640,20 @@ export type VideoVisualsInput = 'clips' | 'stills';
 
 /** Options on VK. */
 export interface VkOptions {
+  /** Permits no comments. */
+  disable_comments?: boolean | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
+  /** Declares that a partner paid for the post. */
+  paid_partnership?: boolean | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public' | undefined;
+  /** Shows the name of the person who connected the account below the post. */
+  signed?: boolean | undefined;
+  /** Notifies no followers. */
+  silent?: boolean | undefined;
+  /** Page that the post is taken from, which VK shows below it. */
+  source_url?: string | undefined;
 }
 
 /** A voice of a provider. */
@@ -8763,6 +8958,10 @@ export interface Xoptions {
   is_aigc?: boolean | undefined;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean | undefined;
+  /** Poll below the text, in place of media. */
+  poll?: PlatformPollInput | undefined;
+  /** Id of the post of X that the post quotes, in place of media. */
+  quote_post_id?: string | undefined;
   /** Who may reply. Absent: everyone. */
   replies?: RepliesInput | undefined;
   /**
@@ -8774,16 +8973,29 @@ export interface Xoptions {
 
 /** Options on YouTube. */
 export interface YoutubeOptions {
+  /** Adds the captions of the item as a track that viewers can turn on. An item without captions has none. */
+  captions?: boolean | undefined;
+  /**
+   * Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+   * platform's most general one.
+   */
+  category_id?: string | undefined;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean | undefined;
   /** Declares that the content is made for children. */
   made_for_kids?: boolean | undefined;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean | undefined;
+  /**
+   * Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists them.
+   */
+  playlist_id?: string | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: YoutubeOptionsPrivacy | undefined;
   /** Notifies no followers. */
   silent?: boolean | undefined;
+  /** Tags of the video, with up to 500 characters in all. Absent: the hashtags. */
+  tags?: string[] | undefined;
 }
 
 /** Who can see the post. Absent: the platform's default. */

@@ -107,6 +107,7 @@ var kinds = map[string]kind{
 	"email":                  {},
 	"foreign_product":        {},
 	"inflight":               {},
+	social.LookupItemKind:    {},
 	"profile_logo":           {},
 	"profile_uses":           {},
 	"invitation":             {},

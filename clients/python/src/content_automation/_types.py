@@ -1710,6 +1710,16 @@ class CallingKey(TypedDict):
     """Time at which the key expires. Null: never."""
 
 
+CaptionFormat = Union[Literal["plain", "html"], str]
+"""How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+"""
+
+CaptionFormatInput = Literal["plain", "html"]
+"""How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+"""
+
 CaptionStyle = Union[Literal["words", "lines", "outline"], str]
 """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
 and the spoken word in another color. Absent: words.
@@ -2772,6 +2782,8 @@ class ContentItemVariantCreate(TypedDict):
     """Hashtags there, without the #. Null: the item's."""
     media: NotRequired[Optional[List[str]]]
     """Ids of your media that are published there, in order. Null: the item's."""
+    cover: NotRequired[str]
+    """Id of your image that a video there shows before it plays. Null: the item's poster."""
 
 
 ContentKind = Union[Literal["post", "video", "carousel", "story", "music_clip"], str]
@@ -3137,6 +3149,8 @@ class ContentVariant(TypedDict):
     """Hashtags there, without the #. Null: the item's."""
     media: Optional[List[str]]
     """Ids of your media that are published there, in order. Null: the item's."""
+    cover: Optional[str]
+    """Id of your image that a video there shows before it plays. Null: the item's poster."""
     adapted: bool
     """Whether the text model wrote its texts."""
     prompt_version: Optional[str]
@@ -4002,6 +4016,8 @@ class FacebookOptions(TypedDict):
     """Descriptions of the images for people who cannot see them, in the order of the images."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    location_id: NotRequired[str]
+    """Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
     partners: NotRequired[List[str]]
@@ -4423,18 +4439,32 @@ class InstagramOptions(TypedDict):
 
     alt_text: NotRequired[List[str]]
     """Descriptions of the images for people who cannot see them, in the order of the images."""
+    audio_name: NotRequired[str]
+    """Name of the original audio of a Reel. It cannot be changed here later."""
+    collaborators: NotRequired[List[str]]
+    """User names of up to three accounts that are invited as authors, without @."""
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
+    location_id: NotRequired[str]
+    """Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
     partners: NotRequired[List[str]]
     """Ids on the platform of the accounts of the partners that paid. They need paid_partnership."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
+    share_to_feed: NotRequired[bool]
+    """Whether a Reel is also shown on the profile. Absent: true."""
+    trial: NotRequired["ReelTrialInput"]
+    """Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+    Instagram; performance: Instagram does, if it performs well.
+    """
+    user_tags: NotRequired[List["UserTag"]]
+    """Accounts that are tagged."""
 
 
 
@@ -4756,6 +4786,20 @@ class Jwk(TypedDict):
 
 
 
+class LinkedinMention(TypedDict):
+    """A member or an organisation that a text names."""
+
+    name: str
+    """Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a
+    member, the whole name or a part of it.
+    """
+    id: str
+    """URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization`
+    finds it.
+    """
+
+
+
 class LinkedinOptions(TypedDict):
     """Options on LinkedIn."""
 
@@ -4767,8 +4811,14 @@ class LinkedinOptions(TypedDict):
     """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    mentions: NotRequired[List["LinkedinMention"]]
+    """Members and organisations that the caption names. Write each as @ and its name in the caption."""
+    poll: NotRequired["PlatformPollInput"]
+    """Poll below the text, in place of media."""
     privacy: NotRequired["LinkedinOptionsPrivacy"]
     """Who can see the post. Absent: the platform's default."""
+    reshare_of: NotRequired[str]
+    """URN of the post that the post shares again, in place of media."""
 
 
 LinkedinOptionsPrivacy = Literal["public", "friends"]
@@ -4786,6 +4836,21 @@ LogoPlaceInput = Literal["top_left", "top_right", "none"]
 """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on
 the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone.
 """
+
+LookupKind = Literal["location", "member", "organization", "playlist", "board"]
+"""Values of `kind` of `listLookups`."""
+
+
+class LookupResult(TypedDict):
+    """Something that an option of a post names by its id."""
+
+    id: str
+    """Id on the platform, for the option."""
+    name: str
+    """Name on the platform."""
+    detail: Optional[str]
+    """What tells it from others of its name, such as an address. Null: nothing is known."""
+
 
 
 class Media(TypedDict):
@@ -5978,6 +6043,8 @@ class PinterestOptions(TypedDict):
 
     alt_text: NotRequired[List[str]]
     """Descriptions of the images for people who cannot see them, in the order of the images."""
+    board_section_id: NotRequired[str]
+    """Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself."""
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
     link: NotRequired[str]
@@ -6053,6 +6120,30 @@ class PlatformOptions(TypedDict):
     """Options on X."""
     youtube: NotRequired["YoutubeOptions"]
     """Options on YouTube."""
+
+
+
+class PlatformPoll(TypedDict):
+    """Asks the readers of a post."""
+
+    choices: List[str]
+    """Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn."""
+    duration_hours: int
+    """How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn."""
+    question: NotRequired[str]
+    """Question. LinkedIn requires it; on X the text of the post is the question."""
+
+
+
+class PlatformPollInput(TypedDict):
+    """Poll below the text, in place of media."""
+
+    choices: List[str]
+    """Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn."""
+    duration_hours: int
+    """How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn."""
+    question: NotRequired[str]
+    """Question. LinkedIn requires it; on X the text of the post is the question."""
 
 
 
@@ -6861,8 +6952,8 @@ class PublicationWarning(TypedDict):
     """A requested part that a post lacks, or what its schedule may have overlooked."""
 
     code: str
-    """Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
-    gets another post in the same minute. More may be added.
+    """Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist,
+    captions_not_set; or same_minute, if the account gets another post in the same minute. More may be added.
     """
     message: str
     """What happened and what to do about it."""
@@ -6874,6 +6965,20 @@ class PublishOptions(TypedDict):
 
     alt_text: NotRequired[List[str]]
     """Descriptions of the images for people who cannot see them, in the order of the images."""
+    audio_name: NotRequired[str]
+    """Name of the original audio of a Reel. It cannot be changed here later."""
+    auto_music: NotRequired[bool]
+    """Lets TikTok add music to photos, which the person can change in TikTok."""
+    board_section_id: NotRequired[str]
+    """Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself."""
+    captions: NotRequired[bool]
+    """Adds the captions of the item as a track that viewers can turn on. An item without captions has none."""
+    category_id: NotRequired[str]
+    """Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
+    the platform's most general one.
+    """
+    collaborators: NotRequired[List[str]]
+    """User names of up to three accounts that are invited as authors, without @."""
     comments: NotRequired[bool]
     """Whether comments are permitted. Required unless mode is inbox."""
     consent: NotRequired[bool]
@@ -6882,6 +6987,8 @@ class PublishOptions(TypedDict):
     """
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
+    cover_slide: NotRequired[int]
+    """Number of the photo that is shown first, from 1. Absent: 1."""
     disable_comments: NotRequired[bool]
     """Permits no comments."""
     disable_duet: NotRequired[bool]
@@ -6898,12 +7005,22 @@ class PublishOptions(TypedDict):
     """Whether duets are permitted. Required for videos, unless mode is inbox."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    format: NotRequired["CaptionFormat"]
+    """How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <,
+    > and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+    """
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     link: NotRequired[str]
     """Page that the pin leads to. Absent: the first link in the caption."""
+    link_preview: NotRequired[bool]
+    """Whether the preview of the first link is shown below a post without media. Absent: true."""
+    location_id: NotRequired[str]
+    """Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
+    mentions: NotRequired[List["LinkedinMention"]]
+    """Members and organisations that the caption names. Write each as @ and its name in the caption."""
     mode: NotRequired["TiktokMode"]
     """direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
     direct.
@@ -6912,20 +7029,46 @@ class PublishOptions(TypedDict):
     """Declares that a partner paid for the post."""
     partners: NotRequired[List[str]]
     """Ids on the platform of the accounts of the partners that paid. They need paid_partnership."""
+    playlist_id: NotRequired[str]
+    """Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists
+    them.
+    """
+    poll: NotRequired["PlatformPoll"]
+    """Poll below the text, in place of media."""
     privacy: NotRequired["Privacy"]
     """Who can see the post. Absent: the platform's default."""
+    protect: NotRequired[bool]
+    """Lets readers neither forward nor save the post."""
+    quote_post_id: NotRequired[str]
+    """Id of the post of X that the post quotes, in place of media."""
     replies: NotRequired["Replies"]
     """Who may reply. Absent: everyone."""
+    reshare_of: NotRequired[str]
+    """URN of the post that the post shares again, in place of media."""
+    share_to_feed: NotRequired[bool]
+    """Whether a Reel is also shown on the profile. Absent: true."""
+    signed: NotRequired[bool]
+    """Shows the name of the person who connected the account below the post."""
     silent: NotRequired[bool]
     """Notifies no followers."""
+    source_url: NotRequired[str]
+    """Page that the post is taken from, which VK shows below it."""
     stitch: NotRequired[bool]
     """Whether stitches are permitted. Required for videos, unless mode is inbox."""
+    tags: NotRequired[List[str]]
+    """Tags of the video, with up to 500 characters in all. Absent: the hashtags."""
     thread: NotRequired[bool]
     """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
     caption is refused.
     """
     topic_tag: NotRequired[str]
     """Topic of the post. Absent: the first hashtag."""
+    trial: NotRequired["ReelTrial"]
+    """Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+    Instagram; performance: Instagram does, if it performs well.
+    """
+    user_tags: NotRequired[List["UserTag"]]
+    """Accounts that are tagged."""
 
 
 
@@ -7076,6 +7219,16 @@ class RateLimit(TypedDict):
     """Length of the window in seconds."""
 
 
+ReelTrial = Union[Literal["manual", "performance"], str]
+"""Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+Instagram; performance: Instagram does, if it performs well.
+"""
+
+ReelTrialInput = Literal["manual", "performance"]
+"""Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+Instagram; performance: Instagram does, if it performs well.
+"""
+
 
 class RegenerateContentItemEstimate(TypedDict):
     """Estimate of regenerateContentItem."""
@@ -7200,6 +7353,10 @@ RuleContextRule = Union[Literal["eu_prior_price", "eu_deep_fake_label", "eu_publ
 class RutubeOptions(TypedDict):
     """Options on Rutube."""
 
+    category_id: NotRequired[str]
+    """Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
+    the platform's most general one.
+    """
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
 
@@ -8298,8 +8455,16 @@ one of a content plan, and is not scheduled yet.
 class TelegramOptions(TypedDict):
     """Options on Telegram."""
 
+    format: NotRequired["CaptionFormatInput"]
+    """How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <,
+    > and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+    """
+    link_preview: NotRequired[bool]
+    """Whether the preview of the first link is shown below a post without media. Absent: true."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
+    protect: NotRequired[bool]
+    """Lets readers neither forward nor save the post."""
     silent: NotRequired[bool]
     """Notifies no followers."""
 
@@ -8359,6 +8524,8 @@ TiktokModeInput = Literal["direct", "inbox"]
 class TiktokOptions(TypedDict):
     """Options on TikTok."""
 
+    auto_music: NotRequired[bool]
+    """Lets TikTok add music to photos, which the person can change in TikTok."""
     comments: NotRequired[bool]
     """Whether comments are permitted. Required unless mode is inbox."""
     consent: NotRequired[bool]
@@ -8367,6 +8534,8 @@ class TiktokOptions(TypedDict):
     """
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
+    cover_slide: NotRequired[int]
+    """Number of the photo that is shown first, from 1. Absent: 1."""
     disable_comments: NotRequired[bool]
     """Permits no comments."""
     disable_duet: NotRequired[bool]
@@ -8561,6 +8730,20 @@ class Utminput(TypedDict):
     """Value of utm_content."""
 
 
+
+class UserTag(TypedDict):
+    """Names an account in a picture or a Reel."""
+
+    username: str
+    """User name of the account that is tagged, without @."""
+    x: NotRequired[float]
+    """Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none."""
+    y: NotRequired[float]
+    """Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none."""
+    slide: NotRequired[int]
+    """Number of the picture of a carousel, from 1. Absent: 1."""
+
+
 VideoFormat = Union[Literal["short", "long"], str]
 """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
 
@@ -8579,10 +8762,20 @@ For kind video only.
 class VkOptions(TypedDict):
     """Options on VK."""
 
+    disable_comments: NotRequired[bool]
+    """Permits no comments."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
+    signed: NotRequired[bool]
+    """Shows the name of the person who connected the account below the post."""
+    silent: NotRequired[bool]
+    """Notifies no followers."""
+    source_url: NotRequired[str]
+    """Page that the post is taken from, which VK shows below it."""
 
 
 
@@ -8909,6 +9102,10 @@ class Xoptions(TypedDict):
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
+    poll: NotRequired["PlatformPollInput"]
+    """Poll below the text, in place of media."""
+    quote_post_id: NotRequired[str]
+    """Id of the post of X that the post quotes, in place of media."""
     replies: NotRequired["RepliesInput"]
     """Who may reply. Absent: everyone."""
     thread: NotRequired[bool]
@@ -8921,16 +9118,28 @@ class Xoptions(TypedDict):
 class YoutubeOptions(TypedDict):
     """Options on YouTube."""
 
+    captions: NotRequired[bool]
+    """Adds the captions of the item as a track that viewers can turn on. An item without captions has none."""
+    category_id: NotRequired[str]
+    """Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
+    the platform's most general one.
+    """
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
+    playlist_id: NotRequired[str]
+    """Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists
+    them.
+    """
     privacy: NotRequired["YoutubeOptionsPrivacy"]
     """Who can see the post. Absent: the platform's default."""
     silent: NotRequired[bool]
     """Notifies no followers."""
+    tags: NotRequired[List[str]]
+    """Tags of the video, with up to 500 characters in all. Absent: the hashtags."""
 
 
 YoutubeOptionsPrivacy = Literal["public", "unlisted", "private"]
@@ -9360,6 +9569,24 @@ class GetCreatorInfoParams(TypedDict, total=False):
 
     social_account_id: str
     """Social account."""
+
+
+
+class ListLookupsParams(TypedDict, total=False):
+    """The parameters of listLookups."""
+
+    social_account_id: str
+    """Social account that will publish the post."""
+    kind: "LookupKind"
+    """What is looked up: location on Instagram and Facebook; member and organization on LinkedIn; playlist on YouTube;
+    board, the sections of the board, on Pinterest.
+    """
+    q: str
+    """Text to look for. Required for location, member and organization. Others are listed, and filtered by it."""
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
 
 
 ListSlotsParams = TypedDict(
