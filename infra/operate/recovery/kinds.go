@@ -18,6 +18,7 @@ import (
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -108,6 +109,9 @@ var kinds = map[string]kind{
 	"foreign_product":        {},
 	"inflight":               {},
 	social.LookupItemKind:    {},
+	session.ProgramKind:      {},
+	session.GrantKind:        {},
+	session.SpentKind:        {},
 	"profile_logo":           {},
 	"profile_uses":           {},
 	"invitation":             {},

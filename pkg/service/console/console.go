@@ -32,6 +32,8 @@ type Options struct {
 	Admit func(context.Context, signin.Identity) (session.Person, error)
 	// RoleOf returns the role that a person has now, and an empty one for a person who has no access.
 	RoleOf func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error)
+	// EndKey revokes an API key of an account. One that was revoked before is no error.
+	EndKey func(ctx context.Context, account tenant.Account, keyID string) error
 	// Audit writes an entry of the audit log of an account.
 	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
@@ -91,6 +93,8 @@ func New(o Options) (http.Handler, error) {
 	addPeople(open)
 	addProfile(open)
 	addSignOn(open)
+	addPrograms(open)
+	s.addOAuth(routes)
 	s.addSetup(routes)
 	s.addCLI(routes, open)
 	routes.HandleFunc("/", s.unknown)
