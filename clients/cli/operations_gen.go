@@ -1201,6 +1201,18 @@ var groups = []group{
 			},
 		},
 		{
+			id: "listLookups", name: "list-lookups", method: "GET", path: "/v1/publishing/lookups",
+			summary: "Find places, people, organisations, playlists and sections", doc: "Finds what options of posts name by its id. Results are kept for a day, those of lists for ten minutes, so that repeats call no platform. An account makes 200 other calls a day (UTC).\n\nNeeds the scope `content:publish`.",
+			query: []parameter{
+				{name: "social_account_id", kind: "string", doc: "Social account that will publish the post"},
+				{name: "kind", kind: "string", doc: "What is looked up: location on Instagram and Facebook; member and organization on LinkedIn; playlist on YouTube; board, the sections of the board, on Pinterest", values: []string{"location", "member", "organization", "playlist", "board"}},
+				{name: "q", kind: "string", doc: "Text to look for. Required for location, member and organization. Others are listed, and filtered by it"},
+				{name: "limit", kind: "integer", doc: "Maximum number of results"},
+				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
+			},
+			paged: true,
+		},
+		{
 			id: "listSlots", name: "list-slots", method: "GET", path: "/v1/publishing/slots",
 			summary: "List the slots of a schedule", doc: "Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of `publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything that is scheduled for it, and by the items of the factory that are planned for it.\n\nNeeds the scope `content:read`.",
 			query: []parameter{

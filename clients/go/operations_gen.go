@@ -2672,6 +2672,36 @@ func (s *PublishingService) GetCreatorInfo(ctx context.Context, params *GetCreat
 	return result, nil
 }
 
+// ListLookupsParams are the parameters of PublishingService.ListLookups.
+type ListLookupsParams struct {
+	// Social account that will publish the post.
+	SocialAccountID *string `query:"social_account_id"`
+	// What is looked up: location on Instagram and Facebook; member and organization on LinkedIn; playlist on YouTube;
+	// board, the sections of the board, on Pinterest.
+	Kind *LookupKind `query:"kind"`
+	// Text to look for. Required for location, member and organization. Others are listed, and filtered by it.
+	Q *string `query:"q"`
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+}
+
+// ListLookups reads all pages, as the caller goes on: Find places, people, organisations, playlists and sections.
+//
+// Finds what options of posts name by its id. Results are kept for a day, those of lists for ten minutes, so that
+// repeats call no platform. An account makes 200 other calls a day (UTC).
+//
+// Needs the scope `content:publish`.
+func (s *PublishingService) ListLookups(ctx context.Context, params *ListLookupsParams, options ...RequestOption) iter.Seq2[LookupResult, error] {
+	return all[LookupResult](ctx, s.t, "/v1/publishing/lookups", queryOf(params), options)
+}
+
+// ListLookupsPage reads one page.
+func (s *PublishingService) ListLookupsPage(ctx context.Context, params *ListLookupsParams, options ...RequestOption) (*Page[LookupResult], error) {
+	return page[LookupResult](ctx, s.t, "/v1/publishing/lookups", queryOf(params), options)
+}
+
 // ListSlotsParams are the parameters of PublishingService.ListSlots.
 type ListSlotsParams struct {
 	// Maximum number of results.

@@ -77,6 +77,7 @@ var Paths = []string{
 	"/v1/publications/{publication_id}/dossier",
 	"/v1/publishing/bulk",
 	"/v1/publishing/creator-info",
+	"/v1/publishing/lookups",
 	"/v1/publishing/slots",
 	"/v1/publishing/validate",
 	"/v1/review-links",

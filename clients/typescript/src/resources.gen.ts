@@ -2096,6 +2096,23 @@ export interface GetCreatorInfoParams {
   social_account_id?: string | undefined;
 }
 
+/** The parameters of listLookups. */
+export interface ListLookupsParams {
+  /** Social account that will publish the post. */
+  social_account_id?: string | undefined;
+  /**
+   * What is looked up: location on Instagram and Facebook; member and organization on LinkedIn; playlist on YouTube;
+   * board, the sections of the board, on Pinterest.
+   */
+  kind?: T.LookupKind | undefined;
+  /** Text to look for. Required for location, member and organization. Others are listed, and filtered by it. */
+  q?: string | undefined;
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+}
+
 /** The parameters of listSlots. */
 export interface ListSlotsParams {
   /** Maximum number of results. */
@@ -2147,6 +2164,18 @@ export class PublishingResource {
    */
   getCreatorInfo(params?: GetCreatorInfoParams, options?: RequestOptions): Call<T.CreatorInfo> {
     return this.#core.call('GET', '/v1/publishing/creator-info', [], { query: params }, options);
+  }
+
+  /**
+   * Find places, people, organisations, playlists and sections.
+   *
+   * Finds what options of posts name by its id. Results are kept for a day, those of lists for ten minutes, so that
+   * repeats call no platform. An account makes 200 other calls a day (UTC).
+   *
+   * Needs the scope `content:publish`.
+   */
+  listLookups(params?: ListLookupsParams, options?: RequestOptions): Pages<T.LookupResult> {
+    return this.#core.pages('/v1/publishing/lookups', [], params, options);
   }
 
   /**

@@ -216,7 +216,9 @@ func (w *World) Examples() map[string]Example {
 		"validatePublishing": {Body: Object{"item": Object{
 			"factory_id": w.factory, "kind": "post", "source": "provided", "caption": "A shoe made of recycled nets.",
 		}, "social_account_ids": []*string{&w.channel}}},
-		"getCreatorInfo":        {Query: map[string]string{"social_account_id": w.creator}},
+		"getCreatorInfo": {Query: map[string]string{"social_account_id": w.creator}},
+		"listLookups": {Query: map[string]string{"social_account_id": w.pages, "kind": "location",
+			"q": "Acme"}},
 		"listSlots":             {Query: map[string]string{"factory_id": w.factory}},
 		"listAllPublications":   {Query: map[string]string{"state": "pending,published"}},
 		"getPublication":        {ID: w.posted},

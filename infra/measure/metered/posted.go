@@ -7,7 +7,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
-	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/engagement"
@@ -86,15 +85,15 @@ func (w *World) commented(ctx context.Context) (commentID string, err error) {
 	return r.ID, w.State.Commit(ctx, tx)
 }
 
-// connectCreator connects an account of TikTok, as if its owner had granted access.
-func (w *World) connectCreator(ctx context.Context, state *store.DB) (string, error) {
+// connectCreator connects an account of a platform, as if its owner had granted access.
+func (w *World) connectCreator(ctx context.Context, state *store.DB, name string) (string, error) {
 	like, err := state.Get(ctx, store.IDKey(w.channel))
 	if err != nil {
 		return "", err
 	}
 	now := w.Now()
 	r := &social.Record{PlatformID: "creator", Account: social.Account{
-		Resource: resource.New(social.NewID(now), now, nil), Platform: tiktok.Name, Handle: "acme",
+		Resource: resource.New(social.NewID(now), now, nil), Platform: name, Handle: "acme",
 		FactoryIDs: []string{}}}
 	vault := social.Vault{Envelope: sealtest.Envelope(stackKey)}
 	token := platform.Token{Access: "token"}

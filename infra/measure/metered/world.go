@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/infra/verify/permit"
+	"github.com/content-automation/api/pkg/adapter/platform/instagram"
+	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area"
@@ -106,6 +108,8 @@ type World struct {
 	channel string
 	// creator is an account of a platform that asks for choices of the person who posts.
 	creator string
+	// pages is an account of a platform that finds places.
+	pages string
 	// planned is a factory with a content plan, and seller is one with products.
 	planned, seller                                            string
 	product, promotion, photo, profile, automation, experiment string
@@ -332,7 +336,10 @@ func (w *World) fill(ctx context.Context, state *store.DB) (err error) {
 			return err
 		}
 		if w.creator == "" {
-			if w.creator, err = w.connectCreator(ctx, state); err != nil {
+			if w.creator, err = w.connectCreator(ctx, state, tiktok.Name); err != nil {
+				return err
+			}
+			if w.pages, err = w.connectCreator(ctx, state, instagram.Name); err != nil {
 				return err
 			}
 		}

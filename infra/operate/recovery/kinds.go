@@ -19,6 +19,7 @@ import (
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/area/training"
 	"github.com/content-automation/api/pkg/area/webhook"
+	"github.com/content-automation/api/pkg/auth/session"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/connection"
@@ -109,6 +110,10 @@ var kinds = map[string]kind{
 	"email":                  {},
 	"foreign_product":        {},
 	"inflight":               {},
+	social.LookupItemKind:    {},
+	session.ProgramKind:      {},
+	session.GrantKind:        {},
+	session.SpentKind:        {},
 	"profile_logo":           {},
 	"profile_uses":           {},
 	"invitation":             {},

@@ -22,6 +22,11 @@ import (
 
 var leadingOn = regexp.MustCompile(`http-equiv="refresh" content="0;url=([^"]+)"`)
 
+var (
+	hiddenWish  = regexp.MustCompile(`name="wish" value="([^"]+)"`)
+	endsProgram = regexp.MustCompile(`action="([^"]*/settings/programs/key_[^"]+/end)"`)
+)
+
 // verifier is the verifier of the tests that are the command line themselves.
 const verifier = "a-verifier-of-the-command-line-of-43-characters"
 

@@ -26,8 +26,8 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 133_000, 100_000, (*sources).lines},
-	{"lines of test support in pkg", 4_710, 0, (*sources).support},
+	{"lines of pkg outside tests and test support", 150_000, 100_000, (*sources).lines},
+	{"lines of test support in pkg", 4_740, 0, (*sources).support},
 	{"packages of pkg", 150, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
 	{"methods of the largest type of pkg", 60, 60, (*sources).methods},

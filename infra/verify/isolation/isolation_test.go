@@ -63,7 +63,8 @@ var outcomes = map[string]outcome{
 	"createContentItem": missing, "createContentItems": missing, "createProduct": missing, "createPromotion": missing,
 	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "listSlots": missing,
 	"verifyProvenance": missing, "bulkPublishing": missing,
-	"validatePublishing": problem, "getCreatorInfo": missing, "getBestTimes": missing, "listAccountMetrics": missing,
+	"validatePublishing": problem, "getCreatorInfo": missing, "listLookups": missing, "getBestTimes": missing,
+	"listAccountMetrics": missing,
 	// The list has the other profile alone.
 	"listProfiles": "its own profile",
 }

@@ -41,6 +41,8 @@ type Capabilities struct {
 	// Account describes the figures of an account, or is the zero value if there are none. If there
 	// are, the platform is an AccountReader.
 	Account AccountFigures
+	// Lookups are the kinds of what a Finder finds.
+	Lookups []Lookup
 	// Reads bounds the readings of the metrics of posts, or is nil if no bound but that of each call is known.
 	Reads *Reads
 

@@ -11,6 +11,8 @@ type Placed struct {
 	Published
 	// Media is the number of its media, and Parts the number of its messages, where the platform has several.
 	Media, Parts int
+	// Options are those of the post, of which some platforms need the form of its text.
+	Options Options
 }
 
 // Editor is a platform that changes the text of published posts. Its Capabilities.Edits is set.

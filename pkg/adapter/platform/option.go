@@ -41,6 +41,10 @@ const (
 	OptionThread          Option = "thread"
 	OptionPaid            Option = "paid_partnership"
 	OptionPartners        Option = "partners"
+	OptionLocation        Option = "location_id"
+	OptionPoll            Option = "poll"
+	OptionCategory        Option = "category_id"
+	OptionCaptions        Option = "captions"
 )
 
 // Visible is the part of a shape with the option privacy. Its values are those of the platform's
@@ -109,11 +113,51 @@ type Quiet struct {
 	Silent bool `json:"silent,omitempty"`
 }
 
+// Closed is the part of a shape with the option disable_comments.
+type Closed struct {
+	// Permits no comments.
+	DisableComments bool `json:"disable_comments,omitempty"`
+}
+
 // Threaded is the part of a shape with the option thread.
 type Threaded struct {
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
 	// caption is refused.
 	Thread bool `json:"thread,omitempty"`
+}
+
+// Located is the part of a shape with the option location_id.
+type Located struct {
+	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
+	LocationID string `json:"location_id,omitempty" pattern:"^[0-9]{1,32}$" patternDescription:"an id of digits"`
+}
+
+// Polled is the part of a shape with the option poll.
+type Polled struct {
+	// Poll below the text, in place of media.
+	Poll *Poll `json:"poll,omitempty"`
+}
+
+// Poll asks the readers of a post.
+type Poll struct {
+	// Question. LinkedIn requires it; on X the text of the post is the question.
+	Question string `json:"question,omitempty" minLength:"1" maxLength:"140"`
+	// Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn.
+	Choices []string `json:"choices" minItems:"2" maxItems:"4" minLength:"1" maxLength:"30" uniqueItems:"true" nullable:"false"`
+	// How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn.
+	DurationHours int `json:"duration_hours" minimum:"1" maximum:"336" example:"24"`
+}
+
+// Categorized is the part of a shape with the option category_id.
+type Categorized struct {
+	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
+	// the platform's most general one.
+	CategoryID string `json:"category_id,omitempty" pattern:"^[0-9]{1,4}$"`
+}
+
+// Wrong returns the problem of an option of a platform.
+func Wrong(platform string, option Option, format string, args ...any) Problem {
+	return Problem{Platform: platform, Param: "options." + string(option), Message: fmt.Sprintf(format, args...)}
 }
 
 // Wishes reads options in the platform's shape, and returns them with the descriptions of the

@@ -118,6 +118,8 @@ const (
 	CoverNotSet       WarningCode = "cover_not_set"
 	CommentNotWritten WarningCode = "first_comment_not_written"
 	FinishInApp       WarningCode = "finish_in_app"
+	NotInPlaylist     WarningCode = "not_in_playlist"
+	CaptionsNotSet    WarningCode = "captions_not_set"
 )
 
 // Warn returns a warning about the part that an error has left out, with the reason that the error

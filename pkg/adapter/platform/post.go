@@ -44,6 +44,7 @@ type Post struct {
 	Language string   // BCP 47
 	Media    []Media  // in order
 	Cover    *Media   // image of a video, shown before it plays
+	Captions *Media   // spoken words of a video in WebVTT, or nil
 	Options  Options
 
 	// Rehearsal is the outcome for the sandbox to simulate. Other platforms ignore it.

@@ -461,7 +461,8 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 			"/caption", "Instagram takes up to 2200"},
 		"option": {made.ID, []any{"social_account_ids", []string{telegram}, "options",
 			object{"telegram": object{"disable_duet": true}}}, 422, errs.ValidationFailed,
-			"/options/telegram/disable_duet", "is not a member. The members are privacy, silent"},
+			"/options/telegram/disable_duet", "is not a member. The members are format, link_preview, privacy, " +
+				"protect, silent"},
 		"alternative text": {made.ID, []any{"social_account_ids", []string{telegram}, "options",
 			object{"telegram": object{"alt_text": []string{"A shoe"}}}}, 422, errs.ValidationFailed,
 			"/options/telegram/alt_text", "is not a member"},

@@ -30,6 +30,8 @@ type variantBody struct {
 	Texts
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media []string `json:"media,omitempty" minItems:"1" maxItems:"10" uniqueItems:"true" nullable:"true"`
+	// Id of your image that a video there shows before it plays. Null: the item's poster.
+	Cover *string `json:"cover,omitempty"`
 }
 
 // variants are the variants of a body, by the ids of platforms and social accounts.
@@ -52,7 +54,7 @@ func (variantsPatch) Schema(r huma.Registry) *huma.Schema {
 func (v variants) items() map[string]item.Variant {
 	all := map[string]item.Variant{}
 	for key, b := range v {
-		one := item.Variant{Title: b.Title, Caption: b.Caption, Media: b.Media}
+		one := item.Variant{Title: b.Title, Caption: b.Caption, Media: b.Media, Cover: b.Cover}
 		if b.Hashtags != nil {
 			one.Hashtags = plainTags(b.Hashtags)
 		}
@@ -67,6 +69,10 @@ func variantMembers(all map[string]item.Variant) (members []incoming.Member) {
 		for i, mediaID := range all[key].Media {
 			members = append(members, incoming.Member{Param: "/variants/" + key + "/media/" + strconv.Itoa(i),
 				Value: mediaID, Type: media.Image, Others: []media.Type{media.Video}})
+		}
+		if cover := all[key].Cover; cover != nil {
+			members = append(members, incoming.Member{Param: "/variants/" + key + "/cover", Value: *cover,
+				Type: media.Image})
 		}
 	}
 	return members

@@ -87,6 +87,10 @@ func TestVariantsThatAreRefused(t *testing.T) {
 			"/variants/instagram/caption"},
 		"a file that is none": {object{"telegram": object{"media": []string{"med_01h455vb4pex5vsknk084sn02q"}}},
 			"/variants/telegram/media/0"},
+		"a cover that is none": {object{"youtube": object{"cover": "med_01h455vb4pex5vsknk084sn02q"}},
+			"/variants/youtube/cover"},
+		"a cover where there is none": {object{"vk": object{"cover": w.own(w.Caller, picture(1080, 1350))}},
+			"/variants/vk/cover"},
 		"a member that is none": {object{"telegram": object{"text": "x"}}, "/variants/telegram/text"},
 	} {
 		a := w.Call(http.MethodPost, "/v1/content-items", w.body("variants", c.variants))

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// creatorTime bounds a call about a creator, and creatorTries the calls.
+	// creatorTime bounds a call that a caller waits for, and creatorTries the calls.
 	creatorTime, creatorTries = 8 * time.Second, 2
 	// creatorPause is the longest time between two calls.
 	creatorPause = 500 * time.Millisecond
@@ -77,7 +77,10 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	if err != nil {
 		return out, err
 	}
-	c, err := readCreator(ctx, reader, token)
+	c, err := retried(ctx, func(ctx context.Context) (platform.Creator, error) {
+		return reader.CreatorInfo(ctx,
+			token)
+	})
 	if err != nil {
 		return out, creatorError(err, &r)
 	}
@@ -91,9 +94,8 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	return out, nil
 }
 
-// readCreator calls the platform. A failure that may pass is followed by one more call.
-func readCreator(ctx context.Context, reader platform.CreatorReader,
-	a platform.Account) (c platform.Creator, err error) {
+// retried calls the platform. A failure that may pass is followed by one more call.
+func retried[T any](ctx context.Context, call func(context.Context) (T, error)) (c T, err error) {
 	for n := range creatorTries {
 		if n > 0 {
 			select {
@@ -103,7 +105,7 @@ func readCreator(ctx context.Context, reader platform.CreatorReader,
 			}
 		}
 		bounded, cancel := context.WithTimeout(ctx, creatorTime)
-		c, err = reader.CreatorInfo(bounded, a)
+		c, err = call(bounded)
 		cancel()
 		var e *platform.Error
 		if err == nil || errors.As(err, &e) && (e.Kind != platform.Retry || e.RetryAfter > creatorPause) {

@@ -45,6 +45,9 @@ const (
 
 // world is the area with the fakes of all platforms. Its caller has a live key.
 type world struct {
+	fakeInstagram *instagram.Fake
+	fakeYoutube   *youtube.Fake
+
 	*apitest.Caller
 	t        *testing.T
 	clock    *apitest.Clock
@@ -67,9 +70,10 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, clock: apitest.NewClock(), apps: oauthed, audit: &apitest.Log{}}
 	now := w.clock.Now
 	w.vk, w.tiktok, w.telegram = vk.New(now), tiktok.New(now), telegram.New(now)
+	w.fakeInstagram, w.fakeYoutube = instagram.New(now), youtube.New(now)
 	mux := http.NewServeMux()
 	for name, fake := range map[string]http.Handler{
-		"instagram": instagram.New(now).Handler(), "tiktok": w.tiktok.Handler(), "youtube": youtube.New(now).Handler(),
+		"instagram": w.fakeInstagram.Handler(), "tiktok": w.tiktok.Handler(), "youtube": w.fakeYoutube.Handler(),
 		"telegram": w.telegram.Handler(), "vk": w.vk.Handler(), "rutube": rutube.New(now).Handler(),
 	} {
 		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, fake))

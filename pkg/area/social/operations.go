@@ -106,6 +106,7 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory",
 		"What is scheduled to the account stays scheduled. Detaching it again changes nothing."), s.detach)
 	s.registerCreator(r)
+	s.registerLookup(r)
 }
 
 func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Account], error) {

@@ -115,6 +115,7 @@ var Scopes = map[string]auth.Scope{
 	"GET /v1/publications/{publication_id}/dossier":                     "content:read",
 	"POST /v1/publishing/bulk":                                          "content:publish",
 	"GET /v1/publishing/creator-info":                                   "social:manage",
+	"GET /v1/publishing/lookups":                                        "content:publish",
 	"GET /v1/publishing/slots":                                          "content:read",
 	"POST /v1/publishing/validate":                                      "content:publish",
 	"GET /v1/review-links":                                              "content:publish",

@@ -264,6 +264,15 @@ func Move(tx *store.Tx, hash, to string, at time.Time) {
 	tx.Update(key(hash), store.Expires(u, at.Add(Keep)), store.Exists, store.Conflict)
 }
 
+// Lend creates a secret that stands for a credential until the given time, and ends with it. It can do less, as an
+// earlier secret can.
+func Lend(tx *store.Tx, hash string, of *Credential, until time.Time) {
+	lent := Credential{Hash: hash, KeyID: of.KeyID, Owner: of.Owner, MovedTo: of.Hash, UntilAt: until}
+	it := lent.item()
+	it.ExpireAt = until.Add(Keep)
+	tx.Create(it, nil)
+}
+
 // ChangeRole rewrites the role and the scopes of a person's credential.
 func ChangeRole(tx *store.Tx, hash string, to auth.Role) {
 	u := set(expression.Set(store.Attribute(role), expression.Value(string(to))), store.Attribute(scopes),

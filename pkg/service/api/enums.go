@@ -108,6 +108,9 @@ var enumNames = map[string]string{
 	"FactoryVoice.emoji":              "EmojiUse",
 	"ContentPlan.approve":             "PlanApproval",
 	"ContentPlan.content_types":       "ContentPlanContentTypes",
+	"listLookups.kind":                "LookupKind",
+	"PublishOptions.trial":            "ReelTrial",
+	"PublishOptions.format":           "CaptionFormat",
 }
 
 // listValues lists the values of members whose types are lists of other packages: scopes, and codes and types that are

@@ -17,7 +17,7 @@ import (
 var unlike = map[string]string{
 	"AuditActor.id": "", "BalanceEntry.id": "ledger_entry", "CallingKey.id": "api_key",
 	"Comment.parent_id": "comment", "CommentAnswer.platform_comment_id": "", "ContentPreview.media_ids": "",
-	"ContentSlide.media_id": "", "listEvents.object_id": "",
+	"ContentSlide.media_id": "", "listEvents.object_id": "", "LookupResult.id": "",
 	"Draft.result_id": "", "IntegrationPipeline.id": "", "IntegrationStage.id": "", "OwnMedia.id": "media",
 	"OwnMediaOurs.file_id": "",
 	"PersonInvited.id":     "person", "ProductPhoto.id": "photo", "PublishedPost.id": "publication",

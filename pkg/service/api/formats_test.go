@@ -13,7 +13,7 @@ var foreign = []string{
 	"AuditActor.id", "AuditEntry.operation_id", "Avatar.id", "CommentAnswer.platform_comment_id",
 	"ContentPreview.media_ids", "ContentSlide.media_id", "DossierFile.id",
 	"DossierModel.id", "DossierRule.id", "Draft.result_id",
-	"FactoryRetirement.id", "IntegrationPipeline.id", "IntegrationStage.id", "Media.id", "Model.id",
+	"FactoryRetirement.id", "IntegrationPipeline.id", "IntegrationStage.id", "LookupResult.id", "Media.id", "Model.id",
 	"OperationServiceLevels.operation_id", "OwnMediaOurs.file_id", "Plan.id", "Voice.id",
 	"WebhookDestination.external_id",
 	"listAuditEntries.operation_id", "listEvents.object_id",

@@ -48,6 +48,8 @@ var PublicRoutes = []httpapi.Route{
 	{Path: "/settings/{page+}", Function: ConsoleFunction},
 	{Path: "/auth/{step+}", Function: ConsoleFunction},
 	{Path: "/setup", Function: ConsoleFunction},
+	{Path: "/oauth/{step+}", Function: ConsoleFunction},
+	{Path: "/.well-known/oauth-authorization-server", Function: ConsoleFunction},
 	{Path: people.SCIMPath + "/{path+}", Function: PeopleFunction},
 }
 

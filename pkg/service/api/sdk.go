@@ -49,6 +49,7 @@ var methods = map[string]struct{ resource, method string }{
 	"validatePublishing":    {"publishing", "validate"},
 	"bulkPublishing":        {"publishing", "bulk"},
 	"getCreatorInfo":        {"publishing", "getCreatorInfo"},
+	"listLookups":           {"publishing", "listLookups"},
 	"listAllPublications":   {"publications", "list"},
 	"getPublication":        {"publications", "get"},
 	"getPublicationDossier": {"publications", "dossier"},

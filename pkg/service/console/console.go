@@ -34,6 +34,8 @@ type Options struct {
 	RoleOf func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error)
 	// SetEmergency lets an owner sign in without the connection that is required, or ends that.
 	SetEmergency func(ctx context.Context, account tenant.Account, personID string, on bool) error
+	// EndKey revokes an API key of an account. One that was revoked before is no error.
+	EndKey func(ctx context.Context, account tenant.Account, keyID string) error
 	// Audit writes an entry of the audit log of an account.
 	Audit func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error
 	// Connections are the sign-on connections of accounts, and SignIn the issuer that they are federated into.
@@ -93,6 +95,8 @@ func New(o Options) (http.Handler, error) {
 	addPeople(open)
 	addProfile(open)
 	addSignOn(open)
+	addPrograms(open)
+	s.addOAuth(routes)
 	s.addSetup(routes)
 	s.addCLI(routes, open)
 	routes.HandleFunc("/", s.unknown)

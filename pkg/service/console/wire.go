@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	customer "github.com/content-automation/api/pkg/area/account"
+	"github.com/content-automation/api/pkg/area/apikey"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/session"
@@ -59,6 +61,14 @@ func Open(w Wiring) (http.Handler, error) {
 		},
 		SetEmergency: func(ctx context.Context, account tenant.Account, personID string, on bool) error {
 			_, err := people.SetBreakGlass(ctx, account, personID, on)
+			return err
+		},
+		EndKey: func(ctx context.Context, account tenant.Account, keyID string) error {
+			keys := apikey.NewService(w.DB, customer.NewService(w.DB, w.Now), w.Now, rand.Reader)
+			_, err := keys.End(ctx, account, keyID)
+			if c := errs.CodeOf(err); c == errs.NotFound || c == errs.InvalidState {
+				return nil
+			}
 			return err
 		},
 		Audit: func(ctx context.Context, account tenant.Account, by auth.Actor, e chain.Entry) error {

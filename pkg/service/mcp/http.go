@@ -199,10 +199,21 @@ func (h *handler) metadata(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	mcpauth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
-		Resource: h.Public(r) + Path, AuthorizationServers: []string{h.SignIn.Issuer},
+		// The service itself is the authorization server of programs: people sign in there.
+		Resource: h.Public(r) + Path, AuthorizationServers: []string{h.Public(r)}, ScopesSupported: scopeNames(),
 		BearerMethodsSupported: []string{"header"}, ResourceName: "Content Automation",
 		ResourceDocumentation: h.Public(r) + "/api-docs/guides/agents",
 	}).ServeHTTP(w, r)
+}
+
+// scopeNames returns the scopes that programs may ask for.
+func scopeNames() (names []string) {
+	for _, s := range auth.AllScopes() {
+		if s != auth.AccountManage {
+			names = append(names, string(s))
+		}
+	}
+	return names
 }
 
 // refuse answers in the envelope of the API.

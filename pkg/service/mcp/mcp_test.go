@@ -418,7 +418,7 @@ func TestPeopleSignInByTheIssuer(t *testing.T) {
 		Servers  []string `json:"authorization_servers"`
 	}
 	if w := send("GET", at, ""); json.Unmarshal(w.Body.Bytes(), &m) != nil || m.Resource != "https://api.example/mcp" ||
-		!slices.Equal(m.Servers, []string{"https://issuer.example"}) {
+		!slices.Equal(m.Servers, []string{"https://api.example"}) {
 		t.Errorf("%s", w.Body)
 	}
 	modes = nil

@@ -35,3 +35,16 @@ func Insights(w http.ResponseWriter, r *http.Request, most int, known ...string)
 	JSON(w, http.StatusOK, map[string]any{"data": data})
 	return true
 }
+
+// Search answers with pages of places, and one page without a place.
+func Search(w http.ResponseWriter, r *http.Request) bool {
+	if r.URL.Query().Get("q") == "" || r.URL.Query().Get("fields") != "id,name,location" {
+		return false
+	}
+	JSON(w, http.StatusOK, map[string]any{"data": []any{
+		map[string]any{"id": "106078429431815", "name": "Acme Store", "location": map[string]string{
+			"street": "1 High Street", "city": "London", "country": "United Kingdom"}},
+		map[string]any{"id": "106078429431816", "name": "Acme fans"},
+	}})
+	return true
+}

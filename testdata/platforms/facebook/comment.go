@@ -29,3 +29,10 @@ func (f *Fake) comments(w http.ResponseWriter, r *http.Request) {
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"data": data})
 }
+
+// search finds the pages of places.
+func search(w http.ResponseWriter, r *http.Request) {
+	if !control.Search(w, r) {
+		bad(w)
+	}
+}

@@ -65,6 +65,7 @@ func bad(w http.ResponseWriter) { refuse(w, http.StatusBadRequest, 100, 0) }
 // Handler returns the handler of the API.
 func (f *Fake) Handler() http.Handler {
 	api := http.NewServeMux()
+	api.HandleFunc("GET /v26.0/pages/search", search)
 	api.HandleFunc("GET /v26.0/me/accounts", f.accounts)
 	api.HandleFunc("GET /v26.0/me/businesses", func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusForbidden, 200, 0) // the login has no portfolios
@@ -185,11 +186,20 @@ func (f *Fake) feed(w http.ResponseWriter, r *http.Request) {
 		ok = ok && r.PostForm.Get("direct_share_status") == "0"
 		content += " paid by " + partner
 	}
+	content += at(r.PostForm)
 	if link := r.PostForm.Get("link"); !ok || strings.TrimSpace(content) == "" || link != "" && !control.Public(link) {
 		bad(w)
 		return
 	}
 	f.publish(w, Page+"_"+f.ID(), r.PostForm.Get("message"), content, r.PostForm.Get("link"))
+}
+
+// at returns the place that a post names, as a part of its content.
+func at(form url.Values) string {
+	if place := form.Get("place"); place != "" {
+		return " at " + place
+	}
+	return ""
 }
 
 func (f *Fake) publish(w http.ResponseWriter, id, text, content, link string) {
@@ -244,7 +254,8 @@ func (f *Fake) reel(w http.ResponseWriter, r *http.Request) {
 			control.JSON(w, http.StatusOK, map[string]bool{"success": true})
 			return
 		}
-		f.publish(w, id, r.FormValue("description"), "Reel "+r.FormValue("description")+" "+v.address, "")
+		f.publish(w, id, r.FormValue("description"), "Reel "+r.FormValue("description")+at(r.PostForm)+" "+v.address,
+			"")
 	default:
 		bad(w)
 	}

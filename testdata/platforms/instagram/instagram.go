@@ -103,6 +103,11 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST /v26.0/{user}/media", f.create)
 	api.HandleFunc("POST /v26.0/{user}/media_publish", f.publish)
 	api.HandleFunc("GET /v26.0/{user}/media", f.list)
+	api.HandleFunc("GET /v26.0/pages/search", func(w http.ResponseWriter, r *http.Request) {
+		if !control.Search(w, r) {
+			bad(w, 0)
+		}
+	})
 	api.HandleFunc("GET /v26.0/{user}/stories", f.list)
 	api.HandleFunc("GET /v26.0/{media}/insights", f.insights)
 	api.HandleFunc("POST /v26.0/{media}/comments", f.comment)
@@ -154,13 +159,14 @@ func (f *Fake) limit(w http.ResponseWriter, r *http.Request) {
 // fields are the parameters that each type of container may have.
 var fields = map[string][]string{
 	"": {"image_url", "caption", "alt_text", "is_carousel_item", "is_ai_generated", "is_paid_partnership",
-		"branded_content_sponsor_ids"},
+		"branded_content_sponsor_ids", "collaborators", "user_tags", "location_id"},
 	"REELS": {"video_url", "caption", "cover_url", "thumb_offset", "is_ai_generated", "is_paid_partnership",
-		"branded_content_sponsor_ids"},
+		"branded_content_sponsor_ids", "collaborators", "user_tags", "location_id", "share_to_feed", "trial_params",
+		"audio_name"},
 	"VIDEO":   {"video_url", "is_carousel_item"},
 	"STORIES": {"image_url", "video_url", "is_ai_generated"},
 	"CAROUSEL": {"children", "caption", "is_ai_generated", "is_paid_partnership",
-		"branded_content_sponsor_ids"},
+		"branded_content_sponsor_ids", "collaborators", "location_id"},
 }
 
 func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
@@ -203,7 +209,8 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 		return nil, 2207010
 	case strings.Count(c.caption, "#") > 5:
 		return nil, 2207040
-	case c.item && (c.caption != "" || form.Has("is_ai_generated") || form.Has("is_paid_partnership")),
+	case c.item && (c.caption != "" || form.Has("is_ai_generated") || form.Has("is_paid_partnership") ||
+		form.Has("collaborators") || form.Has("location_id")), !adorned(kind, form),
 		form.Has("branded_content_sponsor_ids") && form.Get("is_paid_partnership") != "true":
 		return nil, 2207002
 	case kind == "CAROUSEL":
@@ -231,6 +238,11 @@ func (f *Fake) check(kind string, form url.Values) (*container, int) {
 	}
 	if form.Get("is_paid_partnership") == "true" {
 		c.content += " paid by " + form.Get("branded_content_sponsor_ids") + " "
+	}
+	for _, name := range options {
+		if value := form.Get(name); value != "" {
+			c.content += " " + name + " " + value + " "
+		}
 	}
 	c.content += image + video + form.Get("alt_text") + form.Get("cover_url")
 	if offset := form.Get("thumb_offset"); offset != "" {

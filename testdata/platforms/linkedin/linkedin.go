@@ -88,6 +88,8 @@ func (f *Fake) Handler() http.Handler {
 		f.Remove(r.PathValue("urn"))
 		w.WriteHeader(http.StatusNoContent)
 	})
+	api.HandleFunc("GET /rest/peopleTypeahead", followers)
+	api.HandleFunc("GET /rest/organizations", named)
 	api.HandleFunc("GET /rest/organizationAcls", func(w http.ResponseWriter, _ *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]any{"elements": []any{map[string]string{"organization": Organization}}})
 	})
@@ -262,7 +264,7 @@ type attached struct {
 }
 
 var (
-	hashtag  = regexp.MustCompile(`\{hashtag\|\\#\|[^}]*\}`)
+	hashtag  = regexp.MustCompile(`\{hashtag\|\\#\|[^}]*\}|@\[[^\]]+\]\(urn:li:(person|organization):[A-Za-z0-9_-]+\)`)
 	reserved = regexp.MustCompile(`(^|[^\\])[<>#~_|\[\]*(){}@]`)
 )
 
@@ -279,7 +281,11 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 			MultiImage *struct {
 				Images []attached `json:"images"`
 			} `json:"multiImage"`
+			Poll *poll `json:"poll"`
 		} `json:"content"`
+		Reshare struct {
+			Parent string `json:"parent"`
+		} `json:"reshareContext"`
 	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -295,7 +301,12 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	f.mu.Lock()
-	content, ok := body.Visibility+" "+body.Commentary, err == nil
+	content, ok := body.Visibility+" "+body.Commentary, err == nil && body.Content.Poll.fits() &&
+		(len(all) == 0 || body.Content.Poll == nil && body.Reshare.Parent == "")
+	content += body.Content.Poll.String()
+	if body.Reshare.Parent != "" {
+		content += " shares " + body.Reshare.Parent
+	}
 	for _, m := range all {
 		c := f.files[m.ID]
 		if ok = ok && c != nil && c.whole && c.owner == body.Author; !ok {

@@ -40,6 +40,7 @@ type video struct {
 
 type pin struct {
 	Board       string `json:"board_id"`
+	Section     string `json:"board_section_id"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Link        string `json:"link"`
@@ -85,6 +86,9 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("GET /v5/user_account/analytics", f.account)
 	api.HandleFunc("GET /v5/boards", func(w http.ResponseWriter, _ *http.Request) {
 		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]string{"id": Board, "name": "Shoes"}}})
+	})
+	api.HandleFunc("GET /v5/boards/"+Board+"/sections", func(w http.ResponseWriter, _ *http.Request) {
+		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]string{"id": "51", "name": "Running"}}})
 	})
 	api.HandleFunc("POST /v5/media", f.register)
 	api.HandleFunc("GET /v5/media/{id}", f.media)
@@ -240,6 +244,9 @@ func (f *Fake) create(w http.ResponseWriter, r *http.Request) {
 // content returns the content of a pin, and whether its media are complete. The caller holds mu.
 func (f *Fake) content(p pin) (string, bool) {
 	content, s, ok := p.Title+" "+p.Description+" "+p.Link+" "+p.Alt, p.Source, true
+	if p.Section != "" {
+		content += " in section " + p.Section
+	}
 	switch s.Type {
 	case "image_url":
 		return content + " " + s.URL, control.Public(s.URL)

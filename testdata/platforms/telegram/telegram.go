@@ -152,7 +152,7 @@ func read(r *http.Request) (input, *refusal) {
 			switch x := v.(type) {
 			case float64:
 				v = strconv.FormatInt(int64(x), 10)
-			case []any:
+			case []any, map[string]any:
 				raw, err := json.Marshal(x)
 				if err != nil {
 					return in, bad("can't parse the JSON")
@@ -203,13 +203,14 @@ func read(r *http.Request) (input, *refusal) {
 var known = map[string][]string{
 	"getWebhookInfo": {}, "getUpdates": {"offset", "limit", "timeout", "allowed_updates"},
 	"getChat": {"chat_id"}, "getChatMember": {"chat_id", "user_id"}, "getChatMemberCount": {"chat_id"},
-	"sendMessage": {"chat_id", "text", "disable_notification"},
-	"sendPhoto":   {"chat_id", "caption", "disable_notification"},
-	"sendVideo": {"chat_id", "caption", "disable_notification", "supports_streaming", "width", "height",
-		"duration", "cover"},
-	"sendMediaGroup":  {"chat_id", "media", "disable_notification"},
-	"editMessageText": {"chat_id", "message_id", "text"}, "editMessageCaption": {"chat_id", "message_id", "caption"},
-	"deleteMessage": {"chat_id", "message_id"},
+	"sendMessage": {"chat_id", "text", "disable_notification", "parse_mode", "protect_content", "link_preview_options"},
+	"sendPhoto":   {"chat_id", "caption", "disable_notification", "parse_mode", "protect_content"},
+	"sendVideo": {"chat_id", "caption", "disable_notification", "parse_mode", "protect_content", "supports_streaming",
+		"width", "height", "duration", "cover"},
+	"sendMediaGroup":     {"chat_id", "media", "disable_notification", "protect_content"},
+	"editMessageText":    {"chat_id", "message_id", "text", "parse_mode", "link_preview_options"},
+	"editMessageCaption": {"chat_id", "message_id", "caption", "parse_mode"},
+	"deleteMessage":      {"chat_id", "message_id"},
 }
 
 func (f *Fake) do(method string, in input) (any, *refusal) {
@@ -269,6 +270,9 @@ func (f *Fake) alter(method string, in input) (any, *refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id, text := in.params["message_id"], in.params["text"]+in.params["caption"]
+	if mode := in.params["parse_mode"]; mode != "" {
+		text += " parse_mode " + mode
+	}
 	post, found := f.Find(id)
 	switch {
 	case method == "deleteMessage":
@@ -293,7 +297,10 @@ func units(s string) int { return len(utf16.Encode([]rune(s))) }
 // check refuses a message that the API would refuse, and returns its content.
 func check(method string, in input) (string, *refusal) {
 	text, limit := in.params["caption"], 1024
-	type item struct{ Type, Media, Caption string }
+	type item struct {
+		Type, Media, Caption string
+		Mode                 string `json:"parse_mode"`
+	}
 	items := []item{}
 	switch method {
 	case "sendMessage":
@@ -303,7 +310,7 @@ func check(method string, in input) (string, *refusal) {
 		}
 	case "sendPhoto", "sendVideo":
 		name := strings.ToLower(method[len("send"):])
-		items = append(items, item{name, "attach://" + name, text})
+		items = append(items, item{name, "attach://" + name, text, ""})
 	case "sendMediaGroup":
 		if err := json.Unmarshal([]byte(in.params["media"]), &items); err != nil || len(items) < 2 || len(items) > 10 {
 			return "", bad("there must be 2 to 10 media")
@@ -326,7 +333,16 @@ func check(method string, in input) (string, *refusal) {
 		return "", bad("there are %d files for %d media", len(in.files), len(items))
 	}
 	content := text
+	for _, name := range []string{"parse_mode", "protect_content", "link_preview_options",
+		"disable_notification"} {
+		if value := in.params[name]; value != "" {
+			content += " " + name + " " + value
+		}
+	}
 	for _, it := range items {
+		if it.Mode != "" {
+			content += " parse_mode " + it.Mode
+		}
 		f, ok := in.files[strings.TrimPrefix(it.Media, "attach://")]
 		most := map[string]int64{"photo": 10 << 20, "video": 50 << 20}[it.Type]
 		want := map[string]string{"photo": "image/", "video": "video/"}[it.Type]

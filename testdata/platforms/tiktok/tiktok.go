@@ -224,8 +224,14 @@ func (f *Fake) finish(p *publication, media string) {
 	if i.Cover != nil {
 		cover = *i.Cover
 	}
-	f.Publish(control.Post{ID: p.post, Account: User, Content: fmt.Sprintf("%s | %s | %s %v %s %d | %s", i.Title,
-		i.Description, i.Privacy, *i.Comment, generated, cover, media)})
+	choices := ""
+	for name, on := range map[string]*bool{" no duet": i.Duet, " brand": i.Content, " own brand": i.Organic} {
+		if on != nil && *on {
+			choices += name
+		}
+	}
+	f.Publish(control.Post{ID: p.post, Account: User, Content: fmt.Sprintf("%s | %s | %s %v %s %d%s | %s", i.Title,
+		i.Description, i.Privacy, *i.Comment, generated, cover, choices, media)})
 }
 
 var ranges = regexp.MustCompile(`^bytes (\d+)-(\d+)/(\d+)$`)

@@ -75,7 +75,7 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	images := body.Source.Images
-	if len(images) < 1 || len(images) > 35 || body.Source.Cover >= len(images) {
+	if len(images) < 1 || len(images) > 35 || body.Source.Cover >= len(images) || body.Source.Cover < 0 {
 		bad(w)
 		return
 	}
@@ -90,7 +90,14 @@ func (f *Fake) initPhotos(w http.ResponseWriter, r *http.Request) {
 	p := &publication{info: body.Info, photos: images, inbox: inbox}
 	f.mu.Lock()
 	f.pubs[id] = p
-	f.finish(p, strings.Join(images, " "))
+	shown := strings.Join(images, " ")
+	if at := body.Source.Cover; at > 0 {
+		shown += fmt.Sprintf(" first %d", at)
+	}
+	if m := body.Info.Music; m != nil && *m {
+		shown += " with music"
+	}
+	f.finish(p, shown)
 	f.mu.Unlock()
 	answer(w, map[string]string{"publish_id": id})
 }

@@ -120,7 +120,7 @@ var known = map[string][]string{
 	"groups.get": {"filter", "extended", "count"}, "groups.getById": {"group_id", "fields"},
 	"photos.getWallUploadServer": {"group_id"}, "photos.saveWallPhoto": {"group_id", "photo", "server", "hash"},
 	"video.save": {"group_id", "wallpost", "name", "description"}, "wall.post": {"owner_id", "from_group", "guid",
-		"message", "attachments"},
+		"message", "attachments", "close_comments", "mute_notifications", "mark_as_ads", "signed", "copyright"},
 	"wall.get": {"owner_id", "count", "filter"}, "wall.getById": {"posts"},
 	"wall.createComment": {"owner_id", "post_id", "from_group", "message", "guid", "reply_to_comment"},
 	"wall.deleteComment": {"owner_id", "comment_id"},
@@ -304,6 +304,15 @@ func (f *Fake) post(w http.ResponseWriter, q url.Values) {
 			return
 		}
 		files = append(files, map[string]any{"type": kind, kind: map[string]any{"id": id, "owner_id": -Group}})
+	}
+	for _, name := range []string{"close_comments", "mute_notifications", "mark_as_ads", "signed", "copyright"} {
+		switch value := q.Get(name); {
+		case value != "" && value != "1" && !(name == "copyright" && control.Public(value)):
+			refuse(w, 100)
+			return
+		case value != "":
+			content += " " + name + " " + value
+		}
 	}
 	id := f.Small()
 	f.Publish(control.Post{ID: strconv.FormatInt(id, 10), Account: strconv.Itoa(-Group), Content: content})

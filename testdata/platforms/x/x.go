@@ -61,6 +61,29 @@ type Body struct {
 	Settings string `json:"reply_settings"`
 	AI       bool   `json:"made_with_ai"`
 	Paid     bool   `json:"paid_partnership"`
+	Quote    string `json:"quote_tweet_id"`
+	Poll     *struct {
+		Options []string `json:"options"`
+		Minutes int      `json:"duration_minutes"`
+	} `json:"poll"`
+}
+
+// attached adds what a post shows in place of media, and reports whether X takes it.
+func (b Body) attached(content string) (string, bool) {
+	if b.Quote != "" {
+		content += " quotes " + b.Quote
+	}
+	if p := b.Poll; p != nil {
+		content += fmt.Sprintf(" poll %q %d", p.Options, p.Minutes)
+		for _, o := range p.Options {
+			if n := platform.Runes.Length(o); n < 1 || n > 25 {
+				return content, false
+			}
+		}
+		return content, len(p.Options) >= 2 && len(p.Options) <= 4 && p.Minutes >= 5 && p.Minutes <= 10_080 &&
+			len(b.Media.IDs) == 0 && b.Quote == ""
+	}
+	return content, b.Quote == "" || len(b.Media.IDs) == 0
 }
 
 // New makes a fake with the clock now.
@@ -228,7 +251,11 @@ func (f *Fake) content(b Body) (string, bool) {
 	if b.Reply.To != "" {
 		content = "reply " + content
 	}
-	return content, ok
+	if b.Settings != "" {
+		content += " replies of " + b.Settings
+	}
+	content, fits := b.attached(content)
+	return content, ok && fits
 }
 
 // recent returns the texts of the last three hours. The caller holds mu.

@@ -54,6 +54,7 @@ type Fake struct {
 	inserts  []time.Time
 	sessions map[string]*session
 	Covers   map[string]string // sum of the cover, by video
+	parts    parts
 }
 
 type session struct {
@@ -136,7 +137,7 @@ func (f *Fake) Handler() http.Handler {
 	f.handleComments(mux)
 	mux.HandleFunc("POST /upload/youtube/v3/videos", f.start)
 	mux.HandleFunc("PUT /upload/youtube/v3/videos", f.upload)
-	mux.HandleFunc("POST /upload/youtube/v3/thumbnails/set", f.cover)
+	f.handleParts(mux)
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/youtube/") && !f.Authorized(r) {
 			_, _ = io.Copy(io.Discard, r.Body)
@@ -289,7 +290,7 @@ func (f *Fake) start(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, "invalidDescription")
 	case utf8.RuneCountInString(tags) > 500 || strings.ContainsAny(tags, "<>"):
 		refuse(w, http.StatusBadRequest, "invalidTags")
-	case !slices.Contains([]string{"10", "22", "25"}, s.CategoryID) || body.Status.Kids == nil ||
+	case !slices.Contains([]string{"10", "20", "22", "25"}, s.CategoryID) || body.Status.Kids == nil ||
 		body.Status.Privacy != "public" && body.Status.Privacy != "unlisted" && body.Status.Privacy != "private":
 		refuse(w, http.StatusBadRequest, "invalidVideoMetadata")
 	case !strings.HasPrefix(r.Header.Get("X-Upload-Content-Type"), "video/"):
@@ -377,22 +378,4 @@ func (s *session) answer(w http.ResponseWriter) {
 		w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", s.received-1))
 	}
 	w.WriteHeader(http.StatusPermanentRedirect)
-}
-
-// cover sets the cover of a video.
-func (f *Fake) cover(w http.ResponseWriter, r *http.Request) {
-	n, sum, err := control.Sum(r.Body)
-	post, ok := f.Find(r.URL.Query().Get("videoId"))
-	if ok && (f.NoCovers || !f.Landscape && !f.processed(post)) {
-		refuse(w, http.StatusForbidden, "forbidden")
-		return
-	}
-	if err != nil || !ok || n == 0 || n > 2<<20 || !strings.HasPrefix(r.Header.Get("Content-Type"), "image/") {
-		refuse(w, http.StatusBadRequest, "invalidImage")
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.Covers[r.URL.Query().Get("videoId")] = sum
-	control.JSON(w, http.StatusOK, map[string]any{"kind": "youtube#thumbnailSetResponse"})
 }

@@ -1862,6 +1862,18 @@ class AsyncPublishingResource:
         )
         return cast("types.CreatorInfo", data)
 
+    def list_lookups(
+        self, params: types.ListLookupsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> AsyncPages[types.LookupResult]:
+        """Find places, people, organisations, playlists and sections.
+
+        Finds what options of posts name by its id. Results are kept for a day, those of lists for ten minutes, so
+        that repeats call no platform. An account makes 200 other calls a day (UTC).
+
+        Needs the scope `content:publish`.
+        """
+        return self._client.pages("/v1/publishing/lookups", (), params, options)
+
     def list_slots(
         self, params: types.ListSlotsParams | None = None, **options: Unpack[RequestOptions]
     ) -> AsyncPages[types.PublishingSlot]:

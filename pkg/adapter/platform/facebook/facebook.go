@@ -61,10 +61,16 @@ var capabilities = platform.Capabilities{
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
 		Text: platform.Text{Max: 8000}},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionPaid,
-		platform.OptionPartners},
+		platform.OptionPartners, platform.OptionLocation},
 	Refuses: func(p platform.Post) []platform.Problem {
 		own, _ := p.Options.Own.(Options)
-		return own.Refused(Name, 1, 1)
+		found := own.Refused(Name, 1, 1)
+		if own.LocationID != "" && len(p.Media) == 1 && p.Media[0].Video() && !reel(p) {
+			found = append(found, platform.Wrong(Name, platform.OptionLocation, "is not taken with a video that is "+
+				"not "+
+				"published as a Reel."))
+		}
+		return found
 	},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
@@ -73,6 +79,7 @@ var capabilities = platform.Capabilities{
 	Edits:     true,
 	Deletes:   true,
 	Pulls:     true,
+	Lookups:   []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
 	Habits: platform.Habits{FirstLine: 400, Least: 80, Most: 600, Hashtags: 2, Links: true,
 		Action: "to comment, to share the post or to open a link",
 		Form: "It is told to people who know each other: a small story, then a question that can be " +
@@ -91,6 +98,7 @@ type Options struct {
 	platform.Described
 	platform.Commented
 	platform.Partnered
+	platform.Located
 }
 
 var refusals = graph.Refusals{

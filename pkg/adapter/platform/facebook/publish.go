@@ -140,6 +140,7 @@ func (p *Platform) video(ctx context.Context, a platform.Account, id string) (v 
 // Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	text := w.Text()
+	own, _ := w.Post.Options.Own.(Options)
 	switch {
 	case w.IsComment():
 		call := p.Call(http.MethodPost, "/"+w.First.ID+"/comments", w.Account.Token.Access)
@@ -150,6 +151,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		call.Posts = true
 		call.Form = url.Values{"upload_phase": {"finish"}, "video_id": {w.Own.Reel}, "video_state": {"PUBLISHED"},
 			"description": {text}}
+		own.place(call.Form)
 		return platform.Ref{ID: w.Own.Reel}, p.Send(ctx, call, nil)
 	case len(w.Post.Media) == 1 && w.Post.Media[0].Video():
 		form := url.Values{"file_url": {w.Post.Media[0].URL}, "description": {text}}
@@ -166,13 +168,21 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 	if all := platform.Links(text); len(w.Own.Photos) == 0 && len(all) > 0 && all[0].Scheme {
 		form.Set("link", text[all[0].Start:all[0].End])
 	}
-	if own, _ := w.Post.Options.Own.(Options); own.Paid {
+	own.place(form)
+	if own.Paid {
 		// The partner may not advertise with the post: the owner of the page can permit that on Facebook.
 		form.Set("sponsor_id", own.Partners[0])
 		form.Set("direct_share_status", "0")
 	}
 	ref.ID, err = p.api.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+"/feed", form, true)
 	return ref, err
+}
+
+// place adds the place that a post names.
+func (o Options) place(form url.Values) {
+	if o.LocationID != "" {
+		form.Set("place", o.LocationID)
+	}
 }
 
 // Find implements platform.Steps. A Reel is found by its id, and other posts among the newest ones of the
@@ -249,6 +259,12 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 	call := p.Call(http.MethodPost, "/"+post.ID, a.Token.Access)
 	call.Form = url.Values{name: {text}}
 	return p.Send(ctx, call, nil)
+}
+
+// Lookup implements platform.Finder. It finds the pages of places.
+func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
+	text string) ([]platform.Found, error) {
+	return p.api.Places(ctx, a, text)
 }
 
 // Delete implements platform.Deleter.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
@@ -43,6 +45,34 @@ func (g API) Delete(ctx context.Context, token platform.Secret, id string) error
 	gone.Codes = map[int]func() *platform.Error{Missing: g.NoPost}
 	err := g.Client.JSON(ctx, g.Call(http.MethodDelete, "/"+id, token), gone.Refused(false), nil)
 	return platform.Except(platform.CodePostNotFound, err)
+}
+
+// Places returns pages of places whose name is like the text, without pages that have no place.
+func (g API) Places(ctx context.Context, a platform.Account, text string) (all []platform.Found, err error) {
+	var answer struct {
+		Data []struct {
+			ID       string `json:"id"`
+			Name     string `json:"name"`
+			Location *struct {
+				Street  string `json:"street"`
+				City    string `json:"city"`
+				Country string `json:"country"`
+			} `json:"location"`
+		} `json:"data"`
+	}
+	err = g.Get(ctx, a.Token.Access, "/pages/search", url.Values{"q": {text}, "fields": {"id,name,location"}}, &answer)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range answer.Data {
+		if !Number(d.ID) || d.Location == nil {
+			continue
+		}
+		parts := []string{d.Location.Street, d.Location.City, d.Location.Country}
+		parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+		all = append(all, platform.Found{ID: d.ID, Name: d.Name, Detail: strings.Join(parts, ", ")})
+	}
+	return all, nil
 }
 
 // Create creates an object, and returns its id. posts reports whether the object is visible.

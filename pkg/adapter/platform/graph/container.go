@@ -50,8 +50,8 @@ type Containers struct {
 	// Settled is how long a published post takes to appear in the list of posts: if it does not, the publication ends
 	// without its id. If it is 0, the post is looked for as long as any.
 	Settled time.Duration
-	// File returns the container of a file.
-	File func(p platform.Post, m platform.Media) url.Values
+	// File returns the container of the i-th file.
+	File func(p platform.Post, i int) url.Values
 	// Describe adds the text of the next post and what else belongs to it to its container.
 	Describe func(form url.Values, w *platform.Work[Boxes])
 	// List returns the edge that lists the account's newest posts, and the text by which the next post is found there.
@@ -90,7 +90,7 @@ func (c *Containers) Prepare(ctx context.Context, w *platform.Work[Boxes]) (read
 		}
 		return true, 0, nil
 	case carousel && len(s.Children) < len(w.Post.Media):
-		form := c.File(w.Post, w.Post.Media[len(s.Children)])
+		form := c.File(w.Post, len(s.Children))
 		form.Set("is_carousel_item", "true")
 		id, err := c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false)
 		if err != nil {
@@ -112,7 +112,7 @@ func (c *Containers) Prepare(ctx context.Context, w *platform.Work[Boxes]) (read
 	case carousel:
 		form = url.Values{"media_type": {"CAROUSEL"}, "children": {strings.Join(s.Children, ",")}}
 	case w.Made == 0 && len(w.Post.Media) == 1:
-		form, files = c.File(w.Post, w.Post.Media[0]), w.Post.Media
+		form, files = c.File(w.Post, 0), w.Post.Media
 	}
 	c.Describe(form, w)
 	if s.Box, err = c.Graph.Create(ctx, w.Account.Token.Access, "/"+w.Account.ID+c.Edge, form, false); err != nil {

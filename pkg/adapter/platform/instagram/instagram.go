@@ -38,7 +38,10 @@ var (
 
 	// ofPosts lists the options that stories do not have.
 	ofPosts = []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt, platform.OptionPaid,
-		platform.OptionPartners}
+		platform.OptionPartners, platform.OptionLocation, optionCollaborators, optionTags, optionFeed, optionTrial,
+		optionAudio}
+	// ofReels lists the options that pictures do not have.
+	ofReels = []platform.Option{optionFeed, optionTrial, optionAudio}
 )
 
 var capabilities = platform.Capabilities{
@@ -49,10 +52,12 @@ var capabilities = platform.Capabilities{
 		"pages_show_list", "pages_read_engagement", "business_management",
 	},
 	Kinds: map[platform.Kind]platform.Rule{
-		platform.KindPost:      {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: picture},
+		platform.KindPost: {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: picture,
+			Without: ofReels},
 		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: reel},
-		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: picture, Video: clip},
+		platform.KindCarousel: {Caption: caption, MinMedia: 2, MaxMedia: 10, Image: picture, Video: clip,
+			Without: ofReels},
 		platform.KindStory: {Caption: caption, MinMedia: 1, MaxMedia: 1, Image: still, Video: clip,
 			Without: ofPosts},
 	},
@@ -64,11 +69,9 @@ var capabilities = platform.Capabilities{
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
 		Text: platform.Text{Max: 300}},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,
-		platform.OptionFirstComment, platform.OptionGenerated, platform.OptionPaid, platform.OptionPartners},
-	Refuses: func(p platform.Post) []platform.Problem {
-		own, _ := p.Options.Own.(Options)
-		return own.Refused(Name, 0, 2)
-	},
+		platform.OptionFirstComment, platform.OptionGenerated, platform.OptionPaid, platform.OptionPartners,
+		platform.OptionLocation, optionCollaborators, optionTags, optionFeed, optionTrial, optionAudio},
+	Refuses:    refuses,
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"reach", "views", "likes", "comments", "shares", "saves"},
@@ -76,6 +79,7 @@ var capabilities = platform.Capabilities{
 	DailyPosts: 50,
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
+	Lookups:    []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},
 	Habits: platform.Habits{FirstLine: 125, Least: 150, Most: 900, Hashtags: 4,
 		Action: "to save the post, send it to a friend or answer a question in a comment",
 		Form: "The first line stands alone before an empty line. Paragraphs of one or two sentences; what " +
@@ -87,18 +91,9 @@ var capabilities = platform.Capabilities{
 		"Instagram takes 400 containers of an account in 24 hours: one for a post, and one more for each of several " +
 			"media. What exceeds them waits.",
 		"Access ends 90 days after the owner has granted it: connect the account again before.",
+		"Accounts in collaborators are invited, and are shown as authors once they accept.",
 		"A first comment that Instagram refuses does not fail the publication: it is a warning.",
 	},
-}
-
-// Options are the options of posts on Instagram, as callers send them.
-type Options struct {
-	platform.Visible
-	platform.Described
-	platform.Framed
-	platform.Commented
-	platform.Declared
-	platform.Partnered
 }
 
 // Platform is Instagram.
@@ -158,6 +153,12 @@ func (p *Platform) Connect(ctx context.Context, g platform.Grant) ([]platform.Ac
 			"a professional Instagram account.")
 	}
 	return all, nil
+}
+
+// Lookup implements platform.Finder. It finds the pages of places.
+func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
+	text string) ([]platform.Found, error) {
+	return p.Graph.Places(ctx, a, text)
 }
 
 // Revoke implements platform.Connector. It revokes every permission of the owner.

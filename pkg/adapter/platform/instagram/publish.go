@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -33,9 +32,10 @@ func containers(g graph.API) *graph.Containers {
 	}
 }
 
-// file returns the container of a file.
-func file(p platform.Post, m platform.Media) url.Values {
-	form := url.Values{}
+// file returns the container of the i-th file.
+func file(p platform.Post, i int) url.Values {
+	form, m := url.Values{}, p.Media[i]
+	tag(form, p, i)
 	if m.Video() {
 		form.Set("video_url", m.URL)
 	} else {
@@ -68,12 +68,7 @@ func describe(form url.Values, w *platform.Work[graph.Boxes]) {
 	if w.Post.Options.Generated {
 		form.Set("is_ai_generated", "true")
 	}
-	if own, _ := w.Post.Options.Own.(Options); own.Paid {
-		form.Set("is_paid_partnership", "true")
-		if len(own.Partners) > 0 {
-			form.Set("branded_content_sponsor_ids", strings.Join(own.Partners, ","))
-		}
-	}
+	adorn(form, w.Post)
 }
 
 // Begin implements platform.Steps. It makes the first container, too.

@@ -46,12 +46,17 @@ var (
 	noAlt   = []platform.Option{platform.OptionAlt}
 )
 
-// OptionDocument publishes the images of a carousel as the pages of a document.
-const OptionDocument platform.Option = "document"
+// These options are members of the shape of LinkedIn alone.
+const (
+	OptionDocument platform.Option = "document"
+	OptionReshare  platform.Option = "reshare_of"
+	OptionMentions platform.Option = "mentions"
+)
 
 var (
 	notCarousel = []platform.Option{OptionDocument}
-	ofVideos    = append(slices.Clone(noAlt), OptionDocument)
+	ofText      = []platform.Option{platform.OptionPoll, OptionReshare}
+	ofVideos    = slices.Concat(noAlt, notCarousel, ofText)
 )
 
 var capabilities = platform.Capabilities{
@@ -62,7 +67,7 @@ var capabilities = platform.Capabilities{
 		platform.KindPost:      {Caption: caption, MaxMedia: 1, Image: image, Without: notCarousel},
 		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: ofVideos},
 		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: ofVideos},
-		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 20, Image: image},
+		platform.KindCarousel:  {Caption: caption, MinMedia: 2, MaxMedia: 20, Image: image, Without: ofText},
 	},
 	Origin: platform.Origin{Reads: []platform.Mark{platform.MarkC2PA},
 		Source: "https://www.linkedin.com/help/linkedin/answer/a6282984"},
@@ -72,7 +77,8 @@ var capabilities = platform.Capabilities{
 	Comments: platform.Commenting{Reads: true, Replies: true, Deletes: true, Text: platform.Text{Max: 1250},
 		ReadAt: platform.RisingReads},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionPrivacy,
-		OptionDocument},
+		OptionDocument, platform.OptionPoll, OptionReshare, OptionMentions},
+	Refuses:   refuses,
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Friends},
 	Metrics:   []string{"impressions", "reach", "likes", "comments", "shares", "clicks"},
@@ -80,6 +86,8 @@ var capabilities = platform.Capabilities{
 		"comments", "shares", "clicks"}, History: true},
 	Edits:   true,
 	Deletes: true,
+	Lookups: []platform.Lookup{{Kind: platform.LookupMember, Searches: true},
+		{Kind: platform.LookupOrganization, Searches: true}},
 	Habits: platform.Habits{FirstLine: 200, Least: 300, Most: 1300, Hashtags: 3, Links: true,
 		Action: "to answer a question of the trade, or to share an experience in a comment",
 		Form: "The first two lines make the claim in at most 200 characters, without a greeting, and the " +
@@ -88,6 +96,8 @@ var capabilities = platform.Capabilities{
 	Notes: []string{
 		"An account is a member. If the operator's application has the Community Management API, organisations that " +
 			"the member administers can be connected, too.",
+		"Members are found among the followers of a connected organisation, with the right r_organization_followers; " +
+			"organisations by the name in the address of their page.",
 		"The privacy friends is that of the member's connections. Organisations post publicly.",
 		"With the option document, the images of a carousel are the pages of a PDF.",
 		"If the answer to a post of a member is lost, the publication ends as outcome_unknown: LinkedIn lets nobody " +
@@ -100,16 +110,6 @@ var capabilities = platform.Capabilities{
 			"of accounts are those of organisations only, and follow after two days.",
 		"Access ends after 60 days, unless LinkedIn lets the operator's application extend it.",
 	},
-}
-
-// Options are the options of posts on LinkedIn, as callers send them.
-type Options struct {
-	platform.Visible
-	platform.Described
-	platform.Commented
-	// Publishes the images of a carousel as the pages of a document, which readers turn. Its title is that of the
-	// content.
-	Document bool `json:"document,omitempty"`
 }
 
 // Platform is LinkedIn.

@@ -28,7 +28,7 @@ type state struct {
 
 // files returns the files of a post, which are one document if its options say so.
 func files(post platform.Post) []platform.Media {
-	if own, ok := post.Options.Own.(Options); ok && own.Document && post.Kind == platform.KindCarousel {
+	if optionsOf(post.Options).Document && post.Kind == platform.KindCarousel {
 		return []platform.Media{Document(post.Media)}
 	}
 	return post.Media
@@ -157,11 +157,6 @@ var escape = strings.NewReplacer(`\`, `\\`, `<`, `\<`, `>`, `\>`, `#`, `\#`, `~`
 // hashtags are the escaped hashtags of a text.
 var hashtags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|\s)\\#((?:[\pL\pN]|\\_)+)`) })
 
-// commentary returns the text of a post. A hashtag stays one.
-func commentary(text string) string {
-	return hashtags().ReplaceAllString(escape.Replace(text), `${1}{hashtag|\#|${2}}`)
-}
-
 // Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	if w.IsComment() {
@@ -193,11 +188,12 @@ func refOf(id string) platform.Ref { return platform.Ref{ID: id, URL: site + "/f
 // body returns a post.
 func body(w *platform.Work[state]) map[string]any {
 	a, post, visibility := w.Account, w.Post, "PUBLIC"
+	own := optionsOf(post.Options)
 	if post.Options.Privacy == platform.Friends && strings.HasPrefix(a.ID, member) {
 		visibility = "CONNECTIONS"
 	}
 	body := map[string]any{
-		"author": a.ID, "commentary": commentary(w.Text()), "visibility": visibility,
+		"author": a.ID, "commentary": commentary(w.Text(), own.Mentions), "visibility": visibility,
 		"distribution": map[string]any{"feedDistribution": "MAIN_FEED", "targetEntities": []string{},
 			"thirdPartyDistributionChannels": []string{}},
 		"lifecycleState": "PUBLISHED", "isReshareDisabledByAuthor": false,
@@ -217,6 +213,7 @@ func body(w *platform.Work[state]) map[string]any {
 	}
 	switch len(all) {
 	case 0:
+		own.content(body)
 	case 1:
 		body["content"] = map[string]any{"media": one(0)}
 	default:
@@ -248,7 +245,7 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, "", err
 	}
 	for _, e := range list.Elements {
-		if e.Commentary == commentary(w.Text()) && len(e.ID) <= most &&
+		if e.Commentary == commentary(w.Text(), optionsOf(w.Post.Options).Mentions) && len(e.ID) <= most &&
 			!time.UnixMilli(e.At).Before(w.SentAt.Add(-time.Minute)) {
 			return refOf(e.ID), platform.StageDone, nil
 		}
@@ -260,7 +257,8 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.Placed, text string) error {
 	call := p.Call(http.MethodPost, "/rest/posts/"+url.PathEscape(post.ID), a.Token.Access)
 	call.Header.Set("X-Restli-Method", "PARTIAL_UPDATE")
-	call.JSON = map[string]any{"patch": map[string]any{"$set": map[string]string{"commentary": commentary(text)}}}
+	call.JSON = map[string]any{"patch": map[string]any{"$set": map[string]string{"commentary": commentary(text,
+		optionsOf(post.Options).Mentions)}}}
 	return p.Send(ctx, call, nil)
 }
 

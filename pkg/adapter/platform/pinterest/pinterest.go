@@ -34,8 +34,11 @@ var (
 	noCover = []platform.Option{platform.OptionCover, platform.OptionCoverAt}
 )
 
-// OptionLink is the page that a pin leads to.
-const OptionLink platform.Option = "link"
+// The options that only Pinterest has: the page that a pin leads to, and the part of the board that has it.
+const (
+	OptionLink    platform.Option = "link"
+	OptionSection platform.Option = "board_section_id"
+)
 
 var capabilities = platform.Capabilities{
 	Label:   "Pinterest",
@@ -55,7 +58,7 @@ var capabilities = platform.Capabilities{
 	Hashtags: platform.Hashtags{Max: 20, Written: true},
 	Alt:      platform.Text{Max: 500},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,
-		OptionLink},
+		OptionLink, OptionSection},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"impressions", "views", "saves", "clicks"},
@@ -63,6 +66,7 @@ var capabilities = platform.Capabilities{
 	Edits:     true,
 	Deletes:   true,
 	Pulls:     true,
+	Lookups:   []platform.Lookup{{Kind: platform.LookupBoard}},
 	Habits: platform.Habits{FirstLine: 50, Least: 100, Most: 350, Hashtags: 2,
 		Action: "to save the pin, or to open its link",
 		Form: "The description has the words that people search for in its first sentence, and says what " +
@@ -83,6 +87,8 @@ type Options struct {
 	platform.Framed
 	// Page that the pin leads to. Absent: the first link in the caption.
 	Link string `json:"link,omitempty" format:"uri" maxLength:"2048" pattern:"^https?://" patternDescription:"an address of the web"`
+	// Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself.
+	Section string `json:"board_section_id,omitempty" pattern:"^[0-9]{1,32}$" patternDescription:"an id of digits"`
 }
 
 // Platform is Pinterest.

@@ -90,8 +90,9 @@ func link(post platform.Post) string {
 // Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	pin := map[string]any{"board_id": w.Account.ID, "description": w.Text(), "media_source": source(w.Post, w.Own)}
+	own, _ := w.Post.Options.Own.(Options)
 	for name, value := range map[string]string{"title": w.Post.Title, "link": link(w.Post),
-		"alt_text": w.Post.Media[0].Alt} {
+		"alt_text": w.Post.Media[0].Alt, "board_section_id": own.Section} {
 		if value != "" {
 			pin[name] = value
 		}
@@ -162,6 +163,17 @@ func (p *Platform) Find(ctx context.Context, w *platform.Work[state]) (ref platf
 		}
 	}
 	return ref, platform.StageReconcile, nil
+}
+
+// Lookup implements platform.Finder. It lists the sections of the board.
+func (p *Platform) Lookup(ctx context.Context, a platform.Account, _ platform.LookupKind,
+	_ string) (all []platform.Found, err error) {
+	var list struct {
+		Items []platform.Found `json:"items"`
+	}
+	err = p.Get(ctx, a.Token.Access, "/boards/"+url.PathEscape(a.ID)+"/sections", url.Values{"page_size": {"100"}},
+		&list)
+	return list.Items, err
 }
 
 // Edit implements platform.Editor. It replaces the description of a pin.

@@ -22,6 +22,7 @@ func (s Suite) Cases() []Case {
 		{"refuses what does not fit", s.refusesUnfit},
 		{"changes and deletes posts", s.changes},
 		{"tells the figures of an account", s.tellsFigures},
+		{"finds what options name", s.finds},
 	}
 	for _, named := range s.Posts {
 		cases = append(cases, Case{"publishes " + named.Name,
@@ -337,6 +338,32 @@ func (s Suite) refusesUnfit(context.Context) error {
 			}) {
 				return fmt.Errorf("%s with a bad %s: %+v", named.Name, what, problems)
 			}
+		}
+	}
+	return nil
+}
+
+// finds looks up each kind that the capabilities name. An error of the platform is told by its kind.
+func (s Suite) finds(ctx context.Context) error {
+	f := s.New()
+	defer f.Close()
+	c := f.Adapter.Capabilities()
+	finder, ok := f.Adapter.(platform.Finder)
+	if !ok && len(c.Lookups) > 0 {
+		return errors.New("it is no Finder, which its capabilities contradict")
+	}
+	for _, l := range c.Lookups {
+		found, err := finder.Lookup(ctx, f.Account, l.Kind, "acme")
+		if platform.KindOf(err) == platform.BadContent && err != nil {
+			continue
+		}
+		if err != nil || len(found) == 0 || found[0].ID == "" || found[0].Name == "" {
+			return fmt.Errorf("%s: %+v, %w", l.Kind, found, err)
+		}
+		f.Fake.Fail(f.Fake.Calls()+1, RateLimited)
+		if _, err := finder.Lookup(ctx, f.Account, l.Kind, "acme"); platform.KindOf(err) != platform.Retry &&
+			platform.KindOf(err) != platform.Quota {
+			return fmt.Errorf("%s, rate limited: %w", l.Kind, err)
 		}
 	}
 	return nil

@@ -205,6 +205,23 @@ func (p *SandboxPlatform) Delete(ctx context.Context, _ platform.Account, _ plat
 	return platform.Unsupported("the deletion of posts")
 }
 
+var _ platform.Finder = (*SandboxPlatform)(nil)
+
+// Lookup implements platform.Finder. It finds two things, whose ids have the form of the platform's.
+func (p *SandboxPlatform) Lookup(ctx context.Context, _ platform.Account, kind platform.LookupKind,
+	text string) (all []platform.Found, err error) {
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	prefix := map[platform.LookupKind]string{platform.LookupMember: "urn:li:person:sandbox",
+		platform.LookupOrganization: "urn:li:organization:", platform.LookupPlaylist: "PL-sandbox-"}[kind]
+	for n := 1; n <= 2; n++ {
+		name := strings.TrimSpace(text + " " + string(kind) + " " + strconv.Itoa(n))
+		all = append(all, platform.Found{ID: prefix + strconv.Itoa(1000+n), Name: name, Detail: "Sandbox"})
+	}
+	return all, nil
+}
+
 var _ platform.CreatorReader = (*SandboxPlatform)(nil)
 
 // CreatorInfo implements platform.CreatorReader.

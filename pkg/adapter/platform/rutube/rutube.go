@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"sync"
 	"time"
 
@@ -54,6 +55,7 @@ var capabilities = platform.Capabilities{
 		platform.KindMusicClip: {Title: title, Caption: description, MinMedia: 1, MaxMedia: 1, Video: video},
 	},
 	Hashtags:  platform.Hashtags{Max: 30},
+	Options:   []platform.Option{platform.OptionCategory},
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views"},
@@ -73,7 +75,10 @@ var capabilities = platform.Capabilities{
 }
 
 // Options are the options of posts on Rutube, as callers send them.
-type Options struct{ platform.Visible }
+type Options struct {
+	platform.Visible
+	platform.Categorized
+}
 
 // Platform is Rutube.
 type Platform struct {
@@ -158,6 +163,12 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	category := other
 	if w.Post.Topic == platform.TopicMusic {
 		category = music
+	}
+	if own, _ := w.Post.Options.Own.(Options); own.CategoryID != "" {
+		var err error
+		if category, err = strconv.Atoi(own.CategoryID); err != nil {
+			return platform.Reject(platform.CodeInvalidOption, "The category is a number.").Because(err)
+		}
 	}
 	body := map[string]any{"url": w.Post.Media[0].URL, "title": text.Title, "description": text.Body, "is_hidden": true,
 		"category_id": category}

@@ -18,6 +18,7 @@ type item struct {
 	Type      string `json:"type"`
 	Media     string `json:"media"`
 	Caption   string `json:"caption,omitempty"`
+	Mode      any    `json:"parse_mode,omitempty"`
 	Streaming bool   `json:"supports_streaming,omitempty"`
 	Width     int    `json:"width,omitempty"`
 	Height    int    `json:"height,omitempty"`
@@ -27,17 +28,19 @@ type item struct {
 // next returns the call that sends the next part of a post: the media or the text, then the rest of a long caption.
 func next(ctx context.Context, w *platform.Work[state]) (wire.Call, error) {
 	post, text := w.Post, w.Text()
-	own, _ := post.Options.Own.(Options)
+	own := optionsOf(post.Options)
 	if w.Made > 0 || len(post.Media) == 0 {
-		body := map[string]any{"chat_id": w.Own.Chat, "text": text}
-		if own.Silent {
-			body["disable_notification"] = true
-		}
+		body := own.params(true, true)
+		body["chat_id"], body["text"] = w.Own.Chat, text
 		return wire.Call{Name: "sendMessage", JSON: body, Posts: true}, nil
 	}
-	fields := url.Values{"chat_id": {w.Own.Chat}}
-	if own.Silent {
-		fields.Set("disable_notification", "true")
+	fields, options := url.Values{"chat_id": {w.Own.Chat}}, own.params(true, false)
+	mode := options["parse_mode"]
+	if len(post.Media) > 1 {
+		delete(options, "parse_mode") // it belongs to the caption of the first file
+	}
+	for name, value := range options {
+		fields.Set(name, fmt.Sprint(value))
 	}
 	call := wire.Call{Posts: true, Timeout: wire.UploadTimeout}
 	var files []wire.File
@@ -53,7 +56,7 @@ func next(ctx context.Context, w *platform.Work[state]) (wire.Call, error) {
 					Duration: int(m.Duration.Seconds())}
 			}
 			if i == 0 {
-				it.Caption = text // caption of the album
+				it.Caption, it.Mode = text, mode
 			}
 			items = append(items, it)
 			files = append(files, wire.File{Field: name, Name: wire.FileName(m), Media: m})
@@ -111,12 +114,18 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 		return platform.Reject(platform.CodeInvalidOption, "The text of the post is in several messages. Change it in "+
 			"Telegram.")
 	}
-	call := wire.Call{Name: "editMessageText", JSON: map[string]any{"chat_id": a.ID, "message_id": post.ID, "text": text}}
-	if post.Media > 0 {
-		call = wire.Call{Name: "editMessageCaption",
-			JSON: map[string]any{"chat_id": a.ID, "message_id": post.ID, "caption": text}}
+	own := optionsOf(post.Options)
+	if wrong := malformed(text); own.Format == formatHTML && wrong != "" {
+		return platform.Reject(platform.CodeInvalidOption, "The post is in HTML, and the new text "+wrong)
 	}
-	return p.alter(ctx, a, call, errUnchanged)
+	body := own.params(false, post.Media == 0)
+	body["chat_id"], body["message_id"] = a.ID, post.ID
+	if post.Media > 0 {
+		body["caption"] = text
+		return p.alter(ctx, a, wire.Call{Name: "editMessageCaption", JSON: body}, errUnchanged)
+	}
+	body["text"] = text
+	return p.alter(ctx, a, wire.Call{Name: "editMessageText", JSON: body}, errUnchanged)
 }
 
 // Delete implements platform.Deleter. A repeat finds no message, which is success.

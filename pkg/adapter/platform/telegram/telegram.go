@@ -32,20 +32,25 @@ var (
 
 	caption = platform.Text{Max: 1024, Unit: platform.UTF16}
 	message = platform.Text{Max: 4096, Unit: platform.UTF16}
-)
 
-var capabilities = platform.Capabilities{
-	Label:   "Telegram",
-	Connect: platform.ConnectBotToken,
-	Kinds: map[platform.Kind]platform.Rule{
+	kinds = map[platform.Kind]platform.Rule{
 		platform.KindPost:      {Caption: caption, Rest: message, MaxMedia: 1, Image: photo},
 		platform.KindVideo:     {Caption: caption, Rest: message, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindMusicClip: {Caption: caption, Rest: message, MinMedia: 1, MaxMedia: 1, Video: video},
 		platform.KindCarousel: {Caption: caption, Rest: message, MinMedia: 2, MaxMedia: 10, Image: photo,
 			Video: video},
-	},
-	Hashtags:  platform.Hashtags{Max: 30},
-	Options:   []platform.Option{platform.OptionSilent, platform.OptionCover},
+	}
+	hashtags = platform.Hashtags{Max: 30}
+)
+
+var capabilities = platform.Capabilities{
+	Label:    "Telegram",
+	Connect:  platform.ConnectBotToken,
+	Kinds:    kinds,
+	Hashtags: hashtags,
+	Options: []platform.Option{platform.OptionSilent, platform.OptionCover, optionFormat, optionProtect,
+		optionPreview},
+	Refuses:   refuses,
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"likes"},
@@ -60,16 +65,13 @@ var capabilities = platform.Capabilities{
 		"The bot must be an administrator of the channel that may post messages.",
 		"A caption of more than 1,024 characters is published as the media with its beginning, then a message with " +
 			"the rest.",
+		"With the option format, the tags of HTML count as characters of the caption, and a text that is changed " +
+			"later " +
+			"has the format, too.",
 		"Bots cannot read views. Reactions are counted as likes, as far as Telegram has reported them to the bot " +
 			"within 24 hours and the bot has no webhook.",
 		"Where the answer to a message is lost, the publication ends as outcome_unknown.",
 	},
-}
-
-// Options are the options of posts on Telegram, as callers send them.
-type Options struct {
-	platform.Visible
-	platform.Quiet
 }
 
 // Platform is Telegram.

@@ -24,8 +24,9 @@ func containers(g graph.API) *graph.Containers {
 	}
 }
 
-// file returns the container of a file.
-func file(_ platform.Post, m platform.Media) url.Values {
+// file returns the container of the i-th file.
+func file(p platform.Post, i int) url.Values {
+	m := p.Media[i]
 	form := url.Values{"media_type": {"IMAGE"}, "image_url": {m.URL}}
 	if m.Video() {
 		form = url.Values{"media_type": {"VIDEO"}, "video_url": {m.URL}}

@@ -72,6 +72,19 @@ func asks(post platform.Post) (missing []platform.Problem) {
 	return missing
 }
 
+// refuses returns what is wrong with the options of a post.
+func refuses(post platform.Post) (found []platform.Problem) {
+	o := optionsOf(post)
+	if o.CoverSlide > len(post.Media) {
+		found = append(found, platform.Wrong(Name, optionCover, "is %d, but the post has %d photos.", o.CoverSlide,
+			len(post.Media)))
+	}
+	if o.AutoMusic && o.Mode == modeInbox {
+		found = append(found, platform.Wrong(Name, optionMusic, "is chosen in TikTok with mode inbox: leave it out."))
+	}
+	return found
+}
+
 // chosen reports whether an interaction is off.
 func chosen(on *bool, off, creatorOff bool) bool { return off || creatorOff || on != nil && !*on }
 

@@ -256,12 +256,14 @@ func (p *Platform) photos(ctx context.Context, w *platform.Work[state]) error {
 		"MEDIA_UPLOAD"
 	if !inbox(w.Post) {
 		info, mode = optionsOf(w.Post).info(w.Own, info), "DIRECT_POST"
-		info["auto_add_music"] = false
+		info["auto_add_music"] = optionsOf(w.Post).AutoMusic
 	}
 	call := p.Call(http.MethodPost, "/v2/post/publish/content/init/", w.Account.Token.Access)
 	call.Posts, call.JSON = true, map[string]any{
 		"post_mode": mode, "media_type": "PHOTO", "post_info": info,
-		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": 0, "photo_images": addresses},
+		"source_info": map[string]any{"source": "PULL_FROM_URL", "photo_cover_index": max(optionsOf(w.Post).CoverSlide,
+			1) - 1,
+			"photo_images": addresses},
 	}
 	var opened struct {
 		ID string `json:"publish_id"`

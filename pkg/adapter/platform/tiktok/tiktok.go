@@ -39,6 +39,8 @@ var (
 	// ofVideos lists the options that photos do not have.
 	ofVideos = []platform.Option{platform.OptionGenerated, platform.OptionCoverAt, optionDuet, optionStitch,
 		"duet", "stitch"}
+	// ofPhotos lists the options that videos do not have.
+	ofPhotos = []platform.Option{optionCover, optionMusic}
 )
 
 var capabilities = platform.Capabilities{
@@ -46,8 +48,8 @@ var capabilities = platform.Capabilities{
 	Connect: platform.ConnectOAuth,
 	Scopes:  []string{"user.info.basic", "video.publish", "video.upload", "video.list"},
 	Kinds: map[platform.Kind]platform.Rule{
-		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
-		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video},
+		platform.KindVideo:     {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: ofPhotos},
+		platform.KindMusicClip: {Caption: caption, MinMedia: 1, MaxMedia: 1, Video: video, Without: ofPhotos},
 		platform.KindPost: {Title: photoTitle, Caption: text, MinMedia: 1, MaxMedia: 1, Image: photo,
 			Without: ofVideos},
 		platform.KindCarousel: {Title: photoTitle, Caption: text, MinMedia: 2, MaxMedia: 35, Image: photo,
@@ -59,9 +61,10 @@ var capabilities = platform.Capabilities{
 	Options: []platform.Option{
 		platform.OptionPrivacy, platform.OptionGenerated, platform.OptionCoverAt,
 		platform.OptionDisableComments, optionDuet, optionStitch, "comments", "duet", "stitch", "disclosure", "mode",
-		"consent",
+		"consent", optionCover, optionMusic,
 	},
 	Asks:       asks,
+	Refuses:    refuses,
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public, platform.Friends, platform.Private},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
@@ -82,6 +85,8 @@ var capabilities = platform.Capabilities{
 		"Where the answer to a post of photos is lost, the publication ends as outcome_unknown.",
 		"A private post has no id at TikTok, and no metrics.",
 		"TikTok takes the declaration of AI with videos only.",
+		"TikTok lets applications that post for creators name neither a track of its commercial music library nor a " +
+			"place: add them with mode inbox, in TikTok.",
 		"TikTok permits no logo and no name of a brand in media: they are left out of what a factory makes that has " +
 			"a TikTok account.",
 	},
@@ -91,6 +96,8 @@ var capabilities = platform.Capabilities{
 const (
 	optionDuet   platform.Option = "disable_duet"
 	optionStitch platform.Option = "disable_stitch"
+	optionCover  platform.Option = "cover_slide"
+	optionMusic  platform.Option = "auto_music"
 )
 
 // Options are the options of posts on TikTok, as callers send them.
@@ -113,12 +120,15 @@ type Options struct {
 	// branded content policy. Must be true.
 	Consent bool `json:"consent,omitempty"`
 
-	// Permits no comments.
-	DisableComments bool `json:"disable_comments,omitempty"`
+	platform.Closed
 	// Permits no duets.
 	DisableDuet bool `json:"disable_duet,omitempty"`
 	// Permits no stitches.
 	DisableStitch bool `json:"disable_stitch,omitempty"`
+	// Number of the photo that is shown first, from 1. Absent: 1.
+	CoverSlide int `json:"cover_slide,omitempty" minimum:"1" maximum:"35"`
+	// Lets TikTok add music to photos, which the person can change in TikTok.
+	AutoMusic bool `json:"auto_music,omitempty"`
 }
 
 // optionsOf returns the options of a post.

@@ -145,6 +145,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		return ref, p.call(ctx, a, "wall.createComment", params, true, &struct{}{})
 	}
 	params.Set("from_group", "1")
+	describe(params, w.Post)
 	if text := w.Text(); text != "" {
 		params.Set("message", text)
 	}

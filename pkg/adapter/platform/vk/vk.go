@@ -57,7 +57,9 @@ var capabilities = platform.Capabilities{
 	Comment:  platform.Text{Max: 4096},
 	Comments: platform.Commenting{Reads: true, Replies: true, Deletes: true,
 		Text: platform.Text{Max: 4096}},
-	Options:   []platform.Option{platform.OptionFirstComment},
+	Options: []platform.Option{platform.OptionFirstComment, platform.OptionDisableComments, platform.OptionSilent,
+		platform.OptionPaid, optionSigned, optionSource},
+	Refuses:   refuses,
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"reach", "views", "likes", "comments", "shares", "clicks"},
@@ -78,12 +80,6 @@ var capabilities = platform.Capabilities{
 		"reach and clicks of posts, and the earlier days of an account, are told to administrators of the community only.",
 		"A video of VK may have up to 2 GiB here: it is uploaded in one call.",
 	},
-}
-
-// Options are the options of posts on VK, as callers send them.
-type Options struct {
-	platform.Visible
-	platform.Commented
 }
 
 // Platform is VK.

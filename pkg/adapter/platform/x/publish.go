@@ -141,10 +141,6 @@ func (p *Platform) append(ctx context.Context, a platform.Account, m platform.Me
 	return nil
 }
 
-// settings maps the option replies to the values of X.
-var settings = map[string]string{"following": "following", "mentioned": "mentionedUsers", "subscribers": "subscribers",
-	"verified": "verified"}
-
 // Make implements platform.Steps.
 func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platform.Ref, err error) {
 	body := map[string]any{"text": w.Text()}
@@ -164,9 +160,7 @@ func (p *Platform) Make(ctx context.Context, w *platform.Work[state]) (ref platf
 		if len(w.Own.Files) > 0 {
 			body["media"] = map[string]any{"media_ids": w.Own.Files}
 		}
-		if own.Replies != "" {
-			body["reply_settings"] = settings[own.Replies]
-		}
+		own.describe(body)
 	}
 	call := p.Call(http.MethodPost, "/2/tweets", w.Account.Token.Access)
 	call.JSON, call.Posts = body, true

@@ -66,6 +66,7 @@ var (
 // The options of X alone.
 const (
 	OptionReplies platform.Option = "replies"
+	OptionQuote   platform.Option = "quote_post_id"
 )
 
 var capabilities = platform.Capabilities{
@@ -82,7 +83,8 @@ var capabilities = platform.Capabilities{
 		ReadAt: commentReads,
 		Uses:   platform.CommentUses{Reply: replyPrice, Hide: deletePrice, Delete: deletePrice}},
 	Options: []platform.Option{platform.OptionAlt, platform.OptionFirstComment, platform.OptionThread,
-		platform.OptionGenerated, platform.OptionPaid, OptionReplies},
+		platform.OptionGenerated, platform.OptionPaid, OptionReplies, OptionQuote, platform.OptionPoll},
+	Refuses:   refuses,
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"impressions", "views", "likes", "comments", "shares", "saves", "clicks"},
@@ -110,17 +112,6 @@ var capabilities = platform.Capabilities{
 		"A first comment is a reply of the account to its own post.",
 		"A post cannot be changed after it was published.",
 	},
-}
-
-// Options are the options of posts on X, as callers send them.
-type Options struct {
-	platform.Described
-	platform.Commented
-	platform.Threaded
-	platform.Declared
-	platform.Sponsored
-	// Who may reply. Absent: everyone.
-	Replies string `json:"replies,omitempty" enum:"following,mentioned,subscribers,verified"`
 }
 
 // cost returns what the calls of a publication cost.

@@ -26,7 +26,11 @@ type state struct {
 	Session string `json:"session"`
 	Offset  int64  `json:"offset,omitempty"` // number of bytes that the session has received
 	Looks   int    `json:"looks,omitempty"`  // number of looks at the processing of the video
-	Tries   int    `json:"tries,omitempty"`  // number of attempts to set the cover
+	Tries   int    `json:"tries,omitempty"`  // number of attempts to add the present part
+	// Part is the number of parts of the video that were added or left out after the upload, and Lacks the warning
+	// about those that are missing.
+	Part  int               `json:"part,omitempty"`
+	Lacks *platform.Warning `json:"lacks,omitempty"`
 }
 
 // category returns the category of videos about a topic.
@@ -46,7 +50,13 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	post, m := w.Post, w.Post.Media[0]
 	text := platform.Arrange(post, capabilities)
 	snippet := map[string]any{"title": text.Title, "description": text.Body, "categoryId": category(post.Topic)}
-	if len(text.Tags) > 0 {
+	own := optionsOf(post)
+	if own.CategoryID != "" {
+		snippet["categoryId"] = own.CategoryID
+	}
+	if len(own.Tags) > 0 {
+		snippet["tags"] = own.Tags
+	} else if len(text.Tags) > 0 {
 		snippet["tags"] = text.Tags
 	}
 	if post.Language != "" {
@@ -56,7 +66,6 @@ func (p *Platform) Begin(ctx context.Context, w *platform.Work[state]) error {
 	if privacy == "" {
 		privacy = platform.Public
 	}
-	own, _ := post.Options.Own.(Options)
 	status := map[string]any{"privacyStatus": privacy, "selfDeclaredMadeForKids": own.MadeForKids}
 	if post.Options.Generated {
 		status["containsSyntheticMedia"] = true

@@ -46,7 +46,8 @@ var capabilities = platform.Capabilities{
 	Hashtags: platform.Hashtags{Max: 60, Tags: true, Total: 500},
 	Options: []platform.Option{platform.OptionPrivacy, optionKids, platform.OptionCover, platform.OptionGenerated,
 		platform.OptionPaid,
-		platform.OptionSilent},
+		platform.OptionSilent, platform.OptionCategory, optionPlaylist, optionTags, platform.OptionCaptions},
+	Refuses: refuses,
 	Comments: platform.Commenting{Reads: true, Replies: true, Hides: true, Deletes: true,
 		Text: platform.Text{Max: 10_000}, ReadAt: platform.RisingReads,
 		Uses: platform.CommentUses{Reply: func(string) int { return writeUnits }, Hide: writeUnits,
@@ -55,7 +56,8 @@ var capabilities = platform.Capabilities{
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
 	Metrics:   []string{"views", "watch_time_seconds", "likes", "comments"},
 	// Of the 10,000 units of a day, a reading takes one, and calls about comments take units, too.
-	Reads: &platform.Reads{Max: 5000},
+	Reads:   &platform.Reads{Max: 5000},
+	Lookups: []platform.Lookup{{Kind: platform.LookupPlaylist, Units: 1}},
 	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "followers_lost", "posts", "views",
 		"watch_time_seconds"}, History: true},
 	// The day of Google's quotas begins at midnight in California.
@@ -74,23 +76,13 @@ var capabilities = platform.Capabilities{
 		"Comments need the right " + commentScope + ". An account that was connected without it has to be connected " +
 			"again. A hidden comment is held for review. A deletion rejects a comment of others, and deletes one of the " +
 			"account itself.",
-		"Hashtags become the tags of the video.",
+		"Hashtags become the tags of the video, unless the option tags has others.",
+		"A playlist and captions need the right " + commentScope + ", and 50 and 400 of the units of Google's quota. " +
+			"If " +
+			"YouTube refuses them, the publication has a warning.",
 		"The cover of a Short is set once YouTube has processed it. A cover that YouTube refuses does not fail the " +
 			"publication: it is a warning.",
 	},
-}
-
-// optionKids is an option that only YouTube has.
-const optionKids platform.Option = "made_for_kids"
-
-// Options are the options of posts on YouTube, as callers send them.
-type Options struct {
-	platform.Visible
-	platform.Declared
-	// Declares that the content is made for children.
-	MadeForKids bool `json:"made_for_kids,omitempty"`
-	platform.Sponsored
-	platform.Quiet
 }
 
 // Platform is YouTube.

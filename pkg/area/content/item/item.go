@@ -178,6 +178,8 @@ type Variant struct {
 	Hashtags []string `json:"hashtags"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media []string `json:"media"`
+	// Id of your image that a video there shows before it plays. Null: the item's poster.
+	Cover *string `json:"cover"`
 	// Whether the text model wrote its texts.
 	//
 	// Adapted reports whether the text model wrote the texts.

@@ -14,7 +14,10 @@ type Words struct {
 	Texts
 	Files  []media.File
 	Poster *media.File
-	// From has the keys of the variants of members that differ from the item: title, caption, hashtags and media.
+	// Captions are those of the video of the item, or nil.
+	Captions *media.File
+	// From has the keys of the variants of members that differ from the item: title, caption, hashtags, media and
+	// cover.
 	From map[string]string
 }
 
@@ -23,6 +26,9 @@ type Words struct {
 func (r *Record) Words(platform, accountID string) Words {
 	w := Words{Texts: r.Texts, From: map[string]string{}}
 	w.Files, w.Poster = r.Posted()
+	if i := slices.IndexFunc(r.Files, func(f media.File) bool { return f.Role == media.Subtitles }); i >= 0 {
+		w.Captions = &r.Files[i]
+	}
 	for _, key := range []string{platform, accountID} {
 		v, ok := r.Variants[key]
 		if !ok || key == "" {
@@ -38,10 +44,14 @@ func (r *Record) Words(platform, accountID string) Words {
 			w.Hashtags, w.From["hashtags"] = v.Hashtags, key
 		}
 		if v.Media != nil {
-			w.Files, w.Poster, w.From["media"] = nil, nil, key
+			w.Files, w.Poster, w.Captions, w.From["media"] = nil, nil, nil, key
 			for _, id := range v.Media {
 				w.Files = append(w.Files, r.VariantFiles[id])
 			}
+		}
+		if v.Cover != nil {
+			cover := r.VariantFiles[*v.Cover]
+			w.Poster, w.From["cover"] = &cover, key
 		}
 	}
 	w.Caption = WithNotices(r, w.Caption, platform)

@@ -300,6 +300,9 @@ func (r *Record) MediaIDs() []string {
 	ids := slices.Clone(r.OwnIDs)
 	for _, v := range r.Variants {
 		ids = append(ids, v.Media...)
+		if v.Cover != nil {
+			ids = append(ids, *v.Cover)
+		}
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)

@@ -274,7 +274,8 @@ func (r maker) vary(made []generate.Made, now time.Time) {
 			metric.Count("RefusedVariants", "platform", post.Platform)
 			continue
 		}
-		v := Variant{Media: before.Media, Title: before.Title, Hashtags: before.Hashtags, Adapted: true,
+		v := Variant{Media: before.Media, Cover: before.Cover, Title: before.Title, Hashtags: before.Hashtags,
+			Adapted:       true,
 			PromptVersion: resource.Text(prompt.Version(prompt.Adapt))}
 		if v.Hashtags == nil {
 			v.Hashtags = tagsOf(post.Hashtags, tagsOn(p, r.Kind))

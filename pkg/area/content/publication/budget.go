@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -69,18 +70,16 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 	if !b.Shared {
 		length, of, many = period, "#"+accountID, int(day/period)+1
 	}
-	at := w.Now().UTC().Add(-b.Starts)
-	begins := at.Truncate(length)
 	keys := make([]store.Key, many)
+	var passed time.Duration
 	for i := range keys {
-		keys[i] = store.IDKey("budget#" + name + of +
-			"#" + begins.Add(-time.Duration(i)*length).Format("2006-01-02T15"))
+		keys[i], passed = social.BudgetKey(name, of, length, b.Starts, w.Now(), i)
 	}
 	items, err := w.DB.GetAll(ctx, keys...)
 	if err != nil {
 		return left, present, task.Again(err)
 	}
-	left = budget{Budget: b, passed: at.Sub(begins), used: items[0].Count()}
+	left = budget{Budget: b, passed: passed, used: items[0].Count()}
 	for _, it := range items[1:] {
 		left.earlier += it.Count()
 	}

@@ -179,6 +179,7 @@ func placed(kind platform.Kind, pub *item.Publication, limits platform.Capabilit
 		if whole.Options, _, err = limits.Wishes(pub.Options.RawMessage); err != nil {
 			return post, err
 		}
+		post.Options = whole.Options
 	}
 	post.Parts = platform.Arrange(whole, limits).Parts()
 	return post, nil

@@ -48,6 +48,10 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 		cover := fileOf(*poster)
 		p.Cover = &cover
 	}
+	if words.Captions != nil && limits.Supports(p.Kind, platform.OptionCaptions) {
+		captions := fileOf(*words.Captions)
+		p.Captions = &captions
+	}
 	if s := r.Rehearsed; s != nil {
 		p.Rehearsal.Delay = time.Duration(s.DelaySeconds) * time.Second
 		if p.Rehearsal.Code = s.FailureCode; s.Outcome == item.PublicationFailed && s.FailureCode == "" {
@@ -86,6 +90,11 @@ func open(ctx context.Context, p *platform.Post, r *item.Record, pub *item.Publi
 			return err
 		}
 	}
+	if p.Captions != nil {
+		if err := add(p.Captions, *words.Captions); err != nil {
+			return err
+		}
+	}
 	if p.Cover != nil {
 		return add(p.Cover, *poster)
 	}
@@ -102,7 +111,7 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 		return []errs.Detail{{Param: "/options/" + pub.Platform, Message: "cannot be read: send the options again"}}
 	}
 	from := r.Words(pub.Platform, pub.SocialAccountID).From
-	problems := platform.Fit(pub.Platform, p, limits)
+	problems := append(platform.Fit(pub.Platform, p, limits), uncovered(p, from["cover"], limits)...)
 	if limits.Asks != nil {
 		problems = append(problems, limits.Asks(p)...)
 	}
@@ -124,6 +133,24 @@ func Fit(r *item.Record, pub *item.Publication, limits platform.Capabilities) []
 			"media are made without them."})
 	}
 	return found
+}
+
+// uncovered returns why a post cannot show the cover of the variant with the key.
+func uncovered(p platform.Post, key string, limits platform.Capabilities) []platform.Problem {
+	message := ""
+	switch {
+	case key == "":
+	case !limits.Supports(p.Kind, platform.OptionCover):
+		message = limits.Label + " takes no cover of its own for the kind " + string(p.Kind) + "."
+	case p.Options.CoverAt > 0:
+		message = "The option cover_at_seconds names another cover: send one of the two."
+	case len(p.Media) > 0 && !p.Media[0].Video():
+		message = "A cover is that of a video."
+	}
+	if message == "" {
+		return nil
+	}
+	return []platform.Problem{{Param: "cover", Message: message}}
 }
 
 // Unchosen returns why an account is left out to which a post goes without a call that names it: its platform asks for

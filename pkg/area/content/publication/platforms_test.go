@@ -7,9 +7,39 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
+	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/testdata/platforms/control"
 	faketelegram "github.com/content-automation/api/testdata/platforms/telegram"
+	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
 )
+
+// A video shows the cover of the variant of its platform in place of the poster, and YouTube gets its captions.
+func TestTheCoverOfAVariantAndCaptions(t *testing.T) {
+	own := media.File{ID: "med_1_1", Role: media.Final, Type: media.Image, MIMEType: "image/png", Key: "own", Bytes: 7}
+	w := newWorld(t, "youtube")
+	w.wish = `{"privacy":"public","captions":true}`
+	done := w.run(func(r *item.Record) {
+		r.Files = append(r.Files,
+			media.File{ID: "cnt_1_2", Role: media.Poster, Type: media.Image, MIMEType: "image/jpeg", Key: "poster",
+				Bytes: 9},
+			media.File{ID: "cnt_1_3", Role: media.Subtitles, Type: media.Captions, MIMEType: "text/vtt", Key: "words",
+				Bytes: 11})
+		r.Variants = map[string]item.Variant{"youtube": {Cover: &own.ID}}
+		r.VariantFiles = map[string]media.File{own.ID: own}
+	})
+	f := w.fake.(*fakeyoutube.Fake)
+	pub := done.Publications[0]
+	read, err := w.worker.Files.Range(t.Context(), own.Key, 0, own.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sum, err := control.Sum(read)
+	if err != nil || f.Covers[*pub.PlatformPostID] != sum || !strings.Contains(f.Posts()[0], "captions ") ||
+		len(pub.Warnings) > 0 {
+		t.Errorf("%v, want %s; %q, %+v, %v", f.Covers, sum, f.Posts(), pub.Warnings, err)
+	}
+}
 
 // run publishes the item, whose record is changed before, until it has ended.
 func (w *world) run(change func(*item.Record)) *item.Record {

@@ -110,6 +110,7 @@ type world struct {
 	names   *atomic.Int64
 	item    string
 	account social.Record
+	wish    string // the options, or empty for those that the platform asks for
 }
 
 func newWorld(t *testing.T, name string) *world {
@@ -222,6 +223,9 @@ func (w *world) publish() {
 
 // options returns the choices that a platform asks of the person who posts, or nil.
 func (w *world) options() *item.PublishOptions {
+	if w.wish != "" {
+		return &item.PublishOptions{RawMessage: []byte(w.wish)}
+	}
 	if w.account.Platform != "tiktok" {
 		return nil
 	}

@@ -1,0 +1,67 @@
+package registry_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/content-automation/api/pkg/adapter/platform/registry"
+)
+
+var named = regexp.MustCompile("`([a-z_]+)`")
+
+// The table of options in docs/publishing.md has each option of each platform, and no other, with a test that the
+// package of the platform has.
+func TestEachOptionHasATest(t *testing.T) {
+	text, err := os.ReadFile("../../../../docs/publishing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Options\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	told := map[string][]string{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 5 || !strings.Contains(cells[1], "`") {
+			continue
+		}
+		for name := range strings.SplitSeq(strings.TrimSpace(cells[2]), ", ") {
+			for _, m := range named.FindAllStringSubmatch(cells[1], -1) {
+				told[name] = append(told[name], m[1])
+			}
+			if !has(t, name, strings.TrimSpace(cells[3])) {
+				t.Errorf("the package of %s has no test %s", name, cells[3])
+			}
+		}
+	}
+	for _, p := range registry.Rows() {
+		options := p.Capabilities.ShapeOptions()
+		for _, o := range options {
+			if !slices.Contains(told[p.Name], string(o)) {
+				t.Errorf("%s of %s is not in the table", o, p.Name)
+			}
+		}
+		if len(told[p.Name]) != len(options) {
+			t.Errorf("%s has %v, the table %v", p.Name, options, told[p.Name])
+		}
+	}
+}
+
+// has reports whether the package of a platform has a test.
+func has(t *testing.T, name, test string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", name, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(text), "func "+test+"(t ")
+	})
+}

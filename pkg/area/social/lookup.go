@@ -1,0 +1,218 @@
+package social
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/store"
+)
+
+const (
+	// maxLookups bounds the calls for one account in a day (UTC), and maxFound the results that are kept.
+	maxLookups, maxFound = 200, 50
+	// keepFound and keepListed are how long the results of a search and of a list are kept.
+	keepFound, keepListed = 24 * time.Hour, 10 * time.Minute
+	// LookupItemKind is the kind of items with the results of a lookup.
+	LookupItemKind = "lookup"
+)
+
+// lookupKind is the kind of what is looked up.
+type lookupKind string
+
+// Schema describes the kind in the OpenAPI document.
+func (lookupKind) Schema(huma.Registry) *huma.Schema {
+	return httpapi.Enum([]platform.LookupKind{platform.LookupLocation, platform.LookupMember,
+		platform.LookupOrganization, platform.LookupPlaylist, platform.LookupBoard})
+}
+
+type lookupInput struct {
+	// Social account that will publish the post.
+	AccountID string `query:"social_account_id" required:"true" example:"soc_01h455vb4pex5vsknk084sn02q"`
+	// What is looked up: location on Instagram and Facebook; member and organization on LinkedIn; playlist on YouTube;
+	// board, the sections of the board, on Pinterest.
+	Kind lookupKind `query:"kind" required:"true" example:"location"`
+	// Text to look for. Required for location, member and organization. Others are listed, and filtered by it.
+	Text string `query:"q" maxLength:"100" example:"Acme Store"`
+	httpapi.SliceInput
+}
+
+// LookupResult is something that an option of a post names by its id.
+type LookupResult struct {
+	// Id on the platform, for the option.
+	ID string `json:"id" example:"106078429431815"`
+	// Name on the platform.
+	Name string `json:"name" example:"Acme Store"`
+	// What tells it from others of its name, such as an address. Null: nothing is known.
+	Detail *string `json:"detail" example:"1 High Street, London"`
+}
+
+// registerLookup adds the operation that finds what options name.
+func (s *Service) registerLookup(r *httpapi.Router) {
+	httpapi.List(r, httpapi.Op{ID: "listLookups", Method: http.MethodGet, Path: "/v1/publishing/lookups",
+		Scope: auth.ContentPublish, Function: "social", Tag: "Publishing",
+		Summary: "Find places, people, organisations, playlists and sections",
+		Description: "Finds what options of posts name by its id. Results are kept for a day, those of lists for ten " +
+			"minutes, so that repeats call no platform. An account makes 200 other calls a day (UTC).",
+		Errors: []errs.Code{errs.NotFound, errs.InvalidState, errs.ProviderUnavailable, errs.RateLimited},
+	}, s.lookup)
+}
+
+func (s *Service) lookup(ctx context.Context, in *lookupInput) (page httpapi.Page[LookupResult], err error) {
+	r, it, err := s.find(ctx, in.AccountID)
+	if err != nil {
+		return page, err
+	}
+	adapter, ok := s.platforms.Of(it.Owner.Mode, r.Platform)
+	if !ok {
+		return page, errs.Invalid("social_account_id", "is on a platform that this service does not have")
+	}
+	c, wanted := adapter.Capabilities(), strings.TrimSpace(in.Text)
+	finder, finds := adapter.(platform.Finder)
+	by, has := c.FindsBy(platform.LookupKind(in.Kind))
+	switch {
+	case !finds || !has:
+		return page, errs.Invalid("kind", "is not looked up on %s, which has %s", c.Label, lookups(c))
+	case by.Searches && wanted == "":
+		return page, errs.Invalid("q", "is required: send the name to look for")
+	case r.State != Connected:
+		return page, invalidState(&r, "The account is not connected. Connect it first.", "connect")
+	}
+	sought := wanted
+	if !by.Searches {
+		sought = ""
+	}
+	found, err := s.found(ctx, it.Owner, &r, c, by, sought, finder)
+	if err != nil {
+		return page, err
+	}
+	all := []LookupResult{}
+	for _, f := range found {
+		if by.Searches || strings.Contains(strings.ToLower(f.Name), strings.ToLower(wanted)) {
+			one := LookupResult{ID: f.ID, Name: f.Name}
+			if f.Detail != "" {
+				one.Detail = &f.Detail
+			}
+			all = append(all, one)
+		}
+	}
+	return httpapi.Slice(ctx, all, nil, in.SliceInput, func(f LookupResult) string { return f.ID })
+}
+
+// lookups names the lookups of a platform.
+func lookups(c platform.Capabilities) string {
+	var all []string
+	for _, l := range c.Lookups {
+		all = append(all, string(l.Kind))
+	}
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}
+
+// found returns the results that are kept, or those of a call, which it counts before.
+func (s *Service) found(ctx context.Context, o tenant.Owner, r *Record, c platform.Capabilities, by platform.Lookup,
+	sought string, finder platform.Finder) (found []platform.Found, err error) {
+	sum := sha256.Sum256([]byte(strings.ToLower(sought)))
+	key := store.IDKey("lookup#" + r.ID + "#" + string(by.Kind) + "#" + hex.EncodeToString(sum[:12]))
+	kept, err := s.db.Get(ctx, key)
+	switch now := s.now(); {
+	case err == nil && kept.ExpireAt.After(now):
+		return found, kept.Decode(&found)
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return nil, err
+	}
+	if err := s.count(ctx, o, r, c, by); err != nil {
+		return nil, err
+	}
+	token, err := s.vault.Token(ctx, o, r)
+	if err != nil {
+		return nil, err
+	}
+	found, err = retried(ctx, func(ctx context.Context) ([]platform.Found, error) {
+		return finder.Lookup(ctx, token, by.Kind, sought)
+	})
+	if err != nil {
+		return nil, lookupError(err, r)
+	}
+	found = found[:min(len(found), maxFound)]
+	for i, f := range found {
+		found[i] = platform.Found{ID: text.ClipLine(f.ID, maxLine), Name: text.ClipLine(f.Name, maxLine),
+			Detail: text.ClipLine(f.Detail, maxLine)}
+	}
+	keep := keepListed
+	if by.Searches {
+		keep = keepFound
+	}
+	it := store.Item{Key: key, Kind: LookupItemKind, Owner: o, ExpireAt: s.now().Add(keep)}
+	if err := it.Encode(found); err != nil {
+		return nil, err
+	}
+	tx := &store.Tx{}
+	tx.CreateExpiring(it, s.now().Unix(), nil)
+	// In a conflict, another call has kept the same.
+	if err := s.db.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
+		return nil, err
+	}
+	return found, nil
+}
+
+// count takes a call out of the account's calls of a day, and out of the platform's bound of readings.
+func (s *Service) count(ctx context.Context, o tenant.Owner, r *Record, c platform.Capabilities,
+	by platform.Lookup) error {
+	const day = 24 * time.Hour
+	if o.Mode != tenant.Live {
+		return nil
+	}
+	now := s.now().UTC()
+	end := now.Truncate(day).Add(day)
+	full := errs.New(errs.RateLimited, "An account takes %d lookups of a day (UTC). Keep the ids that you have "+
+		"found, and "+
+		"repeat the request after the time in Retry-After.", maxLookups).
+		With(errs.RateContext{Limit: maxLookups, WindowSeconds: int(day / time.Second)})
+	full.RetryAfter = end.Sub(now)
+	tx := &store.Tx{}
+	tx.CountUntil(store.IDKey("lookups#"+r.ID+"#"+now.Format(time.DateOnly)), 1, maxLookups, end.Add(day), full)
+	if by.Units > 0 && c.Reads != nil {
+		starts := time.Duration(0)
+		if c.Budget != nil {
+			starts = c.Budget.Starts
+		}
+		key, _ := BudgetKey(r.Platform+".reads", "", day, starts, now, 0)
+		tx.CountUntil(key, int64(by.Units), int64(c.Reads.Max), end.Add(2*day), full)
+	}
+	return s.db.Commit(ctx, tx)
+}
+
+// BudgetKey returns the key of the counter of a platform's budget for the given number of lengths before the present
+// one, and the part of its time that has passed. The text of names the account whose budget it is, or is empty; starts
+// is the time of the day at which the platform's day begins.
+func BudgetKey(name, of string, length, starts time.Duration, now time.Time,
+	before int) (key store.Key, passed time.Duration) {
+	at := now.UTC().Add(-starts)
+	begins := at.Truncate(length)
+	return store.IDKey("budget#" + name + of + "#" +
+		begins.Add(-time.Duration(before)*length).Format("2006-01-02T15")), at.Sub(begins)
+}
+
+// lookupError returns the caller's error for a platform's error.
+func lookupError(err error, r *Record) error {
+	var e *platform.Error
+	if errors.As(err, &e) && e.Kind == platform.BadContent {
+		return errs.Invalid("kind", "%s", e.Message)
+	}
+	return creatorError(err, r)
+}

@@ -1,0 +1,355 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/web"
+	"github.com/content-automation/api/pkg/store"
+)
+
+// The lifetimes of what programs of others hold (OAuth 2.1).
+const (
+	// CodeLifetime is the time within which a program redeems a code.
+	CodeLifetime = time.Minute
+	// AccessLifetime is the life of an access token.
+	AccessLifetime = time.Hour
+	// RefreshLifetime is the time within which a refresh token is used. Each use makes a new one.
+	RefreshLifetime = 30 * 24 * time.Hour
+	// ProgramLifetime is the time for which a registered program is kept that nobody has connected.
+	ProgramLifetime = 30 * 24 * time.Hour
+)
+
+const (
+	// registrationsAnHour bounds the programs that one address registers in an hour, and registrationsADay those of
+	// all.
+	registrationsAnHour, registrationsADay = 10, 500
+)
+
+// The errors of programs.
+var (
+	// ErrProgram is returned for a program that is not registered.
+	ErrProgram = errors.New("session: no such program")
+	// ErrRegistrations is returned if an address, or all together, have registered too many programs.
+	ErrRegistrations = errors.New("session: too many programs were registered")
+	// ErrGrant is returned for a code or a token that is unknown, expired, or of another program.
+	ErrGrant = errors.New("session: the code or the token is wrong")
+	// ErrReused is returned for a code or a refresh token that was used before: somebody else may have it, so that the
+	// caller ends the grant.
+	ErrReused = errors.New("session: the code or the token was used before")
+)
+
+// Program is a program of others that people can connect (RFC 7591).
+type Program struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"`
+	Redirects []string  `json:"redirects"`
+	MadeAt    time.Time `json:"made_at"`
+}
+
+// Grant is a program that a person has connected. An API key, whose secret nobody knows, has its rights: the access
+// tokens stand for it, and end with it.
+type Grant struct {
+	KeyID   string         `json:"key_id"`
+	Program string         `json:"program"`
+	Name    string         `json:"name"`
+	By      string         `json:"by"`
+	Account tenant.Account `json:"account"`
+	Mode    tenant.Mode    `json:"mode"`
+	Scopes  []auth.Scope   `json:"scopes"`
+	At      time.Time      `json:"at"`
+	UsedAt  time.Time      `json:"used_at"`
+}
+
+// Issued are the tokens that a program gets.
+type Issued struct {
+	Grant
+	Access, Refresh string
+}
+
+// spent is the stored form of a code and of a refresh token, whose hash is its key.
+type spent struct {
+	KeyID   string    `json:"key_id"`
+	Program string    `json:"program"`
+	EndsAt  time.Time `json:"ends_at"`
+	Used    bool      `json:"used,omitempty"`
+	// Redirect and Challenge are those of a code.
+	Redirect  string `json:"redirect,omitempty"`
+	Challenge string `json:"challenge,omitempty"`
+}
+
+// The kinds of items of programs.
+const (
+	ProgramKind = "program"
+	GrantKind   = "program_grant"
+	SpentKind   = "program_token"
+)
+
+func programKey(id string) store.Key   { return store.IDKey("program#" + id) }
+func grantKey(keyID string) store.Key  { return store.IDKey("grant#" + keyID) }
+func spentKey(token string) store.Key  { return store.IDKey("spent#" + web.HashBearer(token)) }
+func grantsOf(personID string) string  { return "grants#" + personID }
+func hashOf(tokenText string) string   { return web.HashBearer(tokenText) }
+func grantOwner(g *Grant) tenant.Owner { return tenant.Of(g.Account, g.Mode) }
+
+// Register keeps a program, and returns it with its id. The address is that of the caller.
+func (s *Store) Register(ctx context.Context, p Program, address string) (Program, error) {
+	now := s.now().UTC()
+	p.ID, p.MadeAt = "prg_"+rand.Text(), now
+	doc, err := json.Marshal(p)
+	if err != nil {
+		return p, fmt.Errorf("session: encode program: %w", err)
+	}
+	tx := &store.Tx{}
+	hour, day := now.Truncate(time.Hour), now.Truncate(24*time.Hour)
+	tx.CountUntil(store.IDKey("programs#"+hashOf(address)+"#"+hour.Format("2006-01-02T15")), 1, registrationsAnHour,
+		hour.Add(2*time.Hour), ErrRegistrations)
+	tx.CountUntil(store.IDKey("programs#"+day.Format(time.DateOnly)), 1, registrationsADay, day.Add(48*time.Hour),
+		ErrRegistrations)
+	tx.Create(store.Item{Key: programKey(p.ID), Kind: ProgramKind, Doc: doc, ExpireAt: now.Add(ProgramLifetime)}, nil)
+	if err := s.db.Commit(ctx, tx); err != nil {
+		return p, fmt.Errorf("session: register: %w", err)
+	}
+	return p, nil
+}
+
+// Program returns a registered program. It returns ErrProgram if there is none.
+func (s *Store) Program(ctx context.Context, id string) (p Program, err error) {
+	_, err = s.decoded(ctx, programKey(id), &p, ErrProgram)
+	return p, err
+}
+
+// decoded reads an item that has not expired into v. It returns missing if there is none.
+func (s *Store) decoded(ctx context.Context, key store.Key, v any, missing error) (store.Item, error) {
+	it, err := s.db.Get(ctx, key)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !it.ExpireAt.IsZero() && !s.now().Before(it.ExpireAt) {
+		return it, missing
+	}
+	if err != nil {
+		return it, fmt.Errorf("session: read: %w", err)
+	}
+	return it, it.Decode(v)
+}
+
+// Permit keeps a grant, and returns the code by which the program that knows the verifier of the challenge gets its
+// tokens. The program is kept for as long as people may use it.
+func (s *Store) Permit(ctx context.Context, g Grant, redirect, challenge string) (code string, err error) {
+	var p Program
+	it, err := s.decoded(ctx, programKey(g.Program), &p, ErrProgram)
+	if err != nil {
+		return "", err
+	}
+	now := s.now().UTC()
+	code, g.At, g.UsedAt, g.Name = rand.Text()+rand.Text(), now, now, p.Name
+	doc, err := json.Marshal(g)
+	if err != nil {
+		return "", fmt.Errorf("session: encode grant: %w", err)
+	}
+	tx := &store.Tx{}
+	it.ExpireAt = time.Time{}
+	tx.Replace(it)
+	tx.Create(store.Item{Key: grantKey(g.KeyID), Kind: GrantKind, Doc: doc, Owner: grantOwner(&g),
+		Parent: store.Key{PK: grantsOf(g.By), SK: g.KeyID}}, nil)
+	err = s.keepGrant(&g, tx, code, spent{KeyID: g.KeyID, Program: g.Program, EndsAt: now.Add(CodeLifetime),
+		Redirect:  redirect,
+		Challenge: challenge})
+	if err != nil {
+		return "", err
+	}
+	if err := s.db.Commit(ctx, tx); err != nil {
+		return "", fmt.Errorf("session: permit: %w", err)
+	}
+	return code, nil
+}
+
+// keepGrant keeps a code or a refresh token. A used one is kept, too, so that a second use is noticed.
+func (s *Store) keepGrant(g *Grant, tx *store.Tx, token string, of spent) error {
+	doc, err := json.Marshal(of)
+	if err != nil {
+		return fmt.Errorf("session: encode token: %w", err)
+	}
+	tx.Create(store.Item{Key: spentKey(token), Kind: SpentKind, Doc: doc, Owner: grantOwner(g),
+		ExpireAt: s.now().Add(RefreshLifetime + 24*time.Hour)}, nil)
+	return nil
+}
+
+// Tokens returns the tokens for a code of a program, which works once.
+func (s *Store) Tokens(ctx context.Context, program, code, redirect, verifier string) (Issued, error) {
+	return s.spend(ctx, program, code, func(of spent) bool {
+		return of.Challenge != "" && subtle.ConstantTimeCompare([]byte(redirect), []byte(of.Redirect)) == 1 &&
+			subtle.ConstantTimeCompare([]byte(Challenge(verifier)), []byte(of.Challenge)) == 1
+	}, nil)
+}
+
+// Renew returns new tokens for a refresh token, which works once. The function may reports whether the person may still
+// grant what they have granted.
+func (s *Store) Renew(ctx context.Context, program, token string,
+	may func(context.Context, Grant) (bool, error)) (Issued, error) {
+	return s.spend(ctx, program, token, func(of spent) bool { return of.Challenge == "" }, may)
+}
+
+// spend uses a code or a refresh token up, and issues new tokens. Whatever is wrong with it, it works no more. If it
+// was used before, the grant is returned with ErrReused.
+func (s *Store) spend(ctx context.Context, program, token string, fits func(spent) bool,
+	may func(context.Context, Grant) (bool, error)) (out Issued, err error) {
+	var of spent
+	it, err := s.decoded(ctx, spentKey(token), &of, ErrGrant)
+	if err != nil {
+		return out, err
+	}
+	// A program that shows a code or a token of another one learns nothing, and ends nothing.
+	if subtle.ConstantTimeCompare([]byte(of.Program), []byte(program)) != 1 {
+		return out, ErrGrant
+	}
+	grant, err := s.decoded(ctx, grantKey(of.KeyID), &out.Grant, ErrGrant)
+	if err != nil {
+		return out, err
+	}
+	if of.Used {
+		return out, ErrReused
+	}
+	now := s.now()
+	good := now.Before(of.EndsAt) && fits(of)
+	if good && may != nil {
+		if good, err = may(ctx, out.Grant); err != nil {
+			return out, err
+		}
+	}
+	tx := &store.Tx{}
+	of.Used = true
+	if err := it.Encode(of); err != nil {
+		return out, err
+	}
+	tx.Replace(it)
+	if good {
+		if good, err = s.issue(ctx, tx, &out, grant); err != nil {
+			return out, err
+		}
+	}
+	switch err := s.db.Commit(ctx, tx); {
+	case errors.Is(err, store.ErrConflict):
+		return out, ErrReused // another request has used it at the same time
+	case err != nil:
+		return out, fmt.Errorf("session: issue tokens: %w", err)
+	case !good:
+		return out, ErrGrant
+	}
+	return out, nil
+}
+
+// issue adds new tokens of a grant to the transaction. It returns false if its key has ended.
+func (s *Store) issue(ctx context.Context, tx *store.Tx, out *Issued, grant store.Item) (bool, error) {
+	now := s.now()
+	holder, err := s.db.Get(ctx, credential.KeyOf(out.Account, out.KeyID))
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("session: read key: %w", err)
+	}
+	base, err := credential.Find(ctx, s.db, holder.Attributes[credential.SecretAttribute])
+	if errors.Is(err, store.ErrNotFound) || err == nil && base.Ended(now) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("session: read credential: %w", err)
+	}
+	if out.Access, err = auth.NewKey(out.Mode, rand.Reader); err != nil {
+		return false, err
+	}
+	credential.Lend(tx, auth.HashKey(out.Access), base, now.Add(AccessLifetime))
+	out.Refresh = rand.Text() + rand.Text()
+	out.UsedAt = now.UTC()
+	if err := grant.Encode(out.Grant); err != nil {
+		return false, err
+	}
+	tx.Replace(grant)
+	return true, s.keepGrant(&out.Grant, tx, out.Refresh, spent{KeyID: out.KeyID, Program: out.Program,
+		EndsAt: now.Add(RefreshLifetime)})
+}
+
+// Withdraw ends an access token, or returns the grant of a refresh token for the caller to end (RFC 7009). An unknown
+// token is no error; one of another program returns ErrGrant.
+func (s *Store) Withdraw(ctx context.Context, program, token string) (g *Grant, err error) {
+	var of spent
+	_, err = s.decoded(ctx, spentKey(token), &of, ErrGrant)
+	access := ""
+	if errors.Is(err, ErrGrant) {
+		c, err := credential.Find(ctx, s.db, auth.HashKey(token))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("session: read credential: %w", err)
+		}
+		of.KeyID, access = c.KeyID, c.Hash
+	} else if err != nil {
+		return nil, err
+	}
+	var found Grant
+	if _, err := s.decoded(ctx, grantKey(of.KeyID), &found, ErrGrant); err != nil {
+		return nil, err
+	}
+	if subtle.ConstantTimeCompare([]byte(found.Program), []byte(program)) != 1 {
+		return nil, ErrGrant
+	}
+	if access == "" {
+		return &found, nil
+	}
+	tx := &store.Tx{}
+	credential.Revoke(tx, access, s.now())
+	return nil, s.db.Commit(ctx, tx)
+}
+
+// Grant returns a grant by its key. It returns ErrGrant if there is none.
+func (s *Store) Grant(ctx context.Context, keyID string) (g Grant, err error) {
+	_, err = s.decoded(ctx, grantKey(keyID), &g, ErrGrant)
+	return g, err
+}
+
+// Grants returns the programs that a person has connected, the one that was used last first.
+func (s *Store) Grants(ctx context.Context, personID string) (all []Grant, err error) {
+	q := store.Query{Index: store.ByParent, Partition: grantsOf(personID), Limit: 100}
+	err = s.db.Each(ctx, q, func(it store.Item) error {
+		g, err := s.Grant(ctx, it.Parent.SK) // the index is late, and has no documents
+		if err == nil {
+			all = append(all, g)
+		}
+		if errors.Is(err, ErrGrant) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("session: list grants: %w", err)
+	}
+	slices.SortFunc(all, func(a, b Grant) int { return b.UsedAt.Compare(a.UsedAt) })
+	return all, nil
+}
+
+// Forget removes a grant whose key was revoked. One that does not exist any more is no error.
+func (s *Store) Forget(ctx context.Context, keyID string) error {
+	var g Grant
+	it, err := s.decoded(ctx, grantKey(keyID), &g, ErrGrant)
+	if errors.Is(err, ErrGrant) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tx := &store.Tx{}
+	tx.Delete(it)
+	if err := s.db.Commit(ctx, tx); err != nil && !errors.Is(err, store.ErrConflict) {
+		return fmt.Errorf("session: forget grant: %w", err)
+	}
+	return nil
+}

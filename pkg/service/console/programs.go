@@ -1,0 +1,276 @@
+package console
+
+import (
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/content-automation/api/pkg/auth"
+	"github.com/content-automation/api/pkg/auth/session"
+	"github.com/content-automation/api/pkg/base/tenant"
+)
+
+const (
+	programsPath = "/settings/programs"
+	consentPath  = programsPath + "/connect"
+	// programDays is the time after which a program is connected again, in days.
+	programDays = 180
+)
+
+// addPrograms adds the pages on which people connect programs of others, and end the connection.
+func addPrograms(open func(string, func(*request) error)) {
+	open("GET "+programsPath, listPrograms)
+	open("POST "+programsPath+"/{id}/end", guarded(programsPath, endProgram))
+	open("GET "+consentPath, func(r *request) error { return r.consenting(showConsent) })
+	open("POST "+consentPath, func(r *request) error { return r.consenting(consent) })
+}
+
+// wish is what a program has asked for.
+type wish struct {
+	Program                              session.Program
+	Redirect, State, Challenge, Resource string
+	Scopes                               []auth.Scope
+	values                               url.Values
+}
+
+// Callback returns the address of the program with a result.
+func (w wish) Callback(issuer, name, value string) string {
+	u, err := url.Parse(w.Redirect) // redirects has parsed it
+	if err != nil {
+		return ""
+	}
+	q := u.Query()
+	q.Set(name, value)
+	q.Set("iss", issuer)
+	if w.State != "" {
+		q.Set("state", w.State)
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// Host returns the part of the address that tells where the program is.
+func (w wish) Host() string {
+	u, err := url.Parse(w.Redirect)
+	switch {
+	case err != nil:
+		return ""
+	case loopback(u):
+		return "this computer"
+	case u.Host == "" || u.Scheme != "https":
+		return u.Scheme + ":"
+	}
+	return u.Host
+}
+
+// asked returns what a program asks for, or why it is wrong. An error is shown to the person, and never sent on: the
+// address of a program that anybody can register is no place to lead a browser to without a click.
+func (s *site) asked(r *http.Request, q url.Values) (w wish, message string, err error) {
+	for name, values := range q {
+		if len(values) > 1 {
+			return w, "The parameter " + clipped(name) + " is sent twice.", nil
+		}
+		if len(values[0]) > longestToken {
+			return w, "The parameter " + clipped(name) + " is too long.", nil
+		}
+	}
+	w = wish{Redirect: q.Get("redirect_uri"), State: q.Get("state"), Challenge: q.Get("code_challenge"),
+		Resource: q.Get("resource"), values: url.Values{}}
+	for _, name := range []string{"client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method",
+		"response_type", "resource", "scope"} {
+		if q.Has(name) {
+			w.values.Set(name, q.Get(name))
+		}
+	}
+	w.Program, err = s.program(r.Context(), q.Get("client_id"))
+	switch {
+	case errors.Is(err, session.ErrProgram):
+		return w, "The program is not registered. Start again in the program.", nil
+	case err != nil:
+		return w, "", err
+	case !redirects(w.Program, w.Redirect):
+		return w, "The program has not registered the address that it wants to return to.", nil
+	case q.Get("response_type") != "code":
+		return w, "The program asks for something else than a code: response_type must be code.", nil
+	case q.Get("code_challenge_method") != "S256" || !isToken(w.Challenge, challengeLength, challengeLength):
+		return w, "The program does not use PKCE with S256.", nil
+	case !s.targets(w.Resource):
+		return w, "The program asks for access to another service.", nil
+	case !printable(w.State):
+		return w, "The program has sent a state with characters that cannot be shown.", nil
+	}
+	for _, name := range strings.Fields(q.Get("scope")) {
+		scope := auth.Scope(name)
+		if !scope.Known() {
+			return w, "The program asks for a scope that does not exist.", nil
+		}
+		if !slices.Contains(w.Scopes, scope) {
+			w.Scopes = append(w.Scopes, scope)
+		}
+	}
+	return w, "", nil
+}
+
+// authorize checks what a program asks for, and leads to the page where the person decides.
+func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
+	of, message, err := s.asked(r, r.URL.Query())
+	switch {
+	case err != nil:
+		s.answer(w, r, nil, err)
+	case message != "":
+		s.failed(w, r, http.StatusBadRequest, message)
+	default:
+		http.Redirect(w, r, s.prefix+consentPath+"?"+of.values.Encode(), http.StatusSeeOther)
+	}
+}
+
+// consenting runs a handler if what the program asks for is right, and the sign-in is recent.
+func (r *request) consenting(handle func(*request, wish) error) error {
+	if err := r.ParseForm(); err != nil {
+		return &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
+	}
+	q := r.URL.Query()
+	if r.Method == http.MethodPost {
+		if q = (url.Values{}); r.PostForm.Get("wish") != "" {
+			var err error
+			if q, err = url.ParseQuery(r.PostForm.Get("wish")); err != nil {
+				return &failure{Status: http.StatusBadRequest, Message: "The form cannot be read."}
+			}
+		}
+	}
+	w, message, err := r.site.asked(r.Request, q)
+	if err != nil {
+		return err
+	}
+	if message != "" {
+		return &failure{Status: http.StatusBadRequest, Message: message}
+	}
+	if err := r.sensitive(consentPath + "?" + w.values.Encode()); errors.Is(err, errAgain) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	return handle(r, w)
+}
+
+func showConsent(r *request, w wish) error { return r.showConsent(http.StatusOK, w, "") }
+
+// choosable is a scope that a person may grant.
+type choosable struct {
+	Scope   auth.Scope
+	Permits string
+	Chosen  bool
+}
+
+func (r *request) showConsent(status int, w wish, message string) error {
+	role, _, err := r.role()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(role.Scopes(), auth.AccountManage) {
+		return &failure{Status: http.StatusForbidden, Message: messageCLIRole}
+	}
+	live, err := r.profilesOf(tenant.Live)
+	if err != nil {
+		return err
+	}
+	test, err := r.profilesOf(tenant.Test)
+	if err != nil {
+		return err
+	}
+	wanted := w.Scopes
+	if len(wanted) == 0 {
+		wanted = presets[slices.IndexFunc(presets, func(p preset) bool { return p.ID == "make" })].Scopes
+	}
+	var scopes []choosable
+	for _, scope := range auth.Scopes {
+		// A program manages no account: it would be more than the person has asked it to do.
+		if slices.Contains(role.Scopes(), scope.Scope) && scope.Scope != auth.AccountManage &&
+			(len(w.Scopes) == 0 || slices.Contains(w.Scopes, scope.Scope)) {
+			scopes = append(scopes, choosable{scope.Scope, scope.Permits, slices.Contains(wanted, scope.Scope)})
+		}
+	}
+	v := r.view("Connect a program", "")
+	v.Error = message
+	v.Data = map[string]any{"Wish": w, "Values": w.values.Encode(), "Scopes": scopes, "LiveProfiles": live,
+		"TestProfiles": test, "Cancel": template.URL(w.Callback(r.site.URL, "error", "access_denied"))}
+	return r.show(status, "consent", v)
+}
+
+// consent makes the key of the connection as the person, and leads to the program with a code.
+func consent(r *request, w wish) error {
+	mode := tenant.Mode(r.PostFormValue("kind"))
+	if mode != tenant.Live && mode != tenant.Test {
+		return r.showConsent(http.StatusUnprocessableEntity, w, "The mode is live or test.")
+	}
+	var scopes []auth.Scope
+	for _, name := range r.PostForm["scope"] {
+		scope := auth.Scope(name)
+		if scope == auth.AccountManage || len(w.Scopes) > 0 && !slices.Contains(w.Scopes, scope) {
+			return r.showConsent(http.StatusUnprocessableEntity, w, "The program has not asked for one of the scopes.")
+		}
+		scopes = append(scopes, scope)
+	}
+	if len(scopes) == 0 {
+		return r.showConsent(http.StatusUnprocessableEntity, w, "Choose what the program may do.")
+	}
+	ends := r.site.Now().UTC().AddDate(0, 0, programDays).Truncate(24 * time.Hour)
+	body := map[string]any{"name": w.Program.Name + " (program)", "kind": mode, "scopes": scopes,
+		"expires_at": ends, "metadata": map[string]string{"program": w.Program.ID}}
+	if profile := r.PostFormValue("profile_" + string(mode)); profile != "" {
+		body["profile_ids"] = []string{profile}
+	}
+	a := r.api
+	a.mode = mode
+	var made key
+	err := a.change(r.Context(), http.MethodPost, "/v1/api-keys", r.once(), body, &made)
+	if message, other := form(err); other != nil {
+		return other
+	} else if message != "" {
+		return r.showConsent(http.StatusUnprocessableEntity, w, message)
+	}
+	if made.Secret == nil {
+		return &failure{Status: http.StatusConflict, Message: "This form was sent before. Open the page again."}
+	}
+	code, err := r.site.Sessions.Permit(r.Context(), session.Grant{KeyID: made.ID, Program: w.Program.ID,
+		By:      r.session.ID,
+		Account: r.session.Account, Mode: mode, Scopes: scopes}, w.Redirect, w.Challenge)
+	if err != nil {
+		return err
+	}
+	v := r.view("Return to the program", "")
+	// The policy for forms counts for redirects of their answers too, so the page itself leads on. redirectable has
+	// checked the scheme, which may be that of a program of the computer.
+	v.Data = template.URL(w.Callback(r.site.URL, "code", code))
+	return r.show(http.StatusOK, "consented", v)
+}
+
+func listPrograms(r *request) error {
+	all, err := r.site.Sessions.Grants(r.Context(), r.session.ID)
+	if err != nil {
+		return err
+	}
+	v := r.view("Connected programs", programsPath)
+	v.Notice = map[string]string{"ended": "The program is disconnected."}[r.URL.Query().Get("done")]
+	v.Data = map[string]any{"Programs": all}
+	return r.show(http.StatusOK, "programs", v)
+}
+
+// endProgram ends the connection of a program that the person has made.
+func endProgram(r *request) error {
+	g, err := r.site.Sessions.Grant(r.Context(), r.PathValue("id"))
+	if errors.Is(err, session.ErrGrant) || err == nil && (g.By != r.session.ID || g.Account != r.session.Account) {
+		return &failure{Status: http.StatusNotFound, Message: "There is no such page."}
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.site.endGrant(r.Context(), g); err != nil {
+		return err
+	}
+	return r.redirect(programsPath + "?done=ended")
+}
