@@ -1263,6 +1263,52 @@ type BloggerSettings struct {
 	Style *BloggerSettingsStyle `json:"style,omitzero"`
 	// Whether it is written in the first person.
 	FirstPerson *bool `json:"first_person,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoice `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules []string `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords []string `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors []string `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlace `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *BloggerSettingsLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatio `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPace `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaTheme `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamily `json:"font,omitzero"`
 }
 
 // BloggerSettingsInput: Settings of the factory's type.
@@ -1273,6 +1319,114 @@ type BloggerSettingsInput struct {
 	Style *BloggerSettingsStyleInput `json:"style,omitzero"`
 	// Whether it is written in the first person.
 	FirstPerson *bool `json:"first_person,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoiceInput `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlaceInput `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *BloggerSettingsInputLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatioInput `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPaceInput `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaThemeInput `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamilyInput `json:"font,omitzero"`
+}
+
+// BloggerSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
+// same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type BloggerSettingsInputLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlaceInput `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlaceInput `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlaceInput `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlaceInput `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlaceInput `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlaceInput `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlaceInput `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlaceInput `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlaceInput `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlaceInput `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlaceInput `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlaceInput `json:"youtube,omitzero"`
+}
+
+// BloggerSettingsLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
+// media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type BloggerSettingsLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlace `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlace `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlace `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlace `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlace `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlace `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlace `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlace `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlace `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlace `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlace `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
 
 // BloggerSettingsStyle: Style of the blog.
@@ -1295,12 +1449,106 @@ type BloggerSettingsStyleInput = BloggerSettingsStyle
 
 // BloggerSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type BloggerSettingsUpdate struct {
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
 	// Whether it is written in the first person.
 	FirstPerson Nullable[bool] `json:"first_person,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro Nullable[string] `json:"intro,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace Nullable[LogoPlaceInput] `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces Nullable[BloggerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
 	// Persona that speaks.
 	Persona Nullable[string] `json:"persona,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
 	// Style of the blog.
 	Style Nullable[BloggerSettingsStyleInput] `json:"style,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[BloggerSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+}
+
+// BloggerSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
+// same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type BloggerSettingsUpdateLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky Nullable[LogoPlaceInput] `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook Nullable[LogoPlaceInput] `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram Nullable[LogoPlaceInput] `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin Nullable[LogoPlaceInput] `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest Nullable[LogoPlaceInput] `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube Nullable[LogoPlaceInput] `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram Nullable[LogoPlaceInput] `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads Nullable[LogoPlaceInput] `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok Nullable[LogoPlaceInput] `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk Nullable[LogoPlaceInput] `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
+}
+
+// BloggerSettingsUpdateVoice: Voice of the texts.
+type BloggerSettingsUpdateVoice struct {
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address Nullable[string] `json:"address,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors Nullable[[]string] `json:"competitors,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji Nullable[EmojiUseInput] `json:"emoji,omitzero"`
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples Nullable[[]string] `json:"samples,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
+	// Words and phrases of the channel.
+	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
 
 // BlueskyOptions: Options on Bluesky.
@@ -1386,14 +1634,20 @@ type BrandSettings struct {
 	BrandName string `json:"brand_name"`
 	// Slogan of the brand.
 	Slogan *string `json:"slogan,omitzero"`
-	// Colors of the brand in finished media: the main one first, then those of accents.
+	// Voice of the texts.
+	Voice *FactoryVoice `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules []string `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords []string `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
 	Colors []string `json:"colors,omitzero"`
 	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
 	Logo *string `json:"logo,omitzero"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
-	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
-	// has a place for the platform. It is kept until you delete it.
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro *string `json:"intro,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro *string `json:"outro,omitzero"`
@@ -1407,18 +1661,25 @@ type BrandSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *BrandSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatio `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPace `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaTheme `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
-	// Rules for the brand's voice.
-	VoiceRules []string `json:"voice_rules,omitzero"`
-	// Words that are never used.
-	ForbiddenWords []string `json:"forbidden_words,omitzero"`
 }
 
 // BrandSettingsInput: Settings of the factory's type.
@@ -1427,14 +1688,20 @@ type BrandSettingsInput struct {
 	BrandName string `json:"brand_name"`
 	// Slogan of the brand.
 	Slogan *string `json:"slogan,omitzero"`
-	// Colors of the brand in finished media: the main one first, then those of accents.
+	// Voice of the texts.
+	Voice *FactoryVoiceInput `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
 	Colors Nullable[[]string] `json:"colors,omitzero"`
 	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
 	Logo *string `json:"logo,omitzero"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
-	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
-	// has a place for the platform. It is kept until you delete it.
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro *string `json:"intro,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro *string `json:"outro,omitzero"`
@@ -1448,18 +1715,25 @@ type BrandSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *BrandSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatioInput `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPaceInput `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaThemeInput `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
-	// Rules for the brand's voice.
-	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
-	// Words that are never used.
-	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
 }
 
 // BrandSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
@@ -1529,19 +1803,20 @@ type BrandSettingsUpdate struct {
 	// Name of the brand.
 	BrandName *string `json:"brand_name,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Colors of the brand in finished media: the main one first, then those of accents.
+	// Colors in finished media: the main one first, then those of accents.
 	Colors Nullable[[]string] `json:"colors,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
 	// Words that are never used.
 	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
-	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
-	// has a place for the platform. It is kept until you delete it.
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
 	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
 	Logo Nullable[string] `json:"logo,omitzero"`
@@ -1556,12 +1831,24 @@ type BrandSettingsUpdate struct {
 	LogoPlaces Nullable[BrandSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro Nullable[string] `json:"outro,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
 	// Slogan of the brand.
 	Slogan Nullable[string] `json:"slogan,omitzero"`
-	// Rules for the brand's voice.
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[BrandSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
 	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 }
 
@@ -1594,6 +1881,23 @@ type BrandSettingsUpdateLogoPlaces struct {
 	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
 	// Place of the logo in media for YouTube.
 	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
+}
+
+// BrandSettingsUpdateVoice: Voice of the texts.
+type BrandSettingsUpdateVoice struct {
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address Nullable[string] `json:"address,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors Nullable[[]string] `json:"competitors,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji Nullable[EmojiUseInput] `json:"emoji,omitzero"`
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples Nullable[[]string] `json:"samples,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
+	// Words and phrases of the channel.
+	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
 
 // BulkAnswer: What a bulk has done.
@@ -1671,8 +1975,22 @@ type CallingKey struct {
 	ExpiresAt *time.Time `json:"expires_at"`
 }
 
+// CaptionFormat: How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a
+// with href; <, > and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+// A newer service may have more values.
+type CaptionFormat string
+
+// The values of CaptionFormat.
+const (
+	CaptionFormatPlain CaptionFormat = "plain"
+	CaptionFormatHtml  CaptionFormat = "html"
+)
+
+// CaptionFormatInput has the values of CaptionFormat.
+type CaptionFormatInput = CaptionFormat
+
 // CaptionStyle: Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with
-// an outline and the spoken word in another color. Absent: words.
+// an outline and the spoken word in another color. Absent: words, or outline with the theme bold.
 // A newer service may have more values.
 type CaptionStyle string
 
@@ -1976,8 +2294,11 @@ const (
 
 // ContentApproval: Whether the item may be published.
 type ContentApproval struct {
-	// State. none: its factory has not required an approval of it.
+	// State. none: neither its factory has required an approval of it, nor is it held for what its texts say.
 	State ContentApprovalState `json:"state"`
+	// What the checks of its texts have found that somebody must decide, such as a price that none of your inputs has: the
+	// item is held until it is approved, even if its factory requires no approval. Empty: nothing.
+	Reasons []string `json:"reasons"`
 	// Note of the decision. Null: none.
 	Note *string `json:"note"`
 	// Who decided: the id of an API key, of a person, or of a review link. Null until decided.
@@ -1986,7 +2307,8 @@ type ContentApproval struct {
 	At *time.Time `json:"at"`
 }
 
-// ContentApprovalState: State. none: its factory has not required an approval of it.
+// ContentApprovalState: State. none: neither its factory has required an approval of it, nor is it held for what its
+// texts say.
 // A newer service may have more values.
 type ContentApprovalState string
 
@@ -2188,6 +2510,7 @@ const (
 	ContentFailureCodeInputSilent           ContentFailureCode = "input_silent"
 	ContentFailureCodeUnsupportedScript     ContentFailureCode = "unsupported_script"
 	ContentFailureCodeCompositionFailed     ContentFailureCode = "composition_failed"
+	ContentFailureCodeUnfinishedText        ContentFailureCode = "unfinished_text"
 	ContentFailureCodeUnsupportedClaim      ContentFailureCode = "unsupported_claim"
 	ContentFailureCodeForbiddenWord         ContentFailureCode = "forbidden_word"
 	ContentFailureCodeWrongLanguage         ContentFailureCode = "wrong_language"
@@ -2299,9 +2622,13 @@ type ContentItem struct {
 	Hashtags []string `json:"hashtags"`
 	// Quality of the texts. Null if you gave the item yourself.
 	Quality *Quality `json:"quality"`
+	// What will make the content worse than it could be. It was made nevertheless.
+	Warnings []ContentWarning `json:"warnings"`
 	// First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if
 	// you gave all texts.
 	Hooks []string `json:"hooks"`
+	// Kind of the first line that was chosen. Null until generated, and if you gave all texts.
+	HookKind *HookKind `json:"hook_kind"`
 	// Version of the prompt that its texts were written with. Null until generated, and if you gave all texts.
 	PromptVersion *string `json:"prompt_version"`
 	// What differs on a platform or a social account, by its id.
@@ -2763,6 +3090,8 @@ type ContentItemVariantCreate struct {
 	Hashtags Nullable[[]string] `json:"hashtags,omitzero"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media Nullable[[]string] `json:"media,omitzero"`
+	// Id of your image that a video there shows before it plays. Null: the item's poster.
+	Cover *string `json:"cover,omitzero"`
 }
 
 // ContentKind: Kind of content. Null where the series is not by kind, and for what is of none, such as a training.
@@ -3256,6 +3585,8 @@ type ContentVariant struct {
 	Hashtags []string `json:"hashtags"`
 	// Ids of your media that are published there, in order. Null: the item's.
 	Media []string `json:"media"`
+	// Id of your image that a video there shows before it plays. Null: the item's poster.
+	Cover *string `json:"cover"`
 	// Whether the text model wrote its texts.
 	Adapted bool `json:"adapted"`
 	// Version of the prompt that the text model wrote its texts with. Null if it did not write them.
@@ -3277,6 +3608,16 @@ const (
 	ContentWaitsForSlot     ContentWaitsFor = "slot"
 	ContentWaitsForAccount  ContentWaitsFor = "account"
 )
+
+// ContentWarning: What makes content worse than it could be.
+type ContentWarning struct {
+	// What it is: the brief is thin.
+	Code string `json:"code"`
+	// What to do about it.
+	Message string `json:"message"`
+	// Facts that would help most, the most useful first.
+	Facts []MissingFact `json:"facts"`
+}
 
 // CreateAvatarEstimate: Estimate of createAvatar.
 type CreateAvatarEstimate struct {
@@ -3843,6 +4184,20 @@ type DraftUpdate struct {
 	Metadata Nullable[map[string]*string] `json:"metadata,omitzero"`
 }
 
+// EmojiUse: Emojis in texts. Absent: as in the samples, and none without samples.
+// A newer service may have more values.
+type EmojiUse string
+
+// The values of EmojiUse.
+const (
+	EmojiUseNone EmojiUse = "none"
+	EmojiUseFew  EmojiUse = "few"
+	EmojiUseMany EmojiUse = "many"
+)
+
+// EmojiUseInput has the values of EmojiUse.
+type EmojiUseInput = EmojiUse
+
 // EntertainmentFactory: Factory of an entertainment channel.
 type EntertainmentFactory struct {
 	// Marking of advertising, for countries that require it. What has one is advertising. Null: that of the profile, or
@@ -3917,6 +4272,52 @@ type EntertainmentSettings struct {
 	Formats []string `json:"formats,omitzero"`
 	// Audience that it is suitable for.
 	AgeRating *EntertainmentSettingsAgeRating `json:"age_rating,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoice `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules []string `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords []string `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors []string `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlace `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *EntertainmentSettingsLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatio `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPace `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaTheme `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamily `json:"font,omitzero"`
 }
 
 // EntertainmentSettingsAgeRating: Audience that it is suitable for.
@@ -3958,16 +4359,218 @@ type EntertainmentSettingsInput struct {
 	Formats Nullable[[]string] `json:"formats,omitzero"`
 	// Audience that it is suitable for.
 	AgeRating *EntertainmentSettingsAgeRatingInput `json:"age_rating,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoiceInput `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlaceInput `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *EntertainmentSettingsInputLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatioInput `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPaceInput `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaThemeInput `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamilyInput `json:"font,omitzero"`
+}
+
+// EntertainmentSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has
+// the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type EntertainmentSettingsInputLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlaceInput `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlaceInput `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlaceInput `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlaceInput `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlaceInput `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlaceInput `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlaceInput `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlaceInput `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlaceInput `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlaceInput `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlaceInput `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlaceInput `json:"youtube,omitzero"`
+}
+
+// EntertainmentSettingsLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
+// same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type EntertainmentSettingsLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlace `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlace `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlace `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlace `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlace `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlace `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlace `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlace `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlace `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlace `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlace `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
 
 // EntertainmentSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type EntertainmentSettingsUpdate struct {
 	// Audience that it is suitable for.
 	AgeRating Nullable[EntertainmentSettingsAgeRatingInput] `json:"age_rating,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
 	// Running formats, such as a quiz.
 	Formats Nullable[[]string] `json:"formats,omitzero"`
 	// Style of humor.
 	Humor Nullable[EntertainmentSettingsHumorInput] `json:"humor,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro Nullable[string] `json:"intro,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace Nullable[LogoPlaceInput] `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces Nullable[EntertainmentSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[EntertainmentSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+}
+
+// EntertainmentSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has
+// the same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type EntertainmentSettingsUpdateLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky Nullable[LogoPlaceInput] `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook Nullable[LogoPlaceInput] `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram Nullable[LogoPlaceInput] `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin Nullable[LogoPlaceInput] `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest Nullable[LogoPlaceInput] `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube Nullable[LogoPlaceInput] `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram Nullable[LogoPlaceInput] `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads Nullable[LogoPlaceInput] `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok Nullable[LogoPlaceInput] `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk Nullable[LogoPlaceInput] `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
+}
+
+// EntertainmentSettingsUpdateVoice: Voice of the texts.
+type EntertainmentSettingsUpdateVoice struct {
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address Nullable[string] `json:"address,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors Nullable[[]string] `json:"competitors,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji Nullable[EmojiUseInput] `json:"emoji,omitzero"`
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples Nullable[[]string] `json:"samples,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
+	// Words and phrases of the channel.
+	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
 
 // ErrorBody: Describes the problem and its solution.
@@ -4922,6 +5525,52 @@ type ExpertSettings struct {
 	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
 	// with an address.
 	CiteSources *bool `json:"cite_sources,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoice `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules []string `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords []string `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors []string `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlace `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *ExpertSettingsLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatio `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPace `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaTheme `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamily `json:"font,omitzero"`
 }
 
 // ExpertSettingsDepth: Prior knowledge of the readers.
@@ -4952,22 +5601,224 @@ type ExpertSettingsInput struct {
 	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
 	// with an address.
 	CiteSources *bool `json:"cite_sources,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoiceInput `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlaceInput `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *ExpertSettingsInputLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatioInput `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPaceInput `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaThemeInput `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamilyInput `json:"font,omitzero"`
+}
+
+// ExpertSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
+// media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type ExpertSettingsInputLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlaceInput `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlaceInput `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlaceInput `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlaceInput `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlaceInput `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlaceInput `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlaceInput `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlaceInput `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlaceInput `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlaceInput `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlaceInput `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlaceInput `json:"youtube,omitzero"`
+}
+
+// ExpertSettingsLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
+// media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type ExpertSettingsLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlace `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlace `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlace `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlace `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlace `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlace `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlace `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlace `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlace `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlace `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlace `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
 
 // ExpertSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type ExpertSettingsUpdate struct {
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
 	// Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
 	// with an address.
 	CiteSources Nullable[bool] `json:"cite_sources,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
 	// Credentials of the expert.
 	Credentials Nullable[[]string] `json:"credentials,omitzero"`
 	// Prior knowledge of the readers.
 	Depth Nullable[ExpertSettingsDepthInput] `json:"depth,omitzero"`
 	// Field of expertise.
 	Field *string `json:"field,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro Nullable[string] `json:"intro,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace Nullable[LogoPlaceInput] `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces Nullable[ExpertSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
 	// Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
 	// sources, which are not read.
 	Sources Nullable[[]any] `json:"sources,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[ExpertSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+}
+
+// ExpertSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
+// same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type ExpertSettingsUpdateLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky Nullable[LogoPlaceInput] `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook Nullable[LogoPlaceInput] `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram Nullable[LogoPlaceInput] `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin Nullable[LogoPlaceInput] `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest Nullable[LogoPlaceInput] `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube Nullable[LogoPlaceInput] `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram Nullable[LogoPlaceInput] `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads Nullable[LogoPlaceInput] `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok Nullable[LogoPlaceInput] `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk Nullable[LogoPlaceInput] `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
+}
+
+// ExpertSettingsUpdateVoice: Voice of the texts.
+type ExpertSettingsUpdateVoice struct {
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address Nullable[string] `json:"address,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors Nullable[[]string] `json:"competitors,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji Nullable[EmojiUseInput] `json:"emoji,omitzero"`
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples Nullable[[]string] `json:"samples,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
+	// Words and phrases of the channel.
+	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
 
 // FacebookOptions: Options on Facebook.
@@ -4976,6 +5827,8 @@ type FacebookOptions struct {
 	AltText []string `json:"alt_text,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
+	LocationID *string `json:"location_id,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
@@ -5282,6 +6135,40 @@ const (
 	FactoryUpdateStatePaused FactoryUpdateState = "paused"
 )
 
+// FactoryVoice: How the texts of a factory sound.
+type FactoryVoice struct {
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples []string `json:"samples,omitzero"`
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address *string `json:"address,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji *EmojiUse `json:"emoji,omitzero"`
+	// Words and phrases of the channel.
+	WeSay []string `json:"we_say,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay []string `json:"we_never_say,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors []string `json:"competitors,omitzero"`
+}
+
+// FactoryVoiceInput: Voice of the texts.
+type FactoryVoiceInput struct {
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples Nullable[[]string] `json:"samples,omitzero"`
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address *string `json:"address,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji *EmojiUseInput `json:"emoji,omitzero"`
+	// Words and phrases of the channel.
+	WeSay Nullable[[]string] `json:"we_say,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors Nullable[[]string] `json:"competitors,omitzero"`
+}
+
 // FailureCode: Machine-readable reason.
 // A newer service may have more values.
 type FailureCode string
@@ -5314,6 +6201,7 @@ const (
 	FailureCodeInputSilent         FailureCode = "input_silent"
 	FailureCodeUnsupportedScript   FailureCode = "unsupported_script"
 	FailureCodeCompositionFailed   FailureCode = "composition_failed"
+	FailureCodeUnfinishedText      FailureCode = "unfinished_text"
 	FailureCodeUnsupportedClaim    FailureCode = "unsupported_claim"
 	FailureCodeForbiddenWord       FailureCode = "forbidden_word"
 	FailureCodeWrongLanguage       FailureCode = "wrong_language"
@@ -5487,8 +6375,9 @@ const (
 	FindingTestMannWhitney    FindingTest = "mann_whitney"
 )
 
-// FontFamily: Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if
-// the font lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+// FontFamily: Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the
+// theme bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora
+// and oswald have Latin and Cyrillic.
 // A newer service may have more values.
 type FontFamily string
 
@@ -5676,22 +6565,51 @@ const (
 // GenerationStateInput has the values of GenerationState.
 type GenerationStateInput = GenerationState
 
+// HookKind: Kind of the first line that was chosen. Null until generated, and if you gave all texts.
+// A newer service may have more values.
+type HookKind string
+
+// The values of HookKind.
+const (
+	HookKindNumber        HookKind = "number"
+	HookKindQuestion      HookKind = "question"
+	HookKindContradiction HookKind = "contradiction"
+	HookKindScene         HookKind = "scene"
+	HookKindMistake       HookKind = "mistake"
+	HookKindClaim         HookKind = "claim"
+	HookKindQuote         HookKind = "quote"
+	HookKindNews          HookKind = "news"
+)
+
 // InstagramOptions: Options on Instagram.
 type InstagramOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
+	// Name of the original audio of a Reel. It cannot be changed here later.
+	AudioName *string `json:"audio_name,omitzero"`
+	// User names of up to three accounts that are invited as authors, without @.
+	Collaborators []string `json:"collaborators,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
+	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
+	LocationID *string `json:"location_id,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
 	Partners []string `json:"partners,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
+	// Whether a Reel is also shown on the profile. Absent: true.
+	ShareToFeed *bool `json:"share_to_feed,omitzero"`
+	// Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+	// Instagram; performance: Instagram does, if it performs well.
+	Trial *ReelTrialInput `json:"trial,omitzero"`
+	// Accounts that are tagged.
+	UserTags []UserTag `json:"user_tags,omitzero"`
 }
 
 // Integration: A connection to a CRM as callers see it.
@@ -5983,6 +6901,16 @@ type Jwk struct {
 	Y string `json:"y"`
 }
 
+// LinkedinMention: A member or an organisation that a text names.
+type LinkedinMention struct {
+	// Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a member,
+	// the whole name or a part of it.
+	Name string `json:"name"`
+	// URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization` finds
+	// it.
+	ID string `json:"id"`
+}
+
 // LinkedinOptions: Options on LinkedIn.
 type LinkedinOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
@@ -5991,8 +6919,14 @@ type LinkedinOptions struct {
 	Document *bool `json:"document,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Members and organisations that the caption names. Write each as @ and its name in the caption.
+	Mentions []LinkedinMention `json:"mentions,omitzero"`
+	// Poll below the text, in place of media.
+	Poll *PlatformPollInput `json:"poll,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *LinkedinOptionsPrivacy `json:"privacy,omitzero"`
+	// URN of the post that the post shares again, in place of media.
+	ReshareOf *string `json:"reshare_of,omitzero"`
 }
 
 // LinkedinOptionsPrivacy: Who can see the post. Absent: the platform's default.
@@ -6028,6 +6962,28 @@ const (
 
 // LogoPlaceInput has the values of LogoPlace.
 type LogoPlaceInput = LogoPlace
+
+// LookupKind: Values of `kind` of `listLookups`.
+type LookupKind string
+
+// The values of LookupKind.
+const (
+	LookupKindLocation     LookupKind = "location"
+	LookupKindMember       LookupKind = "member"
+	LookupKindOrganization LookupKind = "organization"
+	LookupKindPlaylist     LookupKind = "playlist"
+	LookupKindBoard        LookupKind = "board"
+)
+
+// LookupResult: Something that an option of a post names by its id.
+type LookupResult struct {
+	// Id on the platform, for the option.
+	ID string `json:"id"`
+	// Name on the platform.
+	Name string `json:"name"`
+	// What tells it from others of its name, such as an address. Null: nothing is known.
+	Detail *string `json:"detail"`
+}
 
 // Media: A File as the API returns it.
 type Media struct {
@@ -6110,6 +7066,22 @@ const (
 	MediaRoleCaptions  MediaRole = "captions"
 )
 
+// MediaTheme: Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main
+// color and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+// unveiled. Absent: calm.
+// A newer service may have more values.
+type MediaTheme string
+
+// The values of MediaTheme.
+const (
+	MediaThemeCalm      MediaTheme = "calm"
+	MediaThemeBold      MediaTheme = "bold"
+	MediaThemeEditorial MediaTheme = "editorial"
+)
+
+// MediaThemeInput has the values of MediaTheme.
+type MediaThemeInput = MediaTheme
+
 // MediaType: Type of the file.
 // A newer service may have more values.
 type MediaType string
@@ -6133,6 +7105,14 @@ type MediaUpload struct {
 	Headers map[string]string `json:"headers"`
 	// When the upload must have begun.
 	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// MissingFact: A fact that would help a writer.
+type MissingFact struct {
+	// Member that lacks it, of the item or of its factory.
+	Member string `json:"member"`
+	// What to say there.
+	Ask string `json:"ask"`
 }
 
 // Mode: Mode of the calling key: live data or the sandbox.
@@ -6383,6 +7363,52 @@ type MusicianSettings struct {
 	LyricsLanguage *string `json:"lyrics_language,omitzero"`
 	// Whether the music has no vocals. Music clips have none yet: false is refused.
 	Instrumental *bool `json:"instrumental,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoice `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules []string `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords []string `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors []string `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlace `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *MusicianSettingsLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatio `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPace `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaTheme `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamily `json:"font,omitzero"`
 }
 
 // MusicianSettingsInput: Settings of the factory's type.
@@ -6397,20 +7423,222 @@ type MusicianSettingsInput struct {
 	LyricsLanguage *string `json:"lyrics_language,omitzero"`
 	// Whether the music has no vocals. Music clips have none yet: false is refused.
 	Instrumental *bool `json:"instrumental,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoiceInput `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlaceInput `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *MusicianSettingsInputLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatioInput `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPaceInput `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaThemeInput `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamilyInput `json:"font,omitzero"`
+}
+
+// MusicianSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
+// same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type MusicianSettingsInputLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlaceInput `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlaceInput `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlaceInput `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlaceInput `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlaceInput `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlaceInput `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlaceInput `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlaceInput `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlaceInput `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlaceInput `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlaceInput `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlaceInput `json:"youtube,omitzero"`
+}
+
+// MusicianSettingsLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
+// media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type MusicianSettingsLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlace `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlace `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlace `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlace `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlace `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlace `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlace `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlace `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlace `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlace `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlace `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
 
 // MusicianSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type MusicianSettingsUpdate struct {
 	// Name of the artist.
 	ArtistName *string `json:"artist_name,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
 	// Genres of the music.
 	Genres []string `json:"genres,omitzero"`
 	// Whether the music has no vocals. Music clips have none yet: false is refused.
 	Instrumental Nullable[bool] `json:"instrumental,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro Nullable[string] `json:"intro,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace Nullable[LogoPlaceInput] `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces Nullable[MusicianSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused.
 	LyricsLanguage Nullable[string] `json:"lyrics_language,omitzero"`
 	// Mood of the music.
 	Mood Nullable[string] `json:"mood,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[MusicianSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+}
+
+// MusicianSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
+// same media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type MusicianSettingsUpdateLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky Nullable[LogoPlaceInput] `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook Nullable[LogoPlaceInput] `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram Nullable[LogoPlaceInput] `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin Nullable[LogoPlaceInput] `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest Nullable[LogoPlaceInput] `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube Nullable[LogoPlaceInput] `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram Nullable[LogoPlaceInput] `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads Nullable[LogoPlaceInput] `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok Nullable[LogoPlaceInput] `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk Nullable[LogoPlaceInput] `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
+}
+
+// MusicianSettingsUpdateVoice: Voice of the texts.
+type MusicianSettingsUpdateVoice struct {
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address Nullable[string] `json:"address,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors Nullable[[]string] `json:"competitors,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji Nullable[EmojiUseInput] `json:"emoji,omitzero"`
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples Nullable[[]string] `json:"samples,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
+	// Words and phrases of the channel.
+	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
 
 // NewBloggerFactory: New factory of a blogger.
@@ -6890,6 +8118,52 @@ type NewsSettings struct {
 	// Whether content states only what its sources say, and names them: an item that names none fails with
 	// unsupported_claim. It needs a source with an address.
 	FactCheck *bool `json:"fact_check,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoice `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules []string `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords []string `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors []string `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlace `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *NewsSettingsLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatio `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPace `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaTheme `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamily `json:"font,omitzero"`
 }
 
 // NewsSettingsInput: Settings of the factory's type.
@@ -6904,20 +8178,222 @@ type NewsSettingsInput struct {
 	// Whether content states only what its sources say, and names them: an item that names none fails with
 	// unsupported_claim. It needs a source with an address.
 	FactCheck *bool `json:"fact_check,omitzero"`
+	// Voice of the texts.
+	Voice *FactoryVoiceInput `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo *string `json:"logo,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro *string `json:"intro,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro *string `json:"outro,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace *LogoPlaceInput `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces *NewsSettingsInputLogoPlaces `json:"logo_places,omitzero"`
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines *bool `json:"post_headlines,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatioInput `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPaceInput `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaThemeInput `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font *FontFamilyInput `json:"font,omitzero"`
+}
+
+// NewsSettingsInputLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
+// media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type NewsSettingsInputLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlaceInput `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlaceInput `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlaceInput `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlaceInput `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlaceInput `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlaceInput `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlaceInput `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlaceInput `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlaceInput `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlaceInput `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlaceInput `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlaceInput `json:"youtube,omitzero"`
+}
+
+// NewsSettingsLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same media
+// for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place
+// decides between different places. A platform with plain_media is none and leaves out the name as well; with a place
+// in this list, media show the brand, and the platform refuses them.
+type NewsSettingsLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky *LogoPlace `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook *LogoPlace `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram *LogoPlace `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin *LogoPlace `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest *LogoPlace `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube *LogoPlace `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram *LogoPlace `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads *LogoPlace `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok *LogoPlace `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk *LogoPlace `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X *LogoPlace `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube *LogoPlace `json:"youtube,omitzero"`
 }
 
 // NewsSettingsUpdate: Settings of the factory's type. A null value removes that setting.
 type NewsSettingsUpdate struct {
+	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
+	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
+	Colors Nullable[[]string] `json:"colors,omitzero"`
 	// Whether content states only what its sources say, and names them: an item that names none fails with
 	// unsupported_claim. It needs a source with an address.
 	FactCheck Nullable[bool] `json:"fact_check,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
+	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+	Intro Nullable[string] `json:"intro,omitzero"`
+	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
+	Logo Nullable[string] `json:"logo,omitzero"`
+	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+	// on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+	// alone.
+	LogoPlace Nullable[LogoPlaceInput] `json:"logo_place,omitzero"`
+	// Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+	// its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+	// places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+	// the brand, and the platform refuses them.
+	LogoPlaces Nullable[NewsSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Maximum age of news in hours. Older articles of the sources are left out.
 	MaxAgeHours Nullable[int64] `json:"max_age_hours,omitzero"`
+	// Id of your media of type video or image with which videos end, as intro.
+	Outro Nullable[string] `json:"outro,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
+	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+	// false.
+	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
 	// Country to report on (ISO 3166-1).
 	Region Nullable[string] `json:"region,omitzero"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
 	// which are not read.
 	Sources Nullable[[]any] `json:"sources,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[NewsSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+}
+
+// NewsSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the same
+// media for all its platforms: its accounts and those of the factory decide. One none leaves the logo out, and
+// logo_place decides between different places. A platform with plain_media is none and leaves out the name as well;
+// with a place in this list, media show the brand, and the platform refuses them.
+type NewsSettingsUpdateLogoPlaces struct {
+	// Place of the logo in media for Bluesky.
+	Bluesky Nullable[LogoPlaceInput] `json:"bluesky,omitzero"`
+	// Place of the logo in media for Facebook.
+	Facebook Nullable[LogoPlaceInput] `json:"facebook,omitzero"`
+	// Place of the logo in media for Instagram.
+	Instagram Nullable[LogoPlaceInput] `json:"instagram,omitzero"`
+	// Place of the logo in media for LinkedIn.
+	Linkedin Nullable[LogoPlaceInput] `json:"linkedin,omitzero"`
+	// Place of the logo in media for Pinterest.
+	Pinterest Nullable[LogoPlaceInput] `json:"pinterest,omitzero"`
+	// Place of the logo in media for Rutube.
+	Rutube Nullable[LogoPlaceInput] `json:"rutube,omitzero"`
+	// Place of the logo in media for Telegram.
+	Telegram Nullable[LogoPlaceInput] `json:"telegram,omitzero"`
+	// Place of the logo in media for Threads.
+	Threads Nullable[LogoPlaceInput] `json:"threads,omitzero"`
+	// Place of the logo in media for TikTok.
+	Tiktok Nullable[LogoPlaceInput] `json:"tiktok,omitzero"`
+	// Place of the logo in media for VK.
+	Vk Nullable[LogoPlaceInput] `json:"vk,omitzero"`
+	// Place of the logo in media for X.
+	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
+	// Place of the logo in media for YouTube.
+	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
+}
+
+// NewsSettingsUpdateVoice: Voice of the texts.
+type NewsSettingsUpdateVoice struct {
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address Nullable[string] `json:"address,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors Nullable[[]string] `json:"competitors,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji Nullable[EmojiUseInput] `json:"emoji,omitzero"`
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples Nullable[[]string] `json:"samples,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
+	// Words and phrases of the channel.
+	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
 
 // OmittedAccount: An account that an item was not scheduled or published to.
@@ -7235,6 +8711,8 @@ type PersonUpdate struct {
 type PinterestOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
+	// Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself.
+	BoardSectionID *string `json:"board_section_id,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
 	// Page that the pin leads to. Absent: the first link in the caption.
@@ -7344,6 +8822,41 @@ type PlatformOptions struct {
 	// Options on YouTube.
 	Youtube *YoutubeOptions `json:"youtube,omitzero"`
 }
+
+// PlatformPoll: Asks the readers of a post.
+type PlatformPoll struct {
+	// Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn.
+	Choices []string `json:"choices"`
+	// How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn.
+	DurationHours int64 `json:"duration_hours"`
+	// Question. LinkedIn requires it; on X the text of the post is the question.
+	Question *string `json:"question,omitzero"`
+}
+
+// PlatformPollInput: Poll below the text, in place of media.
+type PlatformPollInput struct {
+	// Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn.
+	Choices []string `json:"choices"`
+	// How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn.
+	DurationHours int64 `json:"duration_hours"`
+	// Question. LinkedIn requires it; on X the text of the post is the question.
+	Question *string `json:"question,omitzero"`
+}
+
+// PostAspectRatio: Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram
+// refuses it.
+// A newer service may have more values.
+type PostAspectRatio string
+
+// The values of PostAspectRatio.
+const (
+	PostAspectRatio11 PostAspectRatio = "1:1"
+	PostAspectRatio45 PostAspectRatio = "4:5"
+	PostAspectRatio23 PostAspectRatio = "2:3"
+)
+
+// PostAspectRatioInput has the values of PostAspectRatio.
+type PostAspectRatioInput = PostAspectRatio
 
 // PriceChange: A price of a product since a time.
 type PriceChange struct {
@@ -8191,8 +9704,8 @@ type PublicationUpdate struct {
 
 // PublicationWarning: A requested part that a post lacks, or what its schedule may have overlooked.
 type PublicationWarning struct {
-	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
-	// gets another post in the same minute. More may be added.
+	// Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist, captions_not_set;
+	// or same_minute, if the account gets another post in the same minute. More may be added.
 	Code string `json:"code"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
@@ -8202,6 +9715,19 @@ type PublicationWarning struct {
 type PublishOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
 	AltText []string `json:"alt_text,omitzero"`
+	// Name of the original audio of a Reel. It cannot be changed here later.
+	AudioName *string `json:"audio_name,omitzero"`
+	// Lets TikTok add music to photos, which the person can change in TikTok.
+	AutoMusic *bool `json:"auto_music,omitzero"`
+	// Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself.
+	BoardSectionID *string `json:"board_section_id,omitzero"`
+	// Adds the captions of the item as a track that viewers can turn on. An item without captions has none.
+	Captions *bool `json:"captions,omitzero"`
+	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+	// platform's most general one.
+	CategoryID *string `json:"category_id,omitzero"`
+	// User names of up to three accounts that are invited as authors, without @.
+	Collaborators []string `json:"collaborators,omitzero"`
 	// Whether comments are permitted. Required unless mode is inbox.
 	Comments *bool `json:"comments,omitzero"`
 	// Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
@@ -8209,6 +9735,8 @@ type PublishOptions struct {
 	Consent *bool `json:"consent,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
+	// Number of the photo that is shown first, from 1. Absent: 1.
+	CoverSlide *int64 `json:"cover_slide,omitzero"`
 	// Permits no comments.
 	DisableComments *bool `json:"disable_comments,omitzero"`
 	// Permits no duets.
@@ -8223,12 +9751,21 @@ type PublishOptions struct {
 	Duet *bool `json:"duet,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+	// and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+	Format *CaptionFormat `json:"format,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// Page that the pin leads to. Absent: the first link in the caption.
 	Link *string `json:"link,omitzero"`
+	// Whether the preview of the first link is shown below a post without media. Absent: true.
+	LinkPreview *bool `json:"link_preview,omitzero"`
+	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
+	LocationID *string `json:"location_id,omitzero"`
 	// Declares that the content is made for children.
 	MadeForKids *bool `json:"made_for_kids,omitzero"`
+	// Members and organisations that the caption names. Write each as @ and its name in the caption.
+	Mentions []LinkedinMention `json:"mentions,omitzero"`
 	// direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
 	// direct.
 	Mode *TiktokMode `json:"mode,omitzero"`
@@ -8236,19 +9773,42 @@ type PublishOptions struct {
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
 	Partners []string `json:"partners,omitzero"`
+	// Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists them.
+	PlaylistID *string `json:"playlist_id,omitzero"`
+	// Poll below the text, in place of media.
+	Poll *PlatformPoll `json:"poll,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *Privacy `json:"privacy,omitzero"`
+	// Lets readers neither forward nor save the post.
+	Protect *bool `json:"protect,omitzero"`
+	// Id of the post of X that the post quotes, in place of media.
+	QuotePostID *string `json:"quote_post_id,omitzero"`
 	// Who may reply. Absent: everyone.
 	Replies *Replies `json:"replies,omitzero"`
+	// URN of the post that the post shares again, in place of media.
+	ReshareOf *string `json:"reshare_of,omitzero"`
+	// Whether a Reel is also shown on the profile. Absent: true.
+	ShareToFeed *bool `json:"share_to_feed,omitzero"`
+	// Shows the name of the person who connected the account below the post.
+	Signed *bool `json:"signed,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
+	// Page that the post is taken from, which VK shows below it.
+	SourceURL *string `json:"source_url,omitzero"`
 	// Whether stitches are permitted. Required for videos, unless mode is inbox.
 	Stitch *bool `json:"stitch,omitzero"`
+	// Tags of the video, with up to 500 characters in all. Absent: the hashtags.
+	Tags []string `json:"tags,omitzero"`
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
 	// is refused.
 	Thread *bool `json:"thread,omitzero"`
 	// Topic of the post. Absent: the first hashtag.
 	TopicTag *string `json:"topic_tag,omitzero"`
+	// Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+	// Instagram; performance: Instagram does, if it performs well.
+	Trial *ReelTrial `json:"trial,omitzero"`
+	// Accounts that are tagged.
+	UserTags []UserTag `json:"user_tags,omitzero"`
 }
 
 // PublishedPost: A publication as its own GET shows it: with its metrics over time.
@@ -8391,6 +9951,20 @@ type RateLimit struct {
 	// Length of the window in seconds.
 	WindowSeconds int64 `json:"window_seconds"`
 }
+
+// ReelTrial: Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers
+// in Instagram; performance: Instagram does, if it performs well.
+// A newer service may have more values.
+type ReelTrial string
+
+// The values of ReelTrial.
+const (
+	ReelTrialManual      ReelTrial = "manual"
+	ReelTrialPerformance ReelTrial = "performance"
+)
+
+// ReelTrialInput has the values of ReelTrial.
+type ReelTrialInput = ReelTrial
 
 // RegenerateContentItemEstimate: Estimate of regenerateContentItem.
 type RegenerateContentItemEstimate struct {
@@ -8556,6 +10130,9 @@ const (
 
 // RutubeOptions: Options on Rutube.
 type RutubeOptions struct {
+	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+	// platform's most general one.
+	CategoryID *string `json:"category_id,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
 }
@@ -8750,14 +10327,20 @@ type SellerSettings struct {
 	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
 	// media.
 	ProductBadge *bool `json:"product_badge,omitzero"`
-	// Colors of the shop in finished media: the main one first, then those of accents.
+	// Voice of the texts.
+	Voice *FactoryVoice `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules []string `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords []string `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
 	Colors []string `json:"colors,omitzero"`
 	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
 	Logo *string `json:"logo,omitzero"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
-	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
-	// has a place for the platform. It is kept until you delete it.
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro *string `json:"intro,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro *string `json:"outro,omitzero"`
@@ -8771,13 +10354,24 @@ type SellerSettings struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *SellerSettingsLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyle `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatio `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPace `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaTheme `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
 	Font *FontFamily `json:"font,omitzero"`
 }
 
@@ -8795,14 +10389,20 @@ type SellerSettingsInput struct {
 	// shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no promotion in
 	// media.
 	ProductBadge *bool `json:"product_badge,omitzero"`
-	// Colors of the shop in finished media: the main one first, then those of accents.
+	// Voice of the texts.
+	Voice *FactoryVoiceInput `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Colors in finished media: the main one first, then those of accents.
 	Colors Nullable[[]string] `json:"colors,omitzero"`
 	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
 	Logo *string `json:"logo,omitzero"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
-	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
-	// has a place for the platform. It is kept until you delete it.
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro *string `json:"intro,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro *string `json:"outro,omitzero"`
@@ -8816,13 +10416,24 @@ type SellerSettingsInput struct {
 	// the brand, and the platform refuses them.
 	LogoPlaces *SellerSettingsInputLogoPlaces `json:"logo_places,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
 	CaptionStyle *CaptionStyleInput `json:"caption_style,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines *bool `json:"post_headlines,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio *PostAspectRatioInput `json:"post_aspect_ratio,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace *VideoPaceInput `json:"pace,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme *MediaThemeInput `json:"theme,omitzero"`
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
 	Font *FontFamilyInput `json:"font,omitzero"`
 }
 
@@ -8893,19 +10504,22 @@ type SellerSettingsUpdate struct {
 	// Call to action.
 	CallToAction Nullable[string] `json:"call_to_action,omitzero"`
 	// Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-	// and the spoken word in another color. Absent: words.
+	// and the spoken word in another color. Absent: words, or outline with the theme bold.
 	CaptionStyle Nullable[CaptionStyleInput] `json:"caption_style,omitzero"`
-	// Colors of the shop in finished media: the main one first, then those of accents.
+	// Colors in finished media: the main one first, then those of accents.
 	Colors Nullable[[]string] `json:"colors,omitzero"`
 	// Currency of its prices (ISO 4217).
 	Currency *string `json:"currency,omitzero"`
-	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-	// lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+	// Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+	// lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+	// have Latin and Cyrillic.
 	Font Nullable[FontFamilyInput] `json:"font,omitzero"`
-	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-	// stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it takes
-	// half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless logo_places
-	// has a place for the platform. It is kept until you delete it.
+	// Words that are never used.
+	ForbiddenWords Nullable[[]string] `json:"forbidden_words,omitzero"`
+	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+	// after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+	// counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+	// without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
 	Intro Nullable[string] `json:"intro,omitzero"`
 	// Id of your media of type image: the logo that finished media show. It is kept until you delete it.
 	Logo Nullable[string] `json:"logo,omitzero"`
@@ -8920,6 +10534,12 @@ type SellerSettingsUpdate struct {
 	LogoPlaces Nullable[SellerSettingsUpdateLogoPlaces] `json:"logo_places,omitzero"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro Nullable[string] `json:"outro,omitzero"`
+	// How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+	// are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for
+	// a factory of type brand.
+	Pace Nullable[VideoPaceInput] `json:"pace,omitzero"`
+	// Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it.
+	PostAspectRatio Nullable[PostAspectRatioInput] `json:"post_aspect_ratio,omitzero"`
 	// Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
 	// false.
 	PostHeadlines Nullable[bool] `json:"post_headlines,omitzero"`
@@ -8931,6 +10551,14 @@ type SellerSettingsUpdate struct {
 	ShopName Nullable[string] `json:"shop_name,omitzero"`
 	// Whether content mentions prices.
 	ShowPrices Nullable[bool] `json:"show_prices,omitzero"`
+	// Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+	// outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+	// Absent: calm.
+	Theme Nullable[MediaThemeInput] `json:"theme,omitzero"`
+	// Voice of the texts.
+	Voice Nullable[SellerSettingsUpdateVoice] `json:"voice,omitzero"`
+	// Rules for the voice.
+	VoiceRules Nullable[[]string] `json:"voice_rules,omitzero"`
 }
 
 // SellerSettingsUpdateLogoPlaces: Places of the logo by platform; logo_place is that of all others. An item has the
@@ -8962,6 +10590,23 @@ type SellerSettingsUpdateLogoPlaces struct {
 	X Nullable[LogoPlaceInput] `json:"x,omitzero"`
 	// Place of the logo in media for YouTube.
 	Youtube Nullable[LogoPlaceInput] `json:"youtube,omitzero"`
+}
+
+// SellerSettingsUpdateVoice: Voice of the texts.
+type SellerSettingsUpdateVoice struct {
+	// How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted.
+	Address Nullable[string] `json:"address,omitzero"`
+	// Names of competitors, which texts do not name. A text with one of them is refused.
+	Competitors Nullable[[]string] `json:"competitors,omitzero"`
+	// Emojis in texts. Absent: as in the samples, and none without samples.
+	Emoji Nullable[EmojiUseInput] `json:"emoji,omitzero"`
+	// Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+	// from them; facts of them are not repeated.
+	Samples Nullable[[]string] `json:"samples,omitzero"`
+	// Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words.
+	WeNeverSay Nullable[[]string] `json:"we_never_say,omitzero"`
+	// Words and phrases of the channel.
+	WeSay Nullable[[]string] `json:"we_say,omitzero"`
 }
 
 // SendMessageEstimate: Estimate of sendMessage.
@@ -9584,8 +11229,15 @@ const (
 
 // TelegramOptions: Options on Telegram.
 type TelegramOptions struct {
+	// How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+	// and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+	Format *CaptionFormatInput `json:"format,omitzero"`
+	// Whether the preview of the first link is shown below a post without media. Absent: true.
+	LinkPreview *bool `json:"link_preview,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
+	// Lets readers neither forward nor save the post.
+	Protect *bool `json:"protect,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
 }
@@ -9662,6 +11314,8 @@ type TiktokModeInput = TiktokMode
 
 // TiktokOptions: Options on TikTok.
 type TiktokOptions struct {
+	// Lets TikTok add music to photos, which the person can change in TikTok.
+	AutoMusic *bool `json:"auto_music,omitzero"`
 	// Whether comments are permitted. Required unless mode is inbox.
 	Comments *bool `json:"comments,omitzero"`
 	// Whether the person who posts agrees to the music usage confirmation of TikTok, and for paid partnerships to its
@@ -9669,6 +11323,8 @@ type TiktokOptions struct {
 	Consent *bool `json:"consent,omitzero"`
 	// Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice.
 	CoverAtSeconds *float64 `json:"cover_at_seconds,omitzero"`
+	// Number of the photo that is shown first, from 1. Absent: 1.
+	CoverSlide *int64 `json:"cover_slide,omitzero"`
 	// Permits no comments.
 	DisableComments *bool `json:"disable_comments,omitzero"`
 	// Permits no duets.
@@ -9926,6 +11582,18 @@ type UsageOfKey struct {
 	RequestsByDay []int64 `json:"requests_by_day"`
 }
 
+// UserTag: Names an account in a picture or a Reel.
+type UserTag struct {
+	// User name of the account that is tagged, without @.
+	Username string `json:"username"`
+	// Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none.
+	X *float64 `json:"x,omitzero"`
+	// Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none.
+	Y *float64 `json:"y,omitzero"`
+	// Number of the picture of a carousel, from 1. Absent: 1.
+	Slide *int64 `json:"slide,omitzero"`
+}
+
 // VideoFormat: Format of a video: short is 9:16, long is 16:9. Null for other kinds.
 // A newer service may have more values.
 type VideoFormat string
@@ -9938,6 +11606,22 @@ const (
 
 // VideoFormatInput has the values of VideoFormat.
 type VideoFormatInput = VideoFormat
+
+// VideoPace: How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that
+// are longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+// slow for a factory of type brand.
+// A newer service may have more values.
+type VideoPace string
+
+// The values of VideoPace.
+const (
+	VideoPaceSlow   VideoPace = "slow"
+	VideoPaceMedium VideoPace = "medium"
+	VideoPaceFast   VideoPace = "fast"
+)
+
+// VideoPaceInput has the values of VideoPace.
+type VideoPaceInput = VideoPace
 
 // VideoVisuals: What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds.
 // A newer service may have more values.
@@ -9954,10 +11638,20 @@ type VideoVisualsInput = VideoVisuals
 
 // VkOptions: Options on VK.
 type VkOptions struct {
+	// Permits no comments.
+	DisableComments *bool `json:"disable_comments,omitzero"`
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
+	// Declares that a partner paid for the post.
+	PaidPartnership *bool `json:"paid_partnership,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *string `json:"privacy,omitzero"`
+	// Shows the name of the person who connected the account below the post.
+	Signed *bool `json:"signed,omitzero"`
+	// Notifies no followers.
+	Silent *bool `json:"silent,omitzero"`
+	// Page that the post is taken from, which VK shows below it.
+	SourceURL *string `json:"source_url,omitzero"`
 }
 
 // Voice: A voice of a provider.
@@ -10267,6 +11961,10 @@ type Xoptions struct {
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+	// Poll below the text, in place of media.
+	Poll *PlatformPollInput `json:"poll,omitzero"`
+	// Id of the post of X that the post quotes, in place of media.
+	QuotePostID *string `json:"quote_post_id,omitzero"`
 	// Who may reply. Absent: everyone.
 	Replies *RepliesInput `json:"replies,omitzero"`
 	// Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long caption
@@ -10276,16 +11974,25 @@ type Xoptions struct {
 
 // YoutubeOptions: Options on YouTube.
 type YoutubeOptions struct {
+	// Adds the captions of the item as a track that viewers can turn on. An item without captions has none.
+	Captions *bool `json:"captions,omitzero"`
+	// Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+	// platform's most general one.
+	CategoryID *string `json:"category_id,omitzero"`
 	// Declares that the content was made by AI. It is always declared where the platform asks: false is refused.
 	IsAigc *bool `json:"is_aigc,omitzero"`
 	// Declares that the content is made for children.
 	MadeForKids *bool `json:"made_for_kids,omitzero"`
 	// Declares that a partner paid for the post.
 	PaidPartnership *bool `json:"paid_partnership,omitzero"`
+	// Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists them.
+	PlaylistID *string `json:"playlist_id,omitzero"`
 	// Who can see the post. Absent: the platform's default.
 	Privacy *YoutubeOptionsPrivacy `json:"privacy,omitzero"`
 	// Notifies no followers.
 	Silent *bool `json:"silent,omitzero"`
+	// Tags of the video, with up to 500 characters in all. Absent: the hashtags.
+	Tags []string `json:"tags,omitzero"`
 }
 
 // YoutubeOptionsPrivacy: Who can see the post. Absent: the platform's default.

@@ -1270,6 +1270,68 @@ export interface BloggerSettings {
   style?: BloggerSettingsStyle;
   /** Whether it is written in the first person. */
   first_person?: boolean;
+  /** Voice of the texts. */
+  voice?: FactoryVoice;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlace;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: BloggerSettingsLogoPlaces;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyle;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatio;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPace;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaTheme;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamily;
 }
 
 /** Settings of the factory's type. */
@@ -1280,6 +1342,134 @@ export interface BloggerSettingsInput {
   style?: BloggerSettingsStyleInput | undefined;
   /** Whether it is written in the first person. */
   first_person?: boolean | undefined;
+  /** Voice of the texts. */
+  voice?: FactoryVoiceInput | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: BloggerSettingsInputLogoPlaces | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface BloggerSettingsInputLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface BloggerSettingsLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlace;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlace;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlace;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlace;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlace;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlace;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlace;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlace;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlace;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlace;
+  /** Place of the logo in media for X. */
+  x?: LogoPlace;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlace;
 }
 
 /** Style of the blog. */
@@ -1290,12 +1480,126 @@ export type BloggerSettingsStyleInput = 'personal' | 'lifestyle' | 'travel' | 'f
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface BloggerSettingsUpdate {
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
   /** Whether it is written in the first person. */
   first_person?: boolean | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | null | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: BloggerSettingsUpdateLogoPlaces | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | null | undefined;
   /** Persona that speaks. */
   persona?: string | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
   /** Style of the blog. */
   style?: BloggerSettingsStyleInput | null | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: BloggerSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface BloggerSettingsUpdateLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | null | undefined;
+}
+
+/** Voice of the texts. */
+export interface BloggerSettingsUpdateVoice {
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string | null | undefined;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null | undefined;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUseInput | null | undefined;
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null | undefined;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null | undefined;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null | undefined;
 }
 
 /** Options on Bluesky. */
@@ -1395,15 +1699,21 @@ export interface BrandSettings {
   brand_name: string;
   /** Slogan of the brand. */
   slogan?: string;
-  /** Colors of the brand in finished media: the main one first, then those of accents. */
+  /** Voice of the texts. */
+  voice?: FactoryVoice;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null;
+  /** Colors in finished media: the main one first, then those of accents. */
   colors?: string[] | null;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
   logo?: string;
   /**
-   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-   * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-   * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-   * logo_places has a place for the platform. It is kept until you delete it.
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string;
   /** Id of your media of type video or image with which videos end, as intro. */
@@ -1423,7 +1733,7 @@ export interface BrandSettings {
   logo_places?: BrandSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words.
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -1431,15 +1741,26 @@ export interface BrandSettings {
    * false.
    */
   post_headlines?: boolean;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatio;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-   * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPace;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaTheme;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
    */
   font?: FontFamily;
-  /** Rules for the brand's voice. */
-  voice_rules?: string[] | null;
-  /** Words that are never used. */
-  forbidden_words?: string[] | null;
 }
 
 /** Settings of the factory's type. */
@@ -1448,15 +1769,21 @@ export interface BrandSettingsInput {
   brand_name: string;
   /** Slogan of the brand. */
   slogan?: string | undefined;
-  /** Colors of the brand in finished media: the main one first, then those of accents. */
+  /** Voice of the texts. */
+  voice?: FactoryVoiceInput | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
   colors?: string[] | null | undefined;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
   logo?: string | undefined;
   /**
-   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-   * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-   * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-   * logo_places has a place for the platform. It is kept until you delete it.
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | undefined;
   /** Id of your media of type video or image with which videos end, as intro. */
@@ -1476,7 +1803,7 @@ export interface BrandSettingsInput {
   logo_places?: BrandSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words.
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -1484,15 +1811,26 @@ export interface BrandSettingsInput {
    * false.
    */
   post_headlines?: boolean | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-   * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
-  /** Rules for the brand's voice. */
-  voice_rules?: string[] | null | undefined;
-  /** Words that are never used. */
-  forbidden_words?: string[] | null | undefined;
 }
 
 /**
@@ -1567,23 +1905,24 @@ export interface BrandSettingsUpdate {
   brand_name?: string | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words.
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
-  /** Colors of the brand in finished media: the main one first, then those of accents. */
+  /** Colors in finished media: the main one first, then those of accents. */
   colors?: string[] | null | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-   * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
   /** Words that are never used. */
   forbidden_words?: string[] | null | undefined;
   /**
-   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-   * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-   * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-   * logo_places has a place for the platform. It is kept until you delete it.
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
@@ -1604,13 +1943,29 @@ export interface BrandSettingsUpdate {
   /** Id of your media of type video or image with which videos end, as intro. */
   outro?: string | null | undefined;
   /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
+  /**
    * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
    * false.
    */
   post_headlines?: boolean | null | undefined;
   /** Slogan of the brand. */
   slogan?: string | null | undefined;
-  /** Rules for the brand's voice. */
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: BrandSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
   voice_rules?: string[] | null | undefined;
 }
 
@@ -1645,6 +2000,25 @@ export interface BrandSettingsUpdateLogoPlaces {
   x?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlaceInput | null | undefined;
+}
+
+/** Voice of the texts. */
+export interface BrandSettingsUpdateVoice {
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string | null | undefined;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null | undefined;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUseInput | null | undefined;
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null | undefined;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null | undefined;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null | undefined;
 }
 
 /** What a bulk has done. */
@@ -1716,14 +2090,26 @@ export interface CallingKey {
 }
 
 /**
+ * How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+ * and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+ */
+export type CaptionFormat = 'plain' | 'html' | (string & {});
+
+/**
+ * How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+ * and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+ */
+export type CaptionFormatInput = 'plain' | 'html';
+
+/**
  * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
- * and the spoken word in another color. Absent: words.
+ * and the spoken word in another color. Absent: words, or outline with the theme bold.
  */
 export type CaptionStyle = 'words' | 'lines' | 'outline' | (string & {});
 
 /**
  * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
- * and the spoken word in another color. Absent: words.
+ * and the spoken word in another color. Absent: words, or outline with the theme bold.
  */
 export type CaptionStyleInput = 'words' | 'lines' | 'outline';
 
@@ -1992,8 +2378,13 @@ export type CommentUpdateState = 'visible' | 'hidden';
 
 /** Whether the item may be published. */
 export interface ContentApproval {
-  /** State. none: its factory has not required an approval of it. */
+  /** State. none: neither its factory has required an approval of it, nor is it held for what its texts say. */
   state: ContentApprovalState;
+  /**
+   * What the checks of its texts have found that somebody must decide, such as a price that none of your inputs has:
+   * the item is held until it is approved, even if its factory requires no approval. Empty: nothing.
+   */
+  reasons: string[];
   /** Note of the decision. Null: none. */
   note: string | null;
   /** Who decided: the id of an API key, of a person, or of a review link. Null until decided. */
@@ -2002,7 +2393,7 @@ export interface ContentApproval {
   at: string | null;
 }
 
-/** State. none: its factory has not required an approval of it. */
+/** State. none: neither its factory has required an approval of it, nor is it held for what its texts say. */
 export type ContentApprovalState = 'none' | 'pending' | 'approved' | 'changes_requested' | (string & {});
 
 /** Values of `approval` of `listContentItems`. */
@@ -2141,7 +2532,7 @@ export interface ContentFailure {
 }
 
 /** Machine-readable reason of the failure. */
-export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
+export type ContentFailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unfinished_text' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | 'authority_ended' | 'captcha_required' | 'content_refused' | 'invalid_handle' | 'invalid_option' | 'media_expired' | 'media_refused' | 'missing_permission' | 'needs_reconnect' | 'outcome_unknown' | 'platform_not_configured' | 'platform_unavailable' | 'post_not_found' | 'quota_reached' | 'rate_limited' | 'rule_violated' | 'token_expired' | 'too_late' | 'unsupported' | (string & {});
 
 /** A content item was generated: its media are ready. */
 export interface ContentGeneratedEvent {
@@ -2239,11 +2630,15 @@ export interface ContentItem {
   hashtags: string[];
   /** Quality of the texts. Null if you gave the item yourself. */
   quality: Quality | null;
+  /** What will make the content worse than it could be. It was made nevertheless. */
+  warnings: ContentWarning[];
   /**
    * First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and if
    * you gave all texts.
    */
   hooks: string[];
+  /** Kind of the first line that was chosen. Null until generated, and if you gave all texts. */
+  hook_kind: HookKind | null;
   /** Version of the prompt that its texts were written with. Null until generated, and if you gave all texts. */
   prompt_version: string | null;
   /** What differs on a platform or a social account, by its id. */
@@ -2765,6 +3160,8 @@ export interface ContentItemVariantCreate {
   hashtags?: string[] | null | undefined;
   /** Ids of your media that are published there, in order. Null: the item's. */
   media?: string[] | null | undefined;
+  /** Id of your image that a video there shows before it plays. Null: the item's poster. */
+  cover?: string | undefined;
 }
 
 /** Kind of content. Null where the series is not by kind, and for what is of none, such as a training. */
@@ -3231,6 +3628,8 @@ export interface ContentVariant {
   hashtags: string[] | null;
   /** Ids of your media that are published there, in order. Null: the item's. */
   media: string[] | null;
+  /** Id of your image that a video there shows before it plays. Null: the item's poster. */
+  cover: string | null;
   /** Whether the text model wrote its texts. */
   adapted: boolean;
   /** Version of the prompt that the text model wrote its texts with. Null if it did not write them. */
@@ -3244,6 +3643,16 @@ export interface ContentVariant {
  * the last two cases, schedule or publish it. none: it is being published, or has ended.
  */
 export type ContentWaitsFor = 'none' | 'approval' | 'time' | 'slot' | 'account' | (string & {});
+
+/** What makes content worse than it could be. */
+export interface ContentWarning {
+  /** What it is: the brief is thin. */
+  code: string;
+  /** What to do about it. */
+  message: string;
+  /** Facts that would help most, the most useful first. */
+  facts: MissingFact[];
+}
 
 /** Estimate of createAvatar. */
 export interface CreateAvatarEstimate {
@@ -3718,6 +4127,12 @@ export interface DraftUpdate {
   metadata?: Record<string, string | null> | null | undefined;
 }
 
+/** Emojis in texts. Absent: as in the samples, and none without samples. */
+export type EmojiUse = 'none' | 'few' | 'many' | (string & {});
+
+/** Emojis in texts. Absent: as in the samples, and none without samples. */
+export type EmojiUseInput = 'none' | 'few' | 'many';
+
 /** Factory of an entertainment channel. */
 export interface EntertainmentFactory {
   /**
@@ -3804,6 +4219,68 @@ export interface EntertainmentSettings {
   formats?: string[] | null;
   /** Audience that it is suitable for. */
   age_rating?: EntertainmentSettingsAgeRating;
+  /** Voice of the texts. */
+  voice?: FactoryVoice;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlace;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: EntertainmentSettingsLogoPlaces;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyle;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatio;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPace;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaTheme;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamily;
 }
 
 /** Audience that it is suitable for. */
@@ -3826,16 +4303,258 @@ export interface EntertainmentSettingsInput {
   formats?: string[] | null | undefined;
   /** Audience that it is suitable for. */
   age_rating?: EntertainmentSettingsAgeRatingInput | undefined;
+  /** Voice of the texts. */
+  voice?: FactoryVoiceInput | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: EntertainmentSettingsInputLogoPlaces | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface EntertainmentSettingsInputLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface EntertainmentSettingsLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlace;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlace;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlace;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlace;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlace;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlace;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlace;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlace;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlace;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlace;
+  /** Place of the logo in media for X. */
+  x?: LogoPlace;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlace;
 }
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface EntertainmentSettingsUpdate {
   /** Audience that it is suitable for. */
   age_rating?: EntertainmentSettingsAgeRatingInput | null | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
   /** Running formats, such as a quiz. */
   formats?: string[] | null | undefined;
   /** Style of humor. */
   humor?: EntertainmentSettingsHumorInput | null | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | null | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: EntertainmentSettingsUpdateLogoPlaces | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: EntertainmentSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface EntertainmentSettingsUpdateLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | null | undefined;
+}
+
+/** Voice of the texts. */
+export interface EntertainmentSettingsUpdateVoice {
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string | null | undefined;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null | undefined;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUseInput | null | undefined;
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null | undefined;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null | undefined;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null | undefined;
 }
 
 /** Describes the problem and its solution. */
@@ -4384,6 +5103,68 @@ export interface ExpertSettings {
    * with an address.
    */
   cite_sources?: boolean;
+  /** Voice of the texts. */
+  voice?: FactoryVoice;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlace;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: ExpertSettingsLogoPlaces;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyle;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatio;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPace;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaTheme;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamily;
 }
 
 /** Prior knowledge of the readers. */
@@ -4410,15 +5191,150 @@ export interface ExpertSettingsInput {
    * with an address.
    */
   cite_sources?: boolean | undefined;
+  /** Voice of the texts. */
+  voice?: FactoryVoiceInput | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: ExpertSettingsInputLogoPlaces | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface ExpertSettingsInputLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface ExpertSettingsLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlace;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlace;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlace;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlace;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlace;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlace;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlace;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlace;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlace;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlace;
+  /** Place of the logo in media for X. */
+  x?: LogoPlace;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlace;
 }
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface ExpertSettingsUpdate {
   /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /**
    * Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a source
    * with an address.
    */
   cite_sources?: boolean | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
   /** Credentials of the expert. */
   credentials?: string[] | null | undefined;
   /** Prior knowledge of the readers. */
@@ -4426,10 +5342,117 @@ export interface ExpertSettingsUpdate {
   /** Field of expertise. */
   field?: string | undefined;
   /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | null | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: ExpertSettingsUpdateLogoPlaces | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /**
    * Sources that content may quote: objects with url and kind are read before each item is written. Texts are names of
    * sources, which are not read.
    */
   sources?: unknown[] | null | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: ExpertSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface ExpertSettingsUpdateLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | null | undefined;
+}
+
+/** Voice of the texts. */
+export interface ExpertSettingsUpdateVoice {
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string | null | undefined;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null | undefined;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUseInput | null | undefined;
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null | undefined;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null | undefined;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null | undefined;
 }
 
 /** Options on Facebook. */
@@ -4438,6 +5461,8 @@ export interface FacebookOptions {
   alt_text?: string[] | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
+  /** Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it. */
+  location_id?: string | undefined;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean | undefined;
   /** Ids on the platform of the accounts of the partners that paid. They need paid_partnership. */
@@ -4612,14 +5637,52 @@ export interface FactoryUpdateSchedule {
 /** paused: it makes nothing. active: it goes on with what is new from now on. */
 export type FactoryUpdateState = 'active' | 'paused';
 
+/** How the texts of a factory sound. */
+export interface FactoryVoice {
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null;
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUse;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null;
+}
+
+/** Voice of the texts. */
+export interface FactoryVoiceInput {
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null | undefined;
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string | undefined;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUseInput | undefined;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null | undefined;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null | undefined;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null | undefined;
+}
+
 /** Machine-readable reason. */
-export type FailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | (string & {});
+export type FailureCode = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unfinished_text' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable' | (string & {});
 
 /**
  * Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
  * generation_failed.
  */
-export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable';
+export type FailureCodeInput = 'content_policy' | 'invalid_input' | 'input_unreadable' | 'text_too_long' | 'unknown_voice' | 'unknown_avatar' | 'unsupported_language' | 'unsupported_model' | 'provider_refused' | 'provider_access' | 'unknown_generation' | 'generation_failed' | 'canceled' | 'result_expired' | 'result_invalid' | 'result_too_large' | 'unsupported_media' | 'provider_unavailable' | 'timeout' | 'insufficient_balance' | 'spend_limit_reached' | 'input_too_large' | 'input_too_short' | 'input_silent' | 'unsupported_script' | 'composition_failed' | 'unfinished_text' | 'unsupported_claim' | 'forbidden_word' | 'wrong_language' | 'repetitive' | 'flagged' | 'sources_unavailable';
 
 /** Stage that failed: a model's part, finished media, or publishing. */
 export type FailureStage = 'generate' | 'compose' | 'publish' | (string & {});
@@ -4725,14 +5788,16 @@ export type FindingSeverity = 'info' | 'warning' | 'critical' | (string & {});
 export type FindingTest = 'wilson_interval' | 'two_proportion_z' | 'mann_whitney' | (string & {});
 
 /**
- * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
- * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+ * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+ * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+ * have Latin and Cyrillic.
  */
 export type FontFamily = 'noto_sans' | 'montserrat' | 'lora' | 'oswald' | (string & {});
 
 /**
- * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
- * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+ * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+ * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+ * have Latin and Cyrillic.
  */
 export type FontFamilyInput = 'noto_sans' | 'montserrat' | 'lora' | 'oswald';
 
@@ -4893,22 +5958,40 @@ export type GenerationState = 'queued' | 'generating' | 'generated' | 'failed' |
 /** Values of `state` of `listGenerations`. */
 export type GenerationStateInput = 'queued' | 'generating' | 'generated' | 'failed' | 'canceled';
 
+/** Kind of the first line that was chosen. Null until generated, and if you gave all texts. */
+export type HookKind = 'number' | 'question' | 'contradiction' | 'scene' | 'mistake' | 'claim' | 'quote' | 'news' | (string & {});
+
 /** Options on Instagram. */
 export interface InstagramOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
   alt_text?: string[] | undefined;
+  /** Name of the original audio of a Reel. It cannot be changed here later. */
+  audio_name?: string | undefined;
+  /** User names of up to three accounts that are invited as authors, without @. */
+  collaborators?: string[] | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean | undefined;
+  /** Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it. */
+  location_id?: string | undefined;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean | undefined;
   /** Ids on the platform of the accounts of the partners that paid. They need paid_partnership. */
   partners?: string[] | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public' | undefined;
+  /** Whether a Reel is also shown on the profile. Absent: true. */
+  share_to_feed?: boolean | undefined;
+  /**
+   * Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+   * Instagram; performance: Instagram does, if it performs well.
+   */
+  trial?: ReelTrialInput | undefined;
+  /** Accounts that are tagged. */
+  user_tags?: UserTag[] | undefined;
 }
 
 /** A connection to a CRM as callers see it. */
@@ -5215,6 +6298,20 @@ export interface Jwk {
   y: string;
 }
 
+/** A member or an organisation that a text names. */
+export interface LinkedinMention {
+  /**
+   * Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a
+   * member, the whole name or a part of it.
+   */
+  name: string;
+  /**
+   * URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization` finds
+   * it.
+   */
+  id: string;
+}
+
 /** Options on LinkedIn. */
 export interface LinkedinOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
@@ -5226,8 +6323,14 @@ export interface LinkedinOptions {
   document?: boolean | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
+  /** Members and organisations that the caption names. Write each as @ and its name in the caption. */
+  mentions?: LinkedinMention[] | undefined;
+  /** Poll below the text, in place of media. */
+  poll?: PlatformPollInput | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: LinkedinOptionsPrivacy | undefined;
+  /** URN of the post that the post shares again, in place of media. */
+  reshare_of?: string | undefined;
 }
 
 /** Who can see the post. Absent: the platform's default. */
@@ -5247,6 +6350,19 @@ export type LogoPlace = 'top_left' | 'top_right' | 'none' | (string & {});
  * the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone.
  */
 export type LogoPlaceInput = 'top_left' | 'top_right' | 'none';
+
+/** Values of `kind` of `listLookups`. */
+export type LookupKind = 'location' | 'member' | 'organization' | 'playlist' | 'board';
+
+/** Something that an option of a post names by its id. */
+export interface LookupResult {
+  /** Id on the platform, for the option. */
+  id: string;
+  /** Name on the platform. */
+  name: string;
+  /** What tells it from others of its name, such as an address. Null: nothing is known. */
+  detail: string | null;
+}
 
 /** A File as the API returns it. */
 export interface Media {
@@ -5306,6 +6422,20 @@ export type MediaReasonCode = 'not_uploaded' | 'not_fetched' | 'too_large' | 'si
 /** Purpose of the file in its content item. Absent in generations. */
 export type MediaRole = 'final' | 'poster' | 'slide' | 'narration' | 'clip' | 'still' | 'cover' | 'track' | 'captions' | (string & {});
 
+/**
+ * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+ * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+ * Absent: calm.
+ */
+export type MediaTheme = 'calm' | 'bold' | 'editorial' | (string & {});
+
+/**
+ * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+ * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+ * Absent: calm.
+ */
+export type MediaThemeInput = 'calm' | 'bold' | 'editorial';
+
 /** Type of the file. */
 export type MediaType = 'image' | 'video' | 'audio' | 'captions' | (string & {});
 
@@ -5322,6 +6452,14 @@ export interface MediaUpload {
   headers: Record<string, string>;
   /** When the upload must have begun. */
   expires_at: string;
+}
+
+/** A fact that would help a writer. */
+export interface MissingFact {
+  /** Member that lacks it, of the item or of its factory. */
+  member: string;
+  /** What to say there. */
+  ask: string;
 }
 
 /** Mode of the calling key: live data or the sandbox. */
@@ -5559,6 +6697,68 @@ export interface MusicianSettings {
   lyrics_language?: string;
   /** Whether the music has no vocals. Music clips have none yet: false is refused. */
   instrumental?: boolean;
+  /** Voice of the texts. */
+  voice?: FactoryVoice;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlace;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: MusicianSettingsLogoPlaces;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyle;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatio;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPace;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaTheme;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamily;
 }
 
 /** Settings of the factory's type. */
@@ -5573,20 +6773,262 @@ export interface MusicianSettingsInput {
   lyrics_language?: string | undefined;
   /** Whether the music has no vocals. Music clips have none yet: false is refused. */
   instrumental?: boolean | undefined;
+  /** Voice of the texts. */
+  voice?: FactoryVoiceInput | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: MusicianSettingsInputLogoPlaces | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface MusicianSettingsInputLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface MusicianSettingsLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlace;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlace;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlace;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlace;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlace;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlace;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlace;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlace;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlace;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlace;
+  /** Place of the logo in media for X. */
+  x?: LogoPlace;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlace;
 }
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface MusicianSettingsUpdate {
   /** Name of the artist. */
   artist_name?: string | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
   /** Genres of the music. */
   genres?: string[] | undefined;
   /** Whether the music has no vocals. Music clips have none yet: false is refused. */
   instrumental?: boolean | null | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | null | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: MusicianSettingsUpdateLogoPlaces | null | undefined;
   /** Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused. */
   lyrics_language?: string | null | undefined;
   /** Mood of the music. */
   mood?: string | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: MusicianSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface MusicianSettingsUpdateLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | null | undefined;
+}
+
+/** Voice of the texts. */
+export interface MusicianSettingsUpdateVoice {
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string | null | undefined;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null | undefined;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUseInput | null | undefined;
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null | undefined;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null | undefined;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null | undefined;
 }
 
 /** New factory of a blogger. */
@@ -6138,6 +7580,68 @@ export interface NewsSettings {
    * unsupported_claim. It needs a source with an address.
    */
   fact_check?: boolean;
+  /** Voice of the texts. */
+  voice?: FactoryVoice;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlace;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: NewsSettingsLogoPlaces;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyle;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatio;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPace;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaTheme;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamily;
 }
 
 /** Settings of the factory's type. */
@@ -6156,17 +7660,197 @@ export interface NewsSettingsInput {
    * unsupported_claim. It needs a source with an address.
    */
   fact_check?: boolean | undefined;
+  /** Voice of the texts. */
+  voice?: FactoryVoiceInput | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: NewsSettingsInputLogoPlaces | undefined;
+  /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface NewsSettingsInputLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface NewsSettingsLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlace;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlace;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlace;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlace;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlace;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlace;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlace;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlace;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlace;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlace;
+  /** Place of the logo in media for X. */
+  x?: LogoPlace;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlace;
 }
 
 /** Settings of the factory's type. A null value removes that setting. */
 export interface NewsSettingsUpdate {
   /**
+   * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
+   */
+  caption_style?: CaptionStyleInput | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
+  colors?: string[] | null | undefined;
+  /**
    * Whether content states only what its sources say, and names them: an item that names none fails with
    * unsupported_claim. It needs a source with an address.
    */
   fact_check?: boolean | null | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
+   */
+  font?: FontFamilyInput | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /**
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
+   */
+  intro?: string | null | undefined;
+  /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
+  logo?: string | null | undefined;
+  /**
+   * Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is
+   * on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+   * alone.
+   */
+  logo_place?: LogoPlaceInput | null | undefined;
+  /**
+   * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+   * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between
+   * different places. A platform with plain_media is none and leaves out the name as well; with a place in this list,
+   * media show the brand, and the platform refuses them.
+   */
+  logo_places?: NewsSettingsUpdateLogoPlaces | null | undefined;
   /** Maximum age of news in hours. Older articles of the sources are left out. */
   max_age_hours?: number | null | undefined;
+  /** Id of your media of type video or image with which videos end, as intro. */
+  outro?: string | null | undefined;
+  /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
+  /**
+   * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+   * false.
+   */
+  post_headlines?: boolean | null | undefined;
   /** Country to report on (ISO 3166-1). */
   region?: string | null | undefined;
   /**
@@ -6174,6 +7858,68 @@ export interface NewsSettingsUpdate {
    * which are not read.
    */
   sources?: unknown[] | null | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: NewsSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+}
+
+/**
+ * Places of the logo by platform; logo_place is that of all others. An item has the same media for all its platforms:
+ * its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides between different
+ * places. A platform with plain_media is none and leaves out the name as well; with a place in this list, media show
+ * the brand, and the platform refuses them.
+ */
+export interface NewsSettingsUpdateLogoPlaces {
+  /** Place of the logo in media for Bluesky. */
+  bluesky?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Facebook. */
+  facebook?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Instagram. */
+  instagram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for LinkedIn. */
+  linkedin?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Pinterest. */
+  pinterest?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Rutube. */
+  rutube?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Telegram. */
+  telegram?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for Threads. */
+  threads?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for TikTok. */
+  tiktok?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for VK. */
+  vk?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for X. */
+  x?: LogoPlaceInput | null | undefined;
+  /** Place of the logo in media for YouTube. */
+  youtube?: LogoPlaceInput | null | undefined;
+}
+
+/** Voice of the texts. */
+export interface NewsSettingsUpdateVoice {
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string | null | undefined;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null | undefined;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUseInput | null | undefined;
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null | undefined;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null | undefined;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null | undefined;
 }
 
 /** An account that an item was not scheduled or published to. */
@@ -6469,6 +8215,8 @@ export interface PersonUpdate {
 export interface PinterestOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
   alt_text?: string[] | undefined;
+  /** Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself. */
+  board_section_id?: string | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number | undefined;
   /** Page that the pin leads to. Absent: the first link in the caption. */
@@ -6549,6 +8297,32 @@ export interface PlatformOptions {
   /** Options on YouTube. */
   youtube?: YoutubeOptions | undefined;
 }
+
+/** Asks the readers of a post. */
+export interface PlatformPoll {
+  /** Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn. */
+  choices: string[];
+  /** How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn. */
+  duration_hours: number;
+  /** Question. LinkedIn requires it; on X the text of the post is the question. */
+  question?: string;
+}
+
+/** Poll below the text, in place of media. */
+export interface PlatformPollInput {
+  /** Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn. */
+  choices: string[];
+  /** How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn. */
+  duration_hours: number;
+  /** Question. LinkedIn requires it; on X the text of the post is the question. */
+  question?: string | undefined;
+}
+
+/** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+export type PostAspectRatio = '1:1' | '4:5' | '2:3' | (string & {});
+
+/** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+export type PostAspectRatioInput = '1:1' | '4:5' | '2:3';
 
 /** A price of a product since a time. */
 export interface PriceChange {
@@ -7304,8 +9078,8 @@ export interface PublicationUpdate {
 /** A requested part that a post lacks, or what its schedule may have overlooked. */
 export interface PublicationWarning {
   /**
-   * Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
-   * gets another post in the same minute. More may be added.
+   * Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist,
+   * captions_not_set; or same_minute, if the account gets another post in the same minute. More may be added.
    */
   code: string;
   /** What happened and what to do about it. */
@@ -7316,6 +9090,21 @@ export interface PublicationWarning {
 export interface PublishOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
   alt_text?: string[];
+  /** Name of the original audio of a Reel. It cannot be changed here later. */
+  audio_name?: string;
+  /** Lets TikTok add music to photos, which the person can change in TikTok. */
+  auto_music?: boolean;
+  /** Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself. */
+  board_section_id?: string;
+  /** Adds the captions of the item as a track that viewers can turn on. An item without captions has none. */
+  captions?: boolean;
+  /**
+   * Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+   * platform's most general one.
+   */
+  category_id?: string;
+  /** User names of up to three accounts that are invited as authors, without @. */
+  collaborators?: string[];
   /** Whether comments are permitted. Required unless mode is inbox. */
   comments?: boolean;
   /**
@@ -7325,6 +9114,8 @@ export interface PublishOptions {
   consent?: boolean;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number;
+  /** Number of the photo that is shown first, from 1. Absent: 1. */
+  cover_slide?: number;
   /** Permits no comments. */
   disable_comments?: boolean;
   /** Permits no duets. */
@@ -7342,12 +9133,23 @@ export interface PublishOptions {
   duet?: boolean;
   /** Comment to write below the post. */
   first_comment?: string;
+  /**
+   * How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+   * and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+   */
+  format?: CaptionFormat;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean;
   /** Page that the pin leads to. Absent: the first link in the caption. */
   link?: string;
+  /** Whether the preview of the first link is shown below a post without media. Absent: true. */
+  link_preview?: boolean;
+  /** Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it. */
+  location_id?: string;
   /** Declares that the content is made for children. */
   made_for_kids?: boolean;
+  /** Members and organisations that the caption names. Write each as @ and its name in the caption. */
+  mentions?: LinkedinMention[];
   /**
    * direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
    * direct.
@@ -7357,14 +9159,34 @@ export interface PublishOptions {
   paid_partnership?: boolean;
   /** Ids on the platform of the accounts of the partners that paid. They need paid_partnership. */
   partners?: string[];
+  /**
+   * Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists them.
+   */
+  playlist_id?: string;
+  /** Poll below the text, in place of media. */
+  poll?: PlatformPoll;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: Privacy;
+  /** Lets readers neither forward nor save the post. */
+  protect?: boolean;
+  /** Id of the post of X that the post quotes, in place of media. */
+  quote_post_id?: string;
   /** Who may reply. Absent: everyone. */
   replies?: Replies;
+  /** URN of the post that the post shares again, in place of media. */
+  reshare_of?: string;
+  /** Whether a Reel is also shown on the profile. Absent: true. */
+  share_to_feed?: boolean;
+  /** Shows the name of the person who connected the account below the post. */
+  signed?: boolean;
   /** Notifies no followers. */
   silent?: boolean;
+  /** Page that the post is taken from, which VK shows below it. */
+  source_url?: string;
   /** Whether stitches are permitted. Required for videos, unless mode is inbox. */
   stitch?: boolean;
+  /** Tags of the video, with up to 500 characters in all. Absent: the hashtags. */
+  tags?: string[];
   /**
    * Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
    * caption is refused.
@@ -7372,6 +9194,13 @@ export interface PublishOptions {
   thread?: boolean;
   /** Topic of the post. Absent: the first hashtag. */
   topic_tag?: string;
+  /**
+   * Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+   * Instagram; performance: Instagram does, if it performs well.
+   */
+  trial?: ReelTrial;
+  /** Accounts that are tagged. */
+  user_tags?: UserTag[];
 }
 
 /** A publication as its own GET shows it: with its metrics over time. */
@@ -7514,6 +9343,18 @@ export interface RateLimit {
   window_seconds: number;
 }
 
+/**
+ * Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+ * Instagram; performance: Instagram does, if it performs well.
+ */
+export type ReelTrial = 'manual' | 'performance' | (string & {});
+
+/**
+ * Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+ * Instagram; performance: Instagram does, if it performs well.
+ */
+export type ReelTrialInput = 'manual' | 'performance';
+
 /** Estimate of regenerateContentItem. */
 export interface RegenerateContentItemEstimate {
   /** Id of the operation that the body is for. */
@@ -7632,6 +9473,11 @@ export type RuleContextRule = 'eu_prior_price' | 'eu_deep_fake_label' | 'eu_publ
 
 /** Options on Rutube. */
 export interface RutubeOptions {
+  /**
+   * Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+   * platform's most general one.
+   */
+  category_id?: string | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public' | undefined;
 }
@@ -7804,15 +9650,21 @@ export interface SellerSettings {
    * media.
    */
   product_badge?: boolean;
-  /** Colors of the shop in finished media: the main one first, then those of accents. */
+  /** Voice of the texts. */
+  voice?: FactoryVoice;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null;
+  /** Colors in finished media: the main one first, then those of accents. */
   colors?: string[] | null;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
   logo?: string;
   /**
-   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-   * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-   * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-   * logo_places has a place for the platform. It is kept until you delete it.
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string;
   /** Id of your media of type video or image with which videos end, as intro. */
@@ -7832,7 +9684,7 @@ export interface SellerSettings {
   logo_places?: SellerSettingsLogoPlaces;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words.
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyle;
   /**
@@ -7840,9 +9692,24 @@ export interface SellerSettings {
    * false.
    */
   post_headlines?: boolean;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatio;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-   * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPace;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaTheme;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
    */
   font?: FontFamily;
 }
@@ -7863,15 +9730,21 @@ export interface SellerSettingsInput {
    * media.
    */
   product_badge?: boolean | undefined;
-  /** Colors of the shop in finished media: the main one first, then those of accents. */
+  /** Voice of the texts. */
+  voice?: FactoryVoiceInput | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
+  /** Colors in finished media: the main one first, then those of accents. */
   colors?: string[] | null | undefined;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
   logo?: string | undefined;
   /**
-   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-   * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-   * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-   * logo_places has a place for the platform. It is kept until you delete it.
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | undefined;
   /** Id of your media of type video or image with which videos end, as intro. */
@@ -7891,7 +9764,7 @@ export interface SellerSettingsInput {
   logo_places?: SellerSettingsInputLogoPlaces | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words.
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | undefined;
   /**
@@ -7899,9 +9772,24 @@ export interface SellerSettingsInput {
    * false.
    */
   post_headlines?: boolean | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-   * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | undefined;
+  /**
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | undefined;
 }
@@ -7978,23 +9866,26 @@ export interface SellerSettingsUpdate {
   call_to_action?: string | null | undefined;
   /**
    * Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-   * and the spoken word in another color. Absent: words.
+   * and the spoken word in another color. Absent: words, or outline with the theme bold.
    */
   caption_style?: CaptionStyleInput | null | undefined;
-  /** Colors of the shop in finished media: the main one first, then those of accents. */
+  /** Colors in finished media: the main one first, then those of accents. */
   colors?: string[] | null | undefined;
   /** Currency of its prices (ISO 4217). */
   currency?: string | undefined;
   /**
-   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-   * lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+   * Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+   * lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+   * have Latin and Cyrillic.
    */
   font?: FontFamilyInput | null | undefined;
+  /** Words that are never used. */
+  forbidden_words?: string[] | null | undefined;
   /**
-   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-   * stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-   * takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-   * logo_places has a place for the platform. It is kept until you delete it.
+   * Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show it
+   * after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own sound. It
+   * counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are
+   * without both, and shorter by them, unless logo_places has a place for the platform. It is kept until you delete it.
    */
   intro?: string | null | undefined;
   /** Id of your media of type image: the logo that finished media show. It is kept until you delete it. */
@@ -8015,6 +9906,14 @@ export interface SellerSettingsUpdate {
   /** Id of your media of type video or image with which videos end, as intro. */
   outro?: string | null | undefined;
   /**
+   * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+   * longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+   * slow for a factory of type brand.
+   */
+  pace?: VideoPaceInput | null | undefined;
+  /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
+  post_aspect_ratio?: PostAspectRatioInput | null | undefined;
+  /**
    * Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
    * false.
    */
@@ -8029,6 +9928,16 @@ export interface SellerSettingsUpdate {
   shop_name?: string | null | undefined;
   /** Whether content mentions prices. */
   show_prices?: boolean | null | undefined;
+  /**
+   * Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+   * outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+   * Absent: calm.
+   */
+  theme?: MediaThemeInput | null | undefined;
+  /** Voice of the texts. */
+  voice?: SellerSettingsUpdateVoice | null | undefined;
+  /** Rules for the voice. */
+  voice_rules?: string[] | null | undefined;
 }
 
 /**
@@ -8062,6 +9971,25 @@ export interface SellerSettingsUpdateLogoPlaces {
   x?: LogoPlaceInput | null | undefined;
   /** Place of the logo in media for YouTube. */
   youtube?: LogoPlaceInput | null | undefined;
+}
+
+/** Voice of the texts. */
+export interface SellerSettingsUpdateVoice {
+  /** How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted. */
+  address?: string | null | undefined;
+  /** Names of competitors, which texts do not name. A text with one of them is refused. */
+  competitors?: string[] | null | undefined;
+  /** Emojis in texts. Absent: as in the samples, and none without samples. */
+  emoji?: EmojiUseInput | null | undefined;
+  /**
+   * Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+   * from them; facts of them are not repeated.
+   */
+  samples?: string[] | null | undefined;
+  /** Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words. */
+  we_never_say?: string[] | null | undefined;
+  /** Words and phrases of the channel. */
+  we_say?: string[] | null | undefined;
 }
 
 /** Estimate of sendMessage. */
@@ -8716,8 +10644,17 @@ export type TakenSlotReason = 'scheduled' | 'planned' | (string & {});
 
 /** Options on Telegram. */
 export interface TelegramOptions {
+  /**
+   * How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+   * and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+   */
+  format?: CaptionFormatInput | undefined;
+  /** Whether the preview of the first link is shown below a post without media. Absent: true. */
+  link_preview?: boolean | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public' | undefined;
+  /** Lets readers neither forward nor save the post. */
+  protect?: boolean | undefined;
   /** Notifies no followers. */
   silent?: boolean | undefined;
 }
@@ -8776,6 +10713,8 @@ export type TiktokModeInput = 'direct' | 'inbox';
 
 /** Options on TikTok. */
 export interface TiktokOptions {
+  /** Lets TikTok add music to photos, which the person can change in TikTok. */
+  auto_music?: boolean | undefined;
   /** Whether comments are permitted. Required unless mode is inbox. */
   comments?: boolean | undefined;
   /**
@@ -8785,6 +10724,8 @@ export interface TiktokOptions {
   consent?: boolean | undefined;
   /** Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice. */
   cover_at_seconds?: number | undefined;
+  /** Number of the photo that is shown first, from 1. Absent: 1. */
+  cover_slide?: number | undefined;
   /** Permits no comments. */
   disable_comments?: boolean | undefined;
   /** Permits no duets. */
@@ -9014,11 +10955,37 @@ export interface UsageOfKey {
   requests_by_day: number[];
 }
 
+/** Names an account in a picture or a Reel. */
+export interface UserTag {
+  /** User name of the account that is tagged, without @. */
+  username: string;
+  /** Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none. */
+  x?: number | undefined;
+  /** Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none. */
+  y?: number | undefined;
+  /** Number of the picture of a carousel, from 1. Absent: 1. */
+  slide?: number | undefined;
+}
+
 /** Format of a video: short is 9:16, long is 16:9. Null for other kinds. */
 export type VideoFormat = 'short' | 'long' | (string & {});
 
 /** Format of a video: short (9:16, the default) or long (16:9). For kind video only. */
 export type VideoFormatInput = 'short' | 'long';
+
+/**
+ * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+ * are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for a
+ * factory of type brand.
+ */
+export type VideoPace = 'slow' | 'medium' | 'fast' | (string & {});
+
+/**
+ * How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+ * are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for a
+ * factory of type brand.
+ */
+export type VideoPaceInput = 'slow' | 'medium' | 'fast';
 
 /** What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds. */
 export type VideoVisuals = 'clips' | 'stills' | (string & {});
@@ -9031,10 +10998,20 @@ export type VideoVisualsInput = 'clips' | 'stills';
 
 /** Options on VK. */
 export interface VkOptions {
+  /** Permits no comments. */
+  disable_comments?: boolean | undefined;
   /** Comment to write below the post. */
   first_comment?: string | undefined;
+  /** Declares that a partner paid for the post. */
+  paid_partnership?: boolean | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: 'public' | undefined;
+  /** Shows the name of the person who connected the account below the post. */
+  signed?: boolean | undefined;
+  /** Notifies no followers. */
+  silent?: boolean | undefined;
+  /** Page that the post is taken from, which VK shows below it. */
+  source_url?: string | undefined;
 }
 
 /** A voice of a provider. */
@@ -9339,6 +11316,10 @@ export interface Xoptions {
   is_aigc?: boolean | undefined;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean | undefined;
+  /** Poll below the text, in place of media. */
+  poll?: PlatformPollInput | undefined;
+  /** Id of the post of X that the post quotes, in place of media. */
+  quote_post_id?: string | undefined;
   /** Who may reply. Absent: everyone. */
   replies?: RepliesInput | undefined;
   /**
@@ -9350,16 +11331,29 @@ export interface Xoptions {
 
 /** Options on YouTube. */
 export interface YoutubeOptions {
+  /** Adds the captions of the item as a track that viewers can turn on. An item without captions has none. */
+  captions?: boolean | undefined;
+  /**
+   * Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else the
+   * platform's most general one.
+   */
+  category_id?: string | undefined;
   /** Declares that the content was made by AI. It is always declared where the platform asks: false is refused. */
   is_aigc?: boolean | undefined;
   /** Declares that the content is made for children. */
   made_for_kids?: boolean | undefined;
   /** Declares that a partner paid for the post. */
   paid_partnership?: boolean | undefined;
+  /**
+   * Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists them.
+   */
+  playlist_id?: string | undefined;
   /** Who can see the post. Absent: the platform's default. */
   privacy?: YoutubeOptionsPrivacy | undefined;
   /** Notifies no followers. */
   silent?: boolean | undefined;
+  /** Tags of the video, with up to 500 characters in all. Absent: the hashtags. */
+  tags?: string[] | undefined;
 }
 
 /** Who can see the post. Absent: the platform's default. */

@@ -1136,12 +1136,13 @@ class AsyncFactoriesResource:
         """Diagnose a factory.
 
         Compares the factory with what it has made in the last 90 days, of which at most the newest 1,000 items:
-        cadence, failures, captions, settings, and engagement where there is enough of it. Then a language model
-        writes up to five proposals from the findings, in the factory's language; each is checked as a change of the
-        factory would be. The event `diagnosis.completed` reports the end, and `proposal.created` each proposal. If
-        the model fails, the diagnosis completes without proposals, and `proposal_failure` says why. A diagnosis is
-        free of charge. Only one runs at a time for a factory, and live keys may start 100 in a day (UTC). A paused
-        factory can be diagnosed, too.
+        cadence, failures, captions, settings, and engagement where there is enough of it. Then a language model gets
+        the settings, the findings, and titles, captions and figures of the five best and the five worst items. It
+        writes up to five proposals in the factory's language; each is checked as a change of the factory would be.
+        The event `diagnosis.completed` reports the end, and `proposal.created` each proposal. If the model fails,
+        the diagnosis completes without proposals, and `proposal_failure` says why. A diagnosis is free of charge.
+        Only one runs at a time for a factory, and live keys may start 100 in a day (UTC). A paused factory can be
+        diagnosed, too.
 
         Needs the scope `factories:write`.
         """

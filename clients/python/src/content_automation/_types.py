@@ -1285,6 +1285,61 @@ class BloggerSettings(TypedDict):
     """Style of the blog."""
     first_person: NotRequired[bool]
     """Whether it is written in the first person."""
+    voice: NotRequired["FactoryVoice"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlace"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["BloggerSettingsLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyle"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatio"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPace"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaTheme"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamily"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
 
 
 
@@ -1297,6 +1352,129 @@ class BloggerSettingsInput(TypedDict):
     """Style of the blog."""
     first_person: NotRequired[bool]
     """Whether it is written in the first person."""
+    voice: NotRequired["FactoryVoiceInput"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlaceInput"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["BloggerSettingsInputLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyleInput"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatioInput"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPaceInput"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaThemeInput"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamilyInput"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+
+
+
+class BloggerSettingsInputLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for YouTube."""
+
+
+
+class BloggerSettingsLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlace"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlace"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlace"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlace"]
+    """Place of the logo in media for YouTube."""
 
 
 BloggerSettingsStyle = Union[Literal["personal", "lifestyle", "travel", "food", "fashion", "tech", "family"], str]
@@ -1309,12 +1487,121 @@ BloggerSettingsStyleInput = Literal["personal", "lifestyle", "travel", "food", "
 class BloggerSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
     first_person: NotRequired[Optional[bool]]
     """Whether it is written in the first person."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    intro: NotRequired[Optional[str]]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    logo_place: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired[Optional["BloggerSettingsUpdateLogoPlaces"]]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
+    pace: NotRequired[Optional["VideoPaceInput"]]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
     persona: NotRequired[Optional[str]]
     """Persona that speaks."""
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     style: NotRequired[Optional["BloggerSettingsStyleInput"]]
     """Style of the blog."""
+    theme: NotRequired[Optional["MediaThemeInput"]]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    voice: NotRequired[Optional["BloggerSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+
+
+
+class BloggerSettingsUpdateLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
+    youtube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for YouTube."""
+
+
+
+class BloggerSettingsUpdateVoice(TypedDict):
+    """Voice of the texts."""
+
+    address: NotRequired[Optional[str]]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+    emoji: NotRequired[Optional["EmojiUseInput"]]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
 
 
 
@@ -1413,15 +1700,22 @@ class BrandSettings(TypedDict):
     """Name of the brand."""
     slogan: NotRequired[str]
     """Slogan of the brand."""
+    voice: NotRequired["FactoryVoice"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
     colors: NotRequired[Optional[List[str]]]
-    """Colors of the brand in finished media: the main one first, then those of accents."""
+    """Colors in finished media: the main one first, then those of accents."""
     logo: NotRequired[str]
     """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[str]
-    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-    stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-    takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-    logo_places has a place for the platform. It is kept until you delete it.
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
     """
     outro: NotRequired[str]
     """Id of your media of type video or image with which videos end, as intro."""
@@ -1438,20 +1732,29 @@ class BrandSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words.
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
     false.
     """
-    font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-    lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+    post_aspect_ratio: NotRequired["PostAspectRatio"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPace"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
     """
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the brand's voice."""
-    forbidden_words: NotRequired[Optional[List[str]]]
-    """Words that are never used."""
+    theme: NotRequired["MediaTheme"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamily"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
 
 
 
@@ -1462,15 +1765,22 @@ class BrandSettingsInput(TypedDict):
     """Name of the brand."""
     slogan: NotRequired[str]
     """Slogan of the brand."""
+    voice: NotRequired["FactoryVoiceInput"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
     colors: NotRequired[Optional[List[str]]]
-    """Colors of the brand in finished media: the main one first, then those of accents."""
+    """Colors in finished media: the main one first, then those of accents."""
     logo: NotRequired[str]
     """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[str]
-    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-    stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-    takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-    logo_places has a place for the platform. It is kept until you delete it.
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
     """
     outro: NotRequired[str]
     """Id of your media of type video or image with which videos end, as intro."""
@@ -1487,20 +1797,29 @@ class BrandSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words.
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
     false.
     """
-    font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-    lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+    post_aspect_ratio: NotRequired["PostAspectRatioInput"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPaceInput"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
     """
-    voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the brand's voice."""
-    forbidden_words: NotRequired[Optional[List[str]]]
-    """Words that are never used."""
+    theme: NotRequired["MediaThemeInput"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamilyInput"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
 
 
 
@@ -1579,21 +1898,23 @@ class BrandSettingsUpdate(TypedDict):
     """Name of the brand."""
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words.
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
     """
     colors: NotRequired[Optional[List[str]]]
-    """Colors of the brand in finished media: the main one first, then those of accents."""
+    """Colors in finished media: the main one first, then those of accents."""
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-    lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
     """
     forbidden_words: NotRequired[Optional[List[str]]]
     """Words that are never used."""
     intro: NotRequired[Optional[str]]
-    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-    stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-    takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-    logo_places has a place for the platform. It is kept until you delete it.
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
     """
     logo: NotRequired[Optional[str]]
     """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
@@ -1610,14 +1931,28 @@ class BrandSettingsUpdate(TypedDict):
     """
     outro: NotRequired[Optional[str]]
     """Id of your media of type video or image with which videos end, as intro."""
+    pace: NotRequired[Optional["VideoPaceInput"]]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
     false.
     """
     slogan: NotRequired[Optional[str]]
     """Slogan of the brand."""
+    theme: NotRequired[Optional["MediaThemeInput"]]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    voice: NotRequired[Optional["BrandSettingsUpdateVoice"]]
+    """Voice of the texts."""
     voice_rules: NotRequired[Optional[List[str]]]
-    """Rules for the brand's voice."""
+    """Rules for the voice."""
 
 
 
@@ -1652,6 +1987,26 @@ class BrandSettingsUpdateLogoPlaces(TypedDict):
     """Place of the logo in media for X."""
     youtube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for YouTube."""
+
+
+
+class BrandSettingsUpdateVoice(TypedDict):
+    """Voice of the texts."""
+
+    address: NotRequired[Optional[str]]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+    emoji: NotRequired[Optional["EmojiUseInput"]]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
 
 
 
@@ -1728,14 +2083,24 @@ class CallingKey(TypedDict):
     """Time at which the key expires. Null: never."""
 
 
+CaptionFormat = Union[Literal["plain", "html"], str]
+"""How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+"""
+
+CaptionFormatInput = Literal["plain", "html"]
+"""How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <, >
+and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+"""
+
 CaptionStyle = Union[Literal["words", "lines", "outline"], str]
 """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-and the spoken word in another color. Absent: words.
+and the spoken word in another color. Absent: words, or outline with the theme bold.
 """
 
 CaptionStyleInput = Literal["words", "lines", "outline"]
 """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an outline
-and the spoken word in another color. Absent: words.
+and the spoken word in another color. Absent: words, or outline with the theme bold.
 """
 
 
@@ -2032,7 +2397,11 @@ class ContentApproval(TypedDict):
     """Whether the item may be published."""
 
     state: "ContentApprovalState"
-    """State. none: its factory has not required an approval of it."""
+    """State. none: neither its factory has required an approval of it, nor is it held for what its texts say."""
+    reasons: List[str]
+    """What the checks of its texts have found that somebody must decide, such as a price that none of your inputs has:
+    the item is held until it is approved, even if its factory requires no approval. Empty: nothing.
+    """
     note: Optional[str]
     """Note of the decision. Null: none."""
     by: Optional[str]
@@ -2042,7 +2411,7 @@ class ContentApproval(TypedDict):
 
 
 ContentApprovalState = Union[Literal["none", "pending", "approved", "changes_requested"], str]
-"""State. none: its factory has not required an approval of it."""
+"""State. none: neither its factory has required an approval of it, nor is it held for what its texts say."""
 
 ContentApprovalStateInput = Literal["none", "pending", "approved", "changes_requested"]
 """Values of `approval` of `listContentItems`."""
@@ -2197,7 +2566,7 @@ class ContentFailure(TypedDict):
     """Whether regenerating the item may succeed."""
 
 
-ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "token_expired", "too_late", "unsupported"], str]
+ContentFailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unfinished_text", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable", "authority_ended", "captcha_required", "content_refused", "invalid_handle", "invalid_option", "media_expired", "media_refused", "missing_permission", "needs_reconnect", "outcome_unknown", "platform_not_configured", "platform_unavailable", "post_not_found", "quota_reached", "rate_limited", "rule_violated", "token_expired", "too_late", "unsupported"], str]
 """Machine-readable reason of the failure."""
 
 
@@ -2294,10 +2663,14 @@ class ContentItem(TypedDict):
     """Hashtags, without the #."""
     quality: Optional["Quality"]
     """Quality of the texts. Null if you gave the item yourself."""
+    warnings: List["ContentWarning"]
+    """What will make the content worse than it could be. It was made nevertheless."""
     hooks: List[str]
     """First lines that the writer considered: first the one that it chose for the caption. Empty until generated, and
     if you gave all texts.
     """
+    hook_kind: Optional["HookKind"]
+    """Kind of the first line that was chosen. Null until generated, and if you gave all texts."""
     prompt_version: Optional[str]
     """Version of the prompt that its texts were written with. Null until generated, and if you gave all texts."""
     variants: Dict[str, "ContentVariant"]
@@ -2797,6 +3170,8 @@ class ContentItemVariantCreate(TypedDict):
     """Hashtags there, without the #. Null: the item's."""
     media: NotRequired[Optional[List[str]]]
     """Ids of your media that are published there, in order. Null: the item's."""
+    cover: NotRequired[str]
+    """Id of your image that a video there shows before it plays. Null: the item's poster."""
 
 
 ContentKind = Union[Literal["post", "video", "carousel", "story", "music_clip"], str]
@@ -3293,6 +3668,8 @@ class ContentVariant(TypedDict):
     """Hashtags there, without the #. Null: the item's."""
     media: Optional[List[str]]
     """Ids of your media that are published there, in order. Null: the item's."""
+    cover: Optional[str]
+    """Id of your image that a video there shows before it plays. Null: the item's poster."""
     adapted: bool
     """Whether the text model wrote its texts."""
     prompt_version: Optional[str]
@@ -3305,6 +3682,18 @@ it has none, without a further call. approval: somebody approves it first. slot:
 if it has one, is only planned. account: it was to be published, and no account can take it; see omitted_accounts. In
 the last two cases, schedule or publish it. none: it is being published, or has ended.
 """
+
+
+class ContentWarning(TypedDict):
+    """What makes content worse than it could be."""
+
+    code: str
+    """What it is: the brief is thin."""
+    message: str
+    """What to do about it."""
+    facts: List["MissingFact"]
+    """Facts that would help most, the most useful first."""
+
 
 
 class CreateAvatarEstimate(TypedDict):
@@ -3821,6 +4210,12 @@ class DraftUpdate(TypedDict):
     """Pairs to set. A null value removes that pair; null removes all."""
 
 
+EmojiUse = Union[Literal["none", "few", "many"], str]
+"""Emojis in texts. Absent: as in the samples, and none without samples."""
+
+EmojiUseInput = Literal["none", "few", "many"]
+"""Emojis in texts. Absent: as in the samples, and none without samples."""
+
 
 class EntertainmentFactory(TypedDict):
     """Factory of an entertainment channel."""
@@ -3905,6 +4300,61 @@ class EntertainmentSettings(TypedDict):
     """Running formats, such as a quiz."""
     age_rating: NotRequired["EntertainmentSettingsAgeRating"]
     """Audience that it is suitable for."""
+    voice: NotRequired["FactoryVoice"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlace"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["EntertainmentSettingsLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyle"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatio"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPace"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaTheme"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamily"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
 
 
 EntertainmentSettingsAgeRating = Union[Literal["all", "12", "16", "18"], str]
@@ -3929,6 +4379,129 @@ class EntertainmentSettingsInput(TypedDict):
     """Running formats, such as a quiz."""
     age_rating: NotRequired["EntertainmentSettingsAgeRatingInput"]
     """Audience that it is suitable for."""
+    voice: NotRequired["FactoryVoiceInput"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlaceInput"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["EntertainmentSettingsInputLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyleInput"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatioInput"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPaceInput"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaThemeInput"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamilyInput"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+
+
+
+class EntertainmentSettingsInputLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for YouTube."""
+
+
+
+class EntertainmentSettingsLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlace"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlace"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlace"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlace"]
+    """Place of the logo in media for YouTube."""
 
 
 
@@ -3937,10 +4510,119 @@ class EntertainmentSettingsUpdate(TypedDict):
 
     age_rating: NotRequired[Optional["EntertainmentSettingsAgeRatingInput"]]
     """Audience that it is suitable for."""
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
     formats: NotRequired[Optional[List[str]]]
     """Running formats, such as a quiz."""
     humor: NotRequired[Optional["EntertainmentSettingsHumorInput"]]
     """Style of humor."""
+    intro: NotRequired[Optional[str]]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    logo_place: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired[Optional["EntertainmentSettingsUpdateLogoPlaces"]]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
+    pace: NotRequired[Optional["VideoPaceInput"]]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    theme: NotRequired[Optional["MediaThemeInput"]]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    voice: NotRequired[Optional["EntertainmentSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+
+
+
+class EntertainmentSettingsUpdateLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
+    youtube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for YouTube."""
+
+
+
+class EntertainmentSettingsUpdateVoice(TypedDict):
+    """Voice of the texts."""
+
+    address: NotRequired[Optional[str]]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+    emoji: NotRequired[Optional["EmojiUseInput"]]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
 
 
 
@@ -4445,6 +5127,61 @@ class ExpertSettings(TypedDict):
     """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
     source with an address.
     """
+    voice: NotRequired["FactoryVoice"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlace"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["ExpertSettingsLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyle"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatio"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPace"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaTheme"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamily"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
 
 
 ExpertSettingsDepth = Union[Literal["beginner", "intermediate", "advanced"], str]
@@ -4471,26 +5208,258 @@ class ExpertSettingsInput(TypedDict):
     """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
     source with an address.
     """
+    voice: NotRequired["FactoryVoiceInput"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlaceInput"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["ExpertSettingsInputLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyleInput"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatioInput"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPaceInput"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaThemeInput"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamilyInput"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+
+
+
+class ExpertSettingsInputLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for YouTube."""
+
+
+
+class ExpertSettingsLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlace"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlace"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlace"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlace"]
+    """Place of the logo in media for YouTube."""
 
 
 
 class ExpertSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
     cite_sources: NotRequired[Optional[bool]]
     """Whether content quotes its sources: an item that names none of them fails with unsupported_claim. It needs a
     source with an address.
     """
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
     credentials: NotRequired[Optional[List[str]]]
     """Credentials of the expert."""
     depth: NotRequired[Optional["ExpertSettingsDepthInput"]]
     """Prior knowledge of the readers."""
     field: NotRequired[str]
     """Field of expertise."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    intro: NotRequired[Optional[str]]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    logo_place: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired[Optional["ExpertSettingsUpdateLogoPlaces"]]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
+    pace: NotRequired[Optional["VideoPaceInput"]]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     sources: NotRequired[Optional[List[Any]]]
     """Sources that content may quote: objects with url and kind are read before each item is written. Texts are names
     of sources, which are not read.
     """
+    theme: NotRequired[Optional["MediaThemeInput"]]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    voice: NotRequired[Optional["ExpertSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+
+
+
+class ExpertSettingsUpdateLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
+    youtube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for YouTube."""
+
+
+
+class ExpertSettingsUpdateVoice(TypedDict):
+    """Voice of the texts."""
+
+    address: NotRequired[Optional[str]]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+    emoji: NotRequired[Optional["EmojiUseInput"]]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
 
 
 
@@ -4501,6 +5470,8 @@ class FacebookOptions(TypedDict):
     """Descriptions of the images for people who cannot see them, in the order of the images."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    location_id: NotRequired[str]
+    """Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
     partners: NotRequired[List[str]]
@@ -4627,10 +5598,50 @@ class FactoryUpdateSchedule(TypedDict):
 FactoryUpdateState = Literal["active", "paused"]
 """paused: it makes nothing. active: it goes on with what is new from now on."""
 
-FailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable"], str]
+
+class FactoryVoice(TypedDict):
+    """How the texts of a factory sound."""
+
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    address: NotRequired[str]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    emoji: NotRequired["EmojiUse"]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+
+
+
+class FactoryVoiceInput(TypedDict):
+    """Voice of the texts."""
+
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    address: NotRequired[str]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    emoji: NotRequired["EmojiUseInput"]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+
+
+FailureCode = Union[Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unfinished_text", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable"], str]
 """Machine-readable reason."""
 
-FailureCodeInput = Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable"]
+FailureCodeInput = Literal["content_policy", "invalid_input", "input_unreadable", "text_too_long", "unknown_voice", "unknown_avatar", "unsupported_language", "unsupported_model", "provider_refused", "provider_access", "unknown_generation", "generation_failed", "canceled", "result_expired", "result_invalid", "result_too_large", "unsupported_media", "provider_unavailable", "timeout", "insufficient_balance", "spend_limit_reached", "input_too_large", "input_too_short", "input_silent", "unsupported_script", "composition_failed", "unfinished_text", "unsupported_claim", "forbidden_word", "wrong_language", "repetitive", "flagged", "sources_unavailable"]
 """Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
 generation_failed.
 """
@@ -4743,13 +5754,15 @@ FindingTest = Union[Literal["wilson_interval", "two_proportion_z", "mann_whitney
 """Statistical test that it rests on. Null for what is counted."""
 
 FontFamily = Union[Literal["noto_sans", "montserrat", "lora", "oswald"], str]
-"""Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+"""Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+have Latin and Cyrillic.
 """
 
 FontFamilyInput = Literal["noto_sans", "montserrat", "lora", "oswald"]
-"""Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+"""Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme bold,
+lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and oswald
+have Latin and Cyrillic.
 """
 
 
@@ -4918,24 +5931,41 @@ GenerationState = Union[Literal["queued", "generating", "generated", "failed", "
 GenerationStateInput = Literal["queued", "generating", "generated", "failed", "canceled"]
 """Values of `state` of `listGenerations`."""
 
+HookKind = Union[Literal["number", "question", "contradiction", "scene", "mistake", "claim", "quote", "news"], str]
+"""Kind of the first line that was chosen. Null until generated, and if you gave all texts."""
+
 
 class InstagramOptions(TypedDict):
     """Options on Instagram."""
 
     alt_text: NotRequired[List[str]]
     """Descriptions of the images for people who cannot see them, in the order of the images."""
+    audio_name: NotRequired[str]
+    """Name of the original audio of a Reel. It cannot be changed here later."""
+    collaborators: NotRequired[List[str]]
+    """User names of up to three accounts that are invited as authors, without @."""
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
+    location_id: NotRequired[str]
+    """Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
     partners: NotRequired[List[str]]
     """Ids on the platform of the accounts of the partners that paid. They need paid_partnership."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
+    share_to_feed: NotRequired[bool]
+    """Whether a Reel is also shown on the profile. Absent: true."""
+    trial: NotRequired["ReelTrialInput"]
+    """Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+    Instagram; performance: Instagram does, if it performs well.
+    """
+    user_tags: NotRequired[List["UserTag"]]
+    """Accounts that are tagged."""
 
 
 
@@ -5257,6 +6287,20 @@ class Jwk(TypedDict):
 
 
 
+class LinkedinMention(TypedDict):
+    """A member or an organisation that a text names."""
+
+    name: str
+    """Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a
+    member, the whole name or a part of it.
+    """
+    id: str
+    """URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization`
+    finds it.
+    """
+
+
+
 class LinkedinOptions(TypedDict):
     """Options on LinkedIn."""
 
@@ -5268,8 +6312,14 @@ class LinkedinOptions(TypedDict):
     """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    mentions: NotRequired[List["LinkedinMention"]]
+    """Members and organisations that the caption names. Write each as @ and its name in the caption."""
+    poll: NotRequired["PlatformPollInput"]
+    """Poll below the text, in place of media."""
     privacy: NotRequired["LinkedinOptionsPrivacy"]
     """Who can see the post. Absent: the platform's default."""
+    reshare_of: NotRequired[str]
+    """URN of the post that the post shares again, in place of media."""
 
 
 LinkedinOptionsPrivacy = Literal["public", "friends"]
@@ -5287,6 +6337,21 @@ LogoPlaceInput = Literal["top_left", "top_right", "none"]
 """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo is on
 the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name alone.
 """
+
+LookupKind = Literal["location", "member", "organization", "playlist", "board"]
+"""Values of `kind` of `listLookups`."""
+
+
+class LookupResult(TypedDict):
+    """Something that an option of a post names by its id."""
+
+    id: str
+    """Id on the platform, for the option."""
+    name: str
+    """Name on the platform."""
+    detail: Optional[str]
+    """What tells it from others of its name, such as an address. Null: nothing is known."""
+
 
 
 class Media(TypedDict):
@@ -5350,6 +6415,18 @@ MediaReasonCode = Union[Literal["not_uploaded", "not_fetched", "too_large", "siz
 MediaRole = Union[Literal["final", "poster", "slide", "narration", "clip", "still", "cover", "track", "captions"], str]
 """Purpose of the file in its content item. Absent in generations."""
 
+MediaTheme = Union[Literal["calm", "bold", "editorial"], str]
+"""Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+Absent: calm.
+"""
+
+MediaThemeInput = Literal["calm", "bold", "editorial"]
+"""Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color and
+outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are unveiled.
+Absent: calm.
+"""
+
 MediaType = Union[Literal["image", "video", "audio", "captions"], str]
 """Type of the file."""
 
@@ -5367,6 +6444,16 @@ class MediaUpload(TypedDict):
     """
     expires_at: str
     """When the upload must have begun."""
+
+
+
+class MissingFact(TypedDict):
+    """A fact that would help a writer."""
+
+    member: str
+    """Member that lacks it, of the item or of its factory."""
+    ask: str
+    """What to say there."""
 
 
 Mode = Union[Literal["live", "test"], str]
@@ -5607,6 +6694,61 @@ class MusicianSettings(TypedDict):
     """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
     instrumental: NotRequired[bool]
     """Whether the music has no vocals. Music clips have none yet: false is refused."""
+    voice: NotRequired["FactoryVoice"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlace"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["MusicianSettingsLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyle"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatio"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPace"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaTheme"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamily"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
 
 
 
@@ -5623,6 +6765,129 @@ class MusicianSettingsInput(TypedDict):
     """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
     instrumental: NotRequired[bool]
     """Whether the music has no vocals. Music clips have none yet: false is refused."""
+    voice: NotRequired["FactoryVoiceInput"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlaceInput"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["MusicianSettingsInputLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyleInput"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatioInput"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPaceInput"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaThemeInput"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamilyInput"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+
+
+
+class MusicianSettingsInputLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for YouTube."""
+
+
+
+class MusicianSettingsLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlace"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlace"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlace"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlace"]
+    """Place of the logo in media for YouTube."""
 
 
 
@@ -5631,14 +6896,123 @@ class MusicianSettingsUpdate(TypedDict):
 
     artist_name: NotRequired[str]
     """Name of the artist."""
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
     genres: NotRequired[List[str]]
     """Genres of the music."""
     instrumental: NotRequired[Optional[bool]]
     """Whether the music has no vocals. Music clips have none yet: false is refused."""
+    intro: NotRequired[Optional[str]]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    logo_place: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired[Optional["MusicianSettingsUpdateLogoPlaces"]]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
     lyrics_language: NotRequired[Optional[str]]
     """Language of the lyrics (BCP 47). Music clips have no vocals yet: one is refused."""
     mood: NotRequired[Optional[str]]
     """Mood of the music."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
+    pace: NotRequired[Optional["VideoPaceInput"]]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    theme: NotRequired[Optional["MediaThemeInput"]]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    voice: NotRequired[Optional["MusicianSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+
+
+
+class MusicianSettingsUpdateLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
+    youtube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for YouTube."""
+
+
+
+class MusicianSettingsUpdateVoice(TypedDict):
+    """Voice of the texts."""
+
+    address: NotRequired[Optional[str]]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+    emoji: NotRequired[Optional["EmojiUseInput"]]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
 
 
 
@@ -6158,6 +7532,61 @@ class NewsSettings(TypedDict):
     """Whether content states only what its sources say, and names them: an item that names none fails with
     unsupported_claim. It needs a source with an address.
     """
+    voice: NotRequired["FactoryVoice"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlace"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["NewsSettingsLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyle"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatio"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPace"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaTheme"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamily"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
 
 
 
@@ -6176,24 +7605,256 @@ class NewsSettingsInput(TypedDict):
     """Whether content states only what its sources say, and names them: an item that names none fails with
     unsupported_claim. It needs a source with an address.
     """
+    voice: NotRequired["FactoryVoiceInput"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
+    logo: NotRequired[str]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    intro: NotRequired[str]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    outro: NotRequired[str]
+    """Id of your media of type video or image with which videos end, as intro."""
+    logo_place: NotRequired["LogoPlaceInput"]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired["NewsSettingsInputLogoPlaces"]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+    caption_style: NotRequired["CaptionStyleInput"]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    post_headlines: NotRequired[bool]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
+    post_aspect_ratio: NotRequired["PostAspectRatioInput"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPaceInput"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaThemeInput"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    font: NotRequired["FontFamilyInput"]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+
+
+
+class NewsSettingsInputLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlaceInput"]
+    """Place of the logo in media for YouTube."""
+
+
+
+class NewsSettingsLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired["LogoPlace"]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired["LogoPlace"]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired["LogoPlace"]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired["LogoPlace"]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired["LogoPlace"]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired["LogoPlace"]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired["LogoPlace"]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired["LogoPlace"]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired["LogoPlace"]
+    """Place of the logo in media for VK."""
+    x: NotRequired["LogoPlace"]
+    """Place of the logo in media for X."""
+    youtube: NotRequired["LogoPlace"]
+    """Place of the logo in media for YouTube."""
 
 
 
 class NewsSettingsUpdate(TypedDict):
     """Settings of the factory's type. A null value removes that setting."""
 
+    caption_style: NotRequired[Optional["CaptionStyleInput"]]
+    """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
+    """
+    colors: NotRequired[Optional[List[str]]]
+    """Colors in finished media: the main one first, then those of accents."""
     fact_check: NotRequired[Optional[bool]]
     """Whether content states only what its sources say, and names them: an item that names none fails with
     unsupported_claim. It needs a source with an address.
     """
+    font: NotRequired[Optional["FontFamilyInput"]]
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
+    """
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
+    intro: NotRequired[Optional[str]]
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
+    """
+    logo: NotRequired[Optional[str]]
+    """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
+    logo_place: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
+    is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
+    alone.
+    """
+    logo_places: NotRequired[Optional["NewsSettingsUpdateLogoPlaces"]]
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
     max_age_hours: NotRequired[Optional[int]]
     """Maximum age of news in hours. Older articles of the sources are left out."""
+    outro: NotRequired[Optional[str]]
+    """Id of your media of type video or image with which videos end, as intro."""
+    pace: NotRequired[Optional["VideoPaceInput"]]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    post_headlines: NotRequired[Optional[bool]]
+    """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
+    false.
+    """
     region: NotRequired[Optional[str]]
     """Country to report on (ISO 3166-1)."""
     sources: NotRequired[Optional[List[Any]]]
     """Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
     which are not read.
     """
+    theme: NotRequired[Optional["MediaThemeInput"]]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    voice: NotRequired[Optional["NewsSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+
+
+
+class NewsSettingsUpdateLogoPlaces(TypedDict):
+    """Places of the logo by platform; logo_place is that of all others. An item has the same media for all its
+    platforms: its accounts and those of the factory decide. One none leaves the logo out, and logo_place decides
+    between different places. A platform with plain_media is none and leaves out the name as well; with a place in
+    this list, media show the brand, and the platform refuses them.
+    """
+
+    bluesky: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Bluesky."""
+    facebook: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Facebook."""
+    instagram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Instagram."""
+    linkedin: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for LinkedIn."""
+    pinterest: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Pinterest."""
+    rutube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Rutube."""
+    telegram: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Telegram."""
+    threads: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for Threads."""
+    tiktok: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for TikTok."""
+    vk: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for VK."""
+    x: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for X."""
+    youtube: NotRequired[Optional["LogoPlaceInput"]]
+    """Place of the logo in media for YouTube."""
+
+
+
+class NewsSettingsUpdateVoice(TypedDict):
+    """Voice of the texts."""
+
+    address: NotRequired[Optional[str]]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+    emoji: NotRequired[Optional["EmojiUseInput"]]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
 
 
 
@@ -6497,6 +8158,8 @@ class PinterestOptions(TypedDict):
 
     alt_text: NotRequired[List[str]]
     """Descriptions of the images for people who cannot see them, in the order of the images."""
+    board_section_id: NotRequired[str]
+    """Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself."""
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
     link: NotRequired[str]
@@ -6582,6 +8245,36 @@ class PlatformOptions(TypedDict):
     youtube: NotRequired["YoutubeOptions"]
     """Options on YouTube."""
 
+
+
+class PlatformPoll(TypedDict):
+    """Asks the readers of a post."""
+
+    choices: List[str]
+    """Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn."""
+    duration_hours: int
+    """How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn."""
+    question: NotRequired[str]
+    """Question. LinkedIn requires it; on X the text of the post is the question."""
+
+
+
+class PlatformPollInput(TypedDict):
+    """Poll below the text, in place of media."""
+
+    choices: List[str]
+    """Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn."""
+    duration_hours: int
+    """How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn."""
+    question: NotRequired[str]
+    """Question. LinkedIn requires it; on X the text of the post is the question."""
+
+
+PostAspectRatio = Union[Literal["1:1", "4:5", "2:3"], str]
+"""Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+
+PostAspectRatioInput = Literal["1:1", "4:5", "2:3"]
+"""Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
 
 
 class PriceChange(TypedDict):
@@ -7389,8 +9082,8 @@ class PublicationWarning(TypedDict):
     """A requested part that a post lacks, or what its schedule may have overlooked."""
 
     code: str
-    """Machine-readable name of what it lacks: cover_not_set, first_comment_not_written; or same_minute, if the account
-    gets another post in the same minute. More may be added.
+    """Machine-readable name of what it lacks: cover_not_set, first_comment_not_written, not_in_playlist,
+    captions_not_set; or same_minute, if the account gets another post in the same minute. More may be added.
     """
     message: str
     """What happened and what to do about it."""
@@ -7402,6 +9095,20 @@ class PublishOptions(TypedDict):
 
     alt_text: NotRequired[List[str]]
     """Descriptions of the images for people who cannot see them, in the order of the images."""
+    audio_name: NotRequired[str]
+    """Name of the original audio of a Reel. It cannot be changed here later."""
+    auto_music: NotRequired[bool]
+    """Lets TikTok add music to photos, which the person can change in TikTok."""
+    board_section_id: NotRequired[str]
+    """Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself."""
+    captions: NotRequired[bool]
+    """Adds the captions of the item as a track that viewers can turn on. An item without captions has none."""
+    category_id: NotRequired[str]
+    """Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
+    the platform's most general one.
+    """
+    collaborators: NotRequired[List[str]]
+    """User names of up to three accounts that are invited as authors, without @."""
     comments: NotRequired[bool]
     """Whether comments are permitted. Required unless mode is inbox."""
     consent: NotRequired[bool]
@@ -7410,6 +9117,8 @@ class PublishOptions(TypedDict):
     """
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
+    cover_slide: NotRequired[int]
+    """Number of the photo that is shown first, from 1. Absent: 1."""
     disable_comments: NotRequired[bool]
     """Permits no comments."""
     disable_duet: NotRequired[bool]
@@ -7426,12 +9135,22 @@ class PublishOptions(TypedDict):
     """Whether duets are permitted. Required for videos, unless mode is inbox."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    format: NotRequired["CaptionFormat"]
+    """How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <,
+    > and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+    """
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     link: NotRequired[str]
     """Page that the pin leads to. Absent: the first link in the caption."""
+    link_preview: NotRequired[bool]
+    """Whether the preview of the first link is shown below a post without media. Absent: true."""
+    location_id: NotRequired[str]
+    """Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
+    mentions: NotRequired[List["LinkedinMention"]]
+    """Members and organisations that the caption names. Write each as @ and its name in the caption."""
     mode: NotRequired["TiktokMode"]
     """direct publishes the post; inbox leaves it in the inbox of the account, where the person finishes it. Absent:
     direct.
@@ -7440,20 +9159,46 @@ class PublishOptions(TypedDict):
     """Declares that a partner paid for the post."""
     partners: NotRequired[List[str]]
     """Ids on the platform of the accounts of the partners that paid. They need paid_partnership."""
+    playlist_id: NotRequired[str]
+    """Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists
+    them.
+    """
+    poll: NotRequired["PlatformPoll"]
+    """Poll below the text, in place of media."""
     privacy: NotRequired["Privacy"]
     """Who can see the post. Absent: the platform's default."""
+    protect: NotRequired[bool]
+    """Lets readers neither forward nor save the post."""
+    quote_post_id: NotRequired[str]
+    """Id of the post of X that the post quotes, in place of media."""
     replies: NotRequired["Replies"]
     """Who may reply. Absent: everyone."""
+    reshare_of: NotRequired[str]
+    """URN of the post that the post shares again, in place of media."""
+    share_to_feed: NotRequired[bool]
+    """Whether a Reel is also shown on the profile. Absent: true."""
+    signed: NotRequired[bool]
+    """Shows the name of the person who connected the account below the post."""
     silent: NotRequired[bool]
     """Notifies no followers."""
+    source_url: NotRequired[str]
+    """Page that the post is taken from, which VK shows below it."""
     stitch: NotRequired[bool]
     """Whether stitches are permitted. Required for videos, unless mode is inbox."""
+    tags: NotRequired[List[str]]
+    """Tags of the video, with up to 500 characters in all. Absent: the hashtags."""
     thread: NotRequired[bool]
     """Publishes a caption that is too long for one post as several, each a reply to the one before. Absent: a long
     caption is refused.
     """
     topic_tag: NotRequired[str]
     """Topic of the post. Absent: the first hashtag."""
+    trial: NotRequired["ReelTrial"]
+    """Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+    Instagram; performance: Instagram does, if it performs well.
+    """
+    user_tags: NotRequired[List["UserTag"]]
+    """Accounts that are tagged."""
 
 
 
@@ -7606,6 +9351,16 @@ class RateLimit(TypedDict):
     """Length of the window in seconds."""
 
 
+ReelTrial = Union[Literal["manual", "performance"], str]
+"""Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+Instagram; performance: Instagram does, if it performs well.
+"""
+
+ReelTrialInput = Literal["manual", "performance"]
+"""Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
+Instagram; performance: Instagram does, if it performs well.
+"""
+
 
 class RegenerateContentItemEstimate(TypedDict):
     """Estimate of regenerateContentItem."""
@@ -7730,6 +9485,10 @@ RuleContextRule = Union[Literal["eu_prior_price", "eu_deep_fake_label", "eu_publ
 class RutubeOptions(TypedDict):
     """Options on Rutube."""
 
+    category_id: NotRequired[str]
+    """Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
+    the platform's most general one.
+    """
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
 
@@ -7908,15 +9667,22 @@ class SellerSettings(TypedDict):
     the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
     promotion in media.
     """
+    voice: NotRequired["FactoryVoice"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
     colors: NotRequired[Optional[List[str]]]
-    """Colors of the shop in finished media: the main one first, then those of accents."""
+    """Colors in finished media: the main one first, then those of accents."""
     logo: NotRequired[str]
     """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[str]
-    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-    stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-    takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-    logo_places has a place for the platform. It is kept until you delete it.
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
     """
     outro: NotRequired[str]
     """Id of your media of type video or image with which videos end, as intro."""
@@ -7933,15 +9699,28 @@ class SellerSettings(TypedDict):
     """
     caption_style: NotRequired["CaptionStyle"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words.
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
     false.
     """
+    post_aspect_ratio: NotRequired["PostAspectRatio"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPace"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaTheme"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
     font: NotRequired["FontFamily"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-    lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
     """
 
 
@@ -7962,15 +9741,22 @@ class SellerSettingsInput(TypedDict):
     the shop's name and the call to action. Absent: true. They show nothing of it for platforms that permit no
     promotion in media.
     """
+    voice: NotRequired["FactoryVoiceInput"]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
     colors: NotRequired[Optional[List[str]]]
-    """Colors of the shop in finished media: the main one first, then those of accents."""
+    """Colors in finished media: the main one first, then those of accents."""
     logo: NotRequired[str]
     """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
     intro: NotRequired[str]
-    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-    stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-    takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-    logo_places has a place for the platform. It is kept until you delete it.
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
     """
     outro: NotRequired[str]
     """Id of your media of type video or image with which videos end, as intro."""
@@ -7987,15 +9773,28 @@ class SellerSettingsInput(TypedDict):
     """
     caption_style: NotRequired["CaptionStyleInput"]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words.
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
     """
     post_headlines: NotRequired[bool]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
     false.
     """
+    post_aspect_ratio: NotRequired["PostAspectRatioInput"]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
+    pace: NotRequired["VideoPaceInput"]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    theme: NotRequired["MediaThemeInput"]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
     font: NotRequired["FontFamilyInput"]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-    lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
     """
 
 
@@ -8075,21 +9874,25 @@ class SellerSettingsUpdate(TypedDict):
     """Call to action."""
     caption_style: NotRequired[Optional["CaptionStyleInput"]]
     """Captions of videos: on a plate with the spoken word in another color, on a plate, or large letters with an
-    outline and the spoken word in another color. Absent: words.
+    outline and the spoken word in another color. Absent: words, or outline with the theme bold.
     """
     colors: NotRequired[Optional[List[str]]]
-    """Colors of the shop in finished media: the main one first, then those of accents."""
+    """Colors in finished media: the main one first, then those of accents."""
     currency: NotRequired[str]
     """Currency of its prices (ISO 4217)."""
     font: NotRequired[Optional["FontFamilyInput"]]
-    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans. A text is in Noto if the font
-    lacks one of its letters: montserrat, lora and oswald have Latin and Cyrillic.
+    """Font of headings, captions and names in finished media, in bold. Absent: noto_sans, montserrat with the theme
+    bold, lora with the theme editorial. A text is in Noto if the font lacks one of its letters: montserrat, lora and
+    oswald have Latin and Cyrillic.
     """
+    forbidden_words: NotRequired[Optional[List[str]]]
+    """Words that are never used."""
     intro: NotRequired[Optional[str]]
-    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos, and
-    stories that are clips, begin with it: whole, with its own sound. It counts in their length; with the outro it
-    takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-    logo_places has a place for the platform. It is kept until you delete it.
+    """Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
+    it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
+    sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+    plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+    until you delete it.
     """
     logo: NotRequired[Optional[str]]
     """Id of your media of type image: the logo that finished media show. It is kept until you delete it."""
@@ -8106,6 +9909,13 @@ class SellerSettingsUpdate(TypedDict):
     """
     outro: NotRequired[Optional[str]]
     """Id of your media of type video or image with which videos end, as intro."""
+    pace: NotRequired[Optional["VideoPaceInput"]]
+    """How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are
+    longer are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or
+    slow for a factory of type brand.
+    """
+    post_aspect_ratio: NotRequired[Optional["PostAspectRatioInput"]]
+    """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
     post_headlines: NotRequired[Optional[bool]]
     """Whether pictures of posts have a headline drawn on them, unless an item says otherwise by show_headline. Absent:
     false.
@@ -8119,6 +9929,15 @@ class SellerSettingsUpdate(TypedDict):
     """Name of the shop."""
     show_prices: NotRequired[Optional[bool]]
     """Whether content mentions prices."""
+    theme: NotRequired[Optional["MediaThemeInput"]]
+    """Manner of texts in finished media: calm has plates with round corners, bold has large letters on the main color
+    and outlined captions, editorial has letters with serifs on paper. Texts of scenes fade in, slide in, or are
+    unveiled. Absent: calm.
+    """
+    voice: NotRequired[Optional["SellerSettingsUpdateVoice"]]
+    """Voice of the texts."""
+    voice_rules: NotRequired[Optional[List[str]]]
+    """Rules for the voice."""
 
 
 
@@ -8153,6 +9972,26 @@ class SellerSettingsUpdateLogoPlaces(TypedDict):
     """Place of the logo in media for X."""
     youtube: NotRequired[Optional["LogoPlaceInput"]]
     """Place of the logo in media for YouTube."""
+
+
+
+class SellerSettingsUpdateVoice(TypedDict):
+    """Voice of the texts."""
+
+    address: NotRequired[Optional[str]]
+    """How readers are addressed, by the word of the language, such as du, Sie, ты, вы, tú or usted."""
+    competitors: NotRequired[Optional[List[str]]]
+    """Names of competitors, which texts do not name. A text with one of them is refused."""
+    emoji: NotRequired[Optional["EmojiUseInput"]]
+    """Emojis in texts. Absent: as in the samples, and none without samples."""
+    samples: NotRequired[Optional[List[str]]]
+    """Posts of yours as they were published, 3 to 10 of them. Texts learn their length, rhythm, address and punctuation
+    from them; facts of them are not repeated.
+    """
+    we_never_say: NotRequired[Optional[List[str]]]
+    """Words and phrases that texts never have. A text with one of them is refused, as with forbidden_words."""
+    we_say: NotRequired[Optional[List[str]]]
+    """Words and phrases of the channel."""
 
 
 
@@ -8830,8 +10669,16 @@ one of a content plan, and is not scheduled yet.
 class TelegramOptions(TypedDict):
     """Options on Telegram."""
 
+    format: NotRequired["CaptionFormatInput"]
+    """How the caption is written. html: with the tags b, i, u, s, code, pre, blockquote, tg-spoiler and a with href; <,
+    > and & are written as &lt;, &gt; and &amp;. Absent: plain text.
+    """
+    link_preview: NotRequired[bool]
+    """Whether the preview of the first link is shown below a post without media. Absent: true."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
+    protect: NotRequired[bool]
+    """Lets readers neither forward nor save the post."""
     silent: NotRequired[bool]
     """Notifies no followers."""
 
@@ -8891,6 +10738,8 @@ TiktokModeInput = Literal["direct", "inbox"]
 class TiktokOptions(TypedDict):
     """Options on TikTok."""
 
+    auto_music: NotRequired[bool]
+    """Lets TikTok add music to photos, which the person can change in TikTok."""
     comments: NotRequired[bool]
     """Whether comments are permitted. Required unless mode is inbox."""
     consent: NotRequired[bool]
@@ -8899,6 +10748,8 @@ class TiktokOptions(TypedDict):
     """
     cover_at_seconds: NotRequired[float]
     """Time of the frame of a video to show before it plays. Absent: the poster, or the platform's choice."""
+    cover_slide: NotRequired[int]
+    """Number of the photo that is shown first, from 1. Absent: 1."""
     disable_comments: NotRequired[bool]
     """Permits no comments."""
     disable_duet: NotRequired[bool]
@@ -9151,11 +11002,37 @@ class UsageOfKey(TypedDict):
     """Calls on each day of the period, the first day first."""
 
 
+
+class UserTag(TypedDict):
+    """Names an account in a picture or a Reel."""
+
+    username: str
+    """User name of the account that is tagged, without @."""
+    x: NotRequired[float]
+    """Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none."""
+    y: NotRequired[float]
+    """Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none."""
+    slide: NotRequired[int]
+    """Number of the picture of a carousel, from 1. Absent: 1."""
+
+
 VideoFormat = Union[Literal["short", "long"], str]
 """Format of a video: short is 9:16, long is 16:9. Null for other kinds."""
 
 VideoFormatInput = Literal["short", "long"]
 """Format of a video: short (9:16, the default) or long (16:9). For kind video only."""
+
+VideoPace = Union[Literal["slow", "medium", "fast"], str]
+"""How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for a
+factory of type brand.
+"""
+
+VideoPaceInput = Literal["slow", "medium", "fast"]
+"""How often the picture of a video changes in 10 seconds: slow about 4 times, medium 5, fast 7. Scenes that are longer
+are divided into shots of the same picture or clip, with cuts on the beat of the voice. Absent: medium, or slow for a
+factory of type brand.
+"""
 
 VideoVisuals = Union[Literal["clips", "stills"], str]
 """What is seen in a video: clips of its model, or pictures with a slow movement. Null for other kinds."""
@@ -9169,10 +11046,20 @@ For kind video only.
 class VkOptions(TypedDict):
     """Options on VK."""
 
+    disable_comments: NotRequired[bool]
+    """Permits no comments."""
     first_comment: NotRequired[str]
     """Comment to write below the post."""
+    paid_partnership: NotRequired[bool]
+    """Declares that a partner paid for the post."""
     privacy: NotRequired[Literal["public"]]
     """Who can see the post. Absent: the platform's default."""
+    signed: NotRequired[bool]
+    """Shows the name of the person who connected the account below the post."""
+    silent: NotRequired[bool]
+    """Notifies no followers."""
+    source_url: NotRequired[str]
+    """Page that the post is taken from, which VK shows below it."""
 
 
 
@@ -9499,6 +11386,10 @@ class Xoptions(TypedDict):
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
+    poll: NotRequired["PlatformPollInput"]
+    """Poll below the text, in place of media."""
+    quote_post_id: NotRequired[str]
+    """Id of the post of X that the post quotes, in place of media."""
     replies: NotRequired["RepliesInput"]
     """Who may reply. Absent: everyone."""
     thread: NotRequired[bool]
@@ -9511,16 +11402,28 @@ class Xoptions(TypedDict):
 class YoutubeOptions(TypedDict):
     """Options on YouTube."""
 
+    captions: NotRequired[bool]
+    """Adds the captions of the item as a track that viewers can turn on. An item without captions has none."""
+    category_id: NotRequired[str]
+    """Number of the category of the video on the platform. Absent: music or news by the type of the factory, or else
+    the platform's most general one.
+    """
     is_aigc: NotRequired[bool]
     """Declares that the content was made by AI. It is always declared where the platform asks: false is refused."""
     made_for_kids: NotRequired[bool]
     """Declares that the content is made for children."""
     paid_partnership: NotRequired[bool]
     """Declares that a partner paid for the post."""
+    playlist_id: NotRequired[str]
+    """Playlist of the channel to which the video is added. `GET /v1/publishing/lookups` with `kind=playlist` lists
+    them.
+    """
     privacy: NotRequired["YoutubeOptionsPrivacy"]
     """Who can see the post. Absent: the platform's default."""
     silent: NotRequired[bool]
     """Notifies no followers."""
+    tags: NotRequired[List[str]]
+    """Tags of the video, with up to 500 characters in all. Absent: the hashtags."""
 
 
 YoutubeOptionsPrivacy = Literal["public", "unlisted", "private"]
@@ -10019,6 +11922,24 @@ class GetCreatorInfoParams(TypedDict, total=False):
 
     social_account_id: str
     """Social account."""
+
+
+
+class ListLookupsParams(TypedDict, total=False):
+    """The parameters of listLookups."""
+
+    social_account_id: str
+    """Social account that will publish the post."""
+    kind: "LookupKind"
+    """What is looked up: location on Instagram and Facebook; member and organization on LinkedIn; playlist on YouTube;
+    board, the sections of the board, on Pinterest.
+    """
+    q: str
+    """Text to look for. Required for location, member and organization. Others are listed, and filtered by it."""
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
 
 
 ListSlotsParams = TypedDict(

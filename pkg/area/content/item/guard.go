@@ -48,7 +48,7 @@ func (r prompter) quoted(t provider.Text) []Quoted {
 func (r prompter) rules(now time.Time) guard.Rules {
 	rules := guard.Rules{Language: r.Language, Now: now, Sourced: r.Brief.Sourced,
 		Forbidden: r.Brief.Forbidden, Competitors: r.Brief.Competitors,
-		Facts:     []string{r.Brief.Name, r.Brief.Voice, r.Prompt, r.Accepted.Format(time.DateOnly)}}
+		Facts: []string{r.Brief.Name, r.Brief.Voice, r.Prompt, r.Accepted.Format(time.DateOnly)}}
 	if r.Given.Has(Script) {
 		rules.Facts = append(rules.Facts, r.Script)
 		for _, s := range r.Scenes {
