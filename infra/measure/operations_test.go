@@ -82,7 +82,9 @@ func TestEveryOperationKeepsItsBounds(t *testing.T) {
 			t.Errorf("%s: the authorizer writes %v units, the audit entry %v", m.route.OperationID,
 				m.cost.Authorizer.Writes, m.cost.Audit.Writes)
 		}
-		if m.route.Method == http.MethodGet && m.cost.Function.Writes != 0 {
+		// A look-up counts the calls of the account's platform.
+		counts := m.route.OperationID == "listLookups"
+		if m.route.Method == http.MethodGet && !counts && m.cost.Function.Writes != 0 {
 			t.Errorf("%s writes %v units", m.route.OperationID, m.cost.Function.Writes)
 		}
 	}

@@ -196,7 +196,10 @@ func (r *repeater) anotherBody() {
 			op == "createEstimate") {
 			return
 		}
-		body["metadata"] = map[string]string{"another": "body"}
+		if body["metadata"] = map[string]string{"another": "body"}; op == "createPlanTopic" { // it has no metadata
+			delete(body, "metadata")
+			body["topic"] = "Another body"
+		}
 	}
 	r.refused("another body", http.StatusUnprocessableEntity, errs.IdempotencyKeyReused,
 		func(e *events.APIGatewayProxyRequest) {

@@ -26,7 +26,7 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 150_000, 100_000, (*sources).lines},
+	{"lines of pkg outside tests and test support", 140_600, 100_000, (*sources).lines},
 	{"lines of test support in pkg", 4_740, 0, (*sources).support},
 	{"packages of pkg", 150, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
@@ -37,7 +37,7 @@ var figures = []figure{
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4_600, 4_600, (*sources).webhook},
 	{"lines of pkg/httpapi/humafix", 1_335, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 440, 0, (*sources).wide},
+	{"lines of more than 120 columns, struct tags included", 436, 0, (*sources).wide},
 	{"comments of at most six words", 1_730, 0, (*sources).brief},
 }
 

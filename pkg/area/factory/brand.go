@@ -27,8 +27,9 @@ type Branding struct {
 	Logo string `json:"logo,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media"`
 	// Id of your media of type video, of 1 to 30 seconds, or of type image, which is shown for 2 seconds. Videos show
 	// it after their first scene, which is the hook, and stories that are clips begin with it: whole, with its own
-	// sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with plain_media are without both, and shorter by them, unless
-	// logo_places has a place for the platform. It is kept until you delete it.
+	// sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
+	// plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
+	// until you delete it.
 	Intro string `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
 	// Id of your media of type video or image with which videos end, as intro.
 	Outro string `json:"outro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`

@@ -94,7 +94,7 @@ func (r *request) showSignOn(status int, found fieldErrors) error {
 	v.mend(found)
 	v.Data = map[string]any{"Connections": all, "Manages": role.Manages(),
 		"Owns": role == auth.Owner, "Roles": roles[1:], "Owners": owners, "Safe": safe,
-		"Connection": r.PathValue("id"), "Domain": r.domain(),
+		"Connection": r.PathValue("id"), "Domain": domainOf(r),
 		"Groups": r.PostFormValue("groups")}
 	return r.show(status, "sign-on", v)
 }
@@ -167,27 +167,27 @@ func mapGroups(r *request, account tenant.Account, by authority.Authority) (stri
 	return "sign_on.map_groups", "", nil, err
 }
 
-// domain returns the domain of a form.
-func (r *request) domain() string {
+// domainOf returns the domain of a form.
+func domainOf(r *request) string {
 	return strings.ToLower(strings.TrimSpace(r.PostFormValue("domain")))
 }
 
 func addDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
-	_, err := r.site.Connections.AddDomain(r.Context(), account, r.PathValue("id"), r.domain())
-	return "sign_on.add_domain", r.domain(), nil, err
+	_, err := r.site.Connections.AddDomain(r.Context(), account, r.PathValue("id"), domainOf(r))
+	return "sign_on.add_domain", domainOf(r), nil, err
 }
 
 func verifyDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
-	_, err := r.site.Connections.VerifyDomain(r.Context(), account, r.PathValue("id"), r.domain())
-	return "sign_on.verify_domain", r.domain(), nil, err
+	_, err := r.site.Connections.VerifyDomain(r.Context(), account, r.PathValue("id"), domainOf(r))
+	return "sign_on.verify_domain", domainOf(r), nil, err
 }
 
 func removeDomain(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
 	error) {
-	_, err := r.site.Connections.RemoveDomain(r.Context(), account, r.PathValue("id"), r.domain())
-	return "sign_on.remove_domain", r.domain(), nil, err
+	_, err := r.site.Connections.RemoveDomain(r.Context(), account, r.PathValue("id"), domainOf(r))
+	return "sign_on.remove_domain", domainOf(r), nil, err
 }
 
 func enforce(r *request, account tenant.Account, _ authority.Authority) (string, string, func() error,
