@@ -390,7 +390,7 @@ func (b *batch) learn(ctx context.Context) error {
 			continue
 		}
 		// These take an id that is not known yet, and show no ids of their own.
-		if o.OperationID == "listSlots" || o.OperationID == "listAccountMetrics" {
+		if slices.Contains([]string{"listSlots", "listAccountMetrics", "listLookups"}, o.OperationID) {
 			continue
 		}
 		for _, live := range []bool{false, true} {

@@ -56,6 +56,7 @@ var outcomes = map[string]outcome{
 	"listGenerations": nothing, "listProducts": nothing, "listPromotions": nothing, "listSocialAccounts": nothing,
 	"listWebhooks": nothing, "listMedia": nothing, "listDrafts": nothing, "listAutomations": nothing,
 	"listIntegrations": nothing, "listAllPublications": nothing, "listReviewLinks": nothing, "listComments": nothing,
+	"listExperiments": nothing,
 
 	"createFactory": its, "createMedia": its, "createWebhook": its, "connectSocialAccount": its, "createVideo": its,
 	"createImage": its, "createMusic": its, "createVoice": its, "createAvatar": its, "connectIntegration": its,
@@ -64,7 +65,7 @@ var outcomes = map[string]outcome{
 	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "listSlots": missing,
 	"verifyProvenance": missing, "bulkPublishing": missing,
 	"validatePublishing": problem, "getCreatorInfo": missing, "listLookups": missing, "getBestTimes": missing,
-	"listAccountMetrics": missing,
+	"listAccountMetrics": missing, "createExperiment": missing,
 	// The list has the other profile alone.
 	"listProfiles": "its own profile",
 }

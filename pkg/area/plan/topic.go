@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/area/product"
@@ -60,7 +61,7 @@ type (
 	TopicPath struct {
 		TopicsPath
 		// Number of the topic in its plan.
-		Number int `path:"topic_number" minimum:"1" maximum:"1000" example:"1"`
+		Number string `path:"topic_number" example:"1"`
 	}
 	patchTopicInput struct {
 		TopicPath
@@ -72,6 +73,15 @@ type (
 		httpapi.IfMatch
 	}
 )
+
+// number returns the number of the topic, or 0, which no topic has, for what is none.
+func (p TopicPath) number() int {
+	n, err := strconv.Atoi(p.Number)
+	if err != nil || strconv.Itoa(n) != p.Number {
+		return 0
+	}
+	return n
+}
 
 // registerTopics puts the operations of topics into the router.
 func (s *Service) registerTopics(r *httpapi.Router) {
@@ -110,7 +120,7 @@ func (s *Service) getTopic(ctx context.Context, in *TopicPath) (out Topic, err e
 	if err != nil {
 		return out, err
 	}
-	t, _, err := d.topic(in.Number)
+	t, _, err := d.topic(in.number())
 	if err != nil {
 		return out, err
 	}
@@ -267,7 +277,7 @@ func (s *Service) changeTopic(ctx context.Context, tx *store.Tx, in *patchTopicI
 	if err != nil {
 		return out, err
 	}
-	t, n, err := d.changeable(in.Number, in.IfMatch)
+	t, n, err := d.changeable(in.number(), in.IfMatch)
 	if err != nil {
 		return out, err
 	}
@@ -289,7 +299,7 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 	if err != nil {
 		return out, err
 	}
-	t, n, err := d.changeable(in.Number, in.IfMatch)
+	t, n, err := d.changeable(in.number(), in.IfMatch)
 	if err != nil {
 		return out, err
 	}

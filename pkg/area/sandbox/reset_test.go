@@ -227,6 +227,7 @@ func TestAResetSurvivesFaults(t *testing.T) {
 	w.reset()
 	w.engine.Step() // there is no plan
 	w.engine.Step() // and no automation
+	w.engine.Step() // nor an experiment
 	w.faults.Before("TransactWriteItems", func() {
 		// The third deletion fails for good, and the answer to a later one is lost.
 		w.faults.Before("TransactWriteItems",

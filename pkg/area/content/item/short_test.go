@@ -46,9 +46,9 @@ func TestShortVersionsOfACaption(t *testing.T) {
 	if len(req.Short) != 1 || req.Short[0] != want || req.Hashtags != 3 {
 		t.Errorf("%+v, %d hashtags", req.Short, req.Hashtags)
 	}
-	long, tag := strings.Repeat("網", 900), strings.Repeat("網", 20)
-	text := provider.Text{Title: "網", Caption: long, Hashtags: []string{tag, "靴", "海"},
-		Short: []provider.Short{{Platform: "x", Caption: strings.Repeat("網", 118)}}}
+	long, tag := strings.Repeat("網の", 450), strings.Repeat("網の", 10)
+	text := provider.Text{Title: "網の話", Caption: long, Hashtags: []string{tag, "靴", "海"},
+		Short: []provider.Short{{Platform: "x", Caption: strings.Repeat("網の", 59)}}}
 	check := func(rows []registry.Row, text provider.Text) []guard.Finding {
 		return guard.Check(a.fields(text), guard.Rules{Language: "ja", Limits: a.bounds(rows, text)})
 	}
@@ -57,7 +57,7 @@ func TestShortVersionsOfACaption(t *testing.T) {
 		t.Errorf("a text that obeys the prompt is refused: %s", guard.Reasons(found))
 	}
 	tooLong := text
-	tooLong.Short = []provider.Short{{Platform: "x", Caption: strings.Repeat("網", 130)}}
+	tooLong.Short = []provider.Short{{Platform: "x", Caption: strings.Repeat("網の", 65)}}
 	if found := check(rows, tooLong); len(found) != 1 || found[0].Path != "/variants/x/caption" ||
 		!strings.Contains(found[0].String(), "260 weighted characters") {
 		t.Errorf("a text that is too long is found as %s", guard.Reasons(found))
