@@ -80,8 +80,9 @@ func TestTheLargestPlan(t *testing.T) {
 	if p.State != plan.Generating || p.Items.Total != 900 || p.Items.Failed != 0 {
 		t.Errorf("%+v", p)
 	}
-	// Each step reads the task, the items that it depends on and the topics, takes the lease and commits. A chunk of 25
-	// topics takes two; with 900 topics of one brief, a third of the chunks have some that repeat others, and ask again.
+	// Each step reads the task, the items that it depends on and the topics, takes the lease and commits. A chunk of
+	// 25 topics takes two; with 900 topics of one brief, a third of the chunks have some that repeat others, and
+	// ask again.
 	if steps > 2*36+2+12 || all.Trips > 6*steps {
 		t.Errorf("%d steps took %d round trips", steps, all.Trips)
 	}
