@@ -58,7 +58,7 @@ func TestTheRequestsForZapierAndMake(t *testing.T) {
 		cmd.Stdin = strings.NewReader("[ ! -e " + state + " ] || . " + state + "\n" + request +
 			"\ndeclare -p WEBHOOK ITEM > " + state + " 2>/dev/null || true\n")
 		out, err := cmd.CombinedOutput()
-		if err != nil || strings.Contains(string(out), `"code":`) {
+		if err != nil || strings.Contains(string(out), `"error":{`) {
 			t.Fatalf("%s: %v, %s", request, err, out)
 		}
 		return string(out)
