@@ -6609,7 +6609,7 @@ type InstagramOptions struct {
 	// Instagram; performance: Instagram does, if it performs well.
 	Trial *ReelTrialInput `json:"trial,omitzero"`
 	// Accounts that are tagged.
-	UserTags []UserTag `json:"user_tags,omitzero"`
+	UserTags []UserTagInput `json:"user_tags,omitzero"`
 }
 
 // Integration: A connection to a CRM as callers see it.
@@ -6911,6 +6911,16 @@ type LinkedinMention struct {
 	ID string `json:"id"`
 }
 
+// LinkedinMentionInput: Members and organisations that the caption names. Write each as @ and its name in the caption.
+type LinkedinMentionInput struct {
+	// Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a member,
+	// the whole name or a part of it.
+	Name string `json:"name"`
+	// URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization` finds
+	// it.
+	ID string `json:"id"`
+}
+
 // LinkedinOptions: Options on LinkedIn.
 type LinkedinOptions struct {
 	// Descriptions of the images for people who cannot see them, in the order of the images.
@@ -6920,7 +6930,7 @@ type LinkedinOptions struct {
 	// Comment to write below the post.
 	FirstComment *string `json:"first_comment,omitzero"`
 	// Members and organisations that the caption names. Write each as @ and its name in the caption.
-	Mentions []LinkedinMention `json:"mentions,omitzero"`
+	Mentions []LinkedinMentionInput `json:"mentions,omitzero"`
 	// Poll below the text, in place of media.
 	Poll *PlatformPollInput `json:"poll,omitzero"`
 	// Who can see the post. Absent: the platform's default.
@@ -11584,6 +11594,18 @@ type UsageOfKey struct {
 
 // UserTag: Names an account in a picture or a Reel.
 type UserTag struct {
+	// User name of the account that is tagged, without @.
+	Username string `json:"username"`
+	// Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none.
+	X *float64 `json:"x,omitzero"`
+	// Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none.
+	Y *float64 `json:"y,omitzero"`
+	// Number of the picture of a carousel, from 1. Absent: 1.
+	Slide *int64 `json:"slide,omitzero"`
+}
+
+// UserTagInput: Accounts that are tagged.
+type UserTagInput struct {
 	// User name of the account that is tagged, without @.
 	Username string `json:"username"`
 	// Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none.

@@ -5991,7 +5991,7 @@ export interface InstagramOptions {
    */
   trial?: ReelTrialInput | undefined;
   /** Accounts that are tagged. */
-  user_tags?: UserTag[] | undefined;
+  user_tags?: UserTagInput[] | undefined;
 }
 
 /** A connection to a CRM as callers see it. */
@@ -6312,6 +6312,20 @@ export interface LinkedinMention {
   id: string;
 }
 
+/** Members and organisations that the caption names. Write each as @ and its name in the caption. */
+export interface LinkedinMentionInput {
+  /**
+   * Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a
+   * member, the whole name or a part of it.
+   */
+  name: string;
+  /**
+   * URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization` finds
+   * it.
+   */
+  id: string;
+}
+
 /** Options on LinkedIn. */
 export interface LinkedinOptions {
   /** Descriptions of the images for people who cannot see them, in the order of the images. */
@@ -6324,7 +6338,7 @@ export interface LinkedinOptions {
   /** Comment to write below the post. */
   first_comment?: string | undefined;
   /** Members and organisations that the caption names. Write each as @ and its name in the caption. */
-  mentions?: LinkedinMention[] | undefined;
+  mentions?: LinkedinMentionInput[] | undefined;
   /** Poll below the text, in place of media. */
   poll?: PlatformPollInput | undefined;
   /** Who can see the post. Absent: the platform's default. */
@@ -10957,6 +10971,18 @@ export interface UsageOfKey {
 
 /** Names an account in a picture or a Reel. */
 export interface UserTag {
+  /** User name of the account that is tagged, without @. */
+  username: string;
+  /** Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none. */
+  x?: number;
+  /** Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none. */
+  y?: number;
+  /** Number of the picture of a carousel, from 1. Absent: 1. */
+  slide?: number;
+}
+
+/** Accounts that are tagged. */
+export interface UserTagInput {
   /** User name of the account that is tagged, without @. */
   username: string;
   /** Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none. */

@@ -64,6 +64,10 @@ func Describe(r *httpapi.Router) {
 			known := shown.Properties[name]
 			if known == nil {
 				c := *member
+				if c.Items != nil { // what requests and responses share would be that of responses
+					items := *c.Items
+					c.Items = &items
+				}
 				shown.Properties[name] = &c
 				continue
 			}

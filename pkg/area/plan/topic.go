@@ -241,7 +241,7 @@ func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (o
 	}
 	t := chosen{Number: int(d.plan.Items.Total) + 1, State: TopicProposed,
 		By: authority.Of(auth.FromContext(ctx), auth.ContentPublish)}
-	if err := d.apply(edit{b.Topic, b.PublishAt, b.ContentType, b.Angle, b.Hook, b.Pillar, b.ProductID}, &t,
+	if err := d.apply(edit(b), &t,
 		d.stored.Owner, d.first(), now); err != nil {
 		return out, err
 	}

@@ -5964,7 +5964,7 @@ class InstagramOptions(TypedDict):
     """Shows a Reel to people who do not follow the account first. manual: the owner shares it with the followers in
     Instagram; performance: Instagram does, if it performs well.
     """
-    user_tags: NotRequired[List["UserTag"]]
+    user_tags: NotRequired[List["UserTagInput"]]
     """Accounts that are tagged."""
 
 
@@ -6301,6 +6301,20 @@ class LinkedinMention(TypedDict):
 
 
 
+class LinkedinMentionInput(TypedDict):
+    """Members and organisations that the caption names. Write each as @ and its name in the caption."""
+
+    name: str
+    """Name as it stands after the @ in the caption. For an organisation, it is the name that LinkedIn shows; for a
+    member, the whole name or a part of it.
+    """
+    id: str
+    """URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization`
+    finds it.
+    """
+
+
+
 class LinkedinOptions(TypedDict):
     """Options on LinkedIn."""
 
@@ -6312,7 +6326,7 @@ class LinkedinOptions(TypedDict):
     """
     first_comment: NotRequired[str]
     """Comment to write below the post."""
-    mentions: NotRequired[List["LinkedinMention"]]
+    mentions: NotRequired[List["LinkedinMentionInput"]]
     """Members and organisations that the caption names. Write each as @ and its name in the caption."""
     poll: NotRequired["PlatformPollInput"]
     """Poll below the text, in place of media."""
@@ -11005,6 +11019,20 @@ class UsageOfKey(TypedDict):
 
 class UserTag(TypedDict):
     """Names an account in a picture or a Reel."""
+
+    username: str
+    """User name of the account that is tagged, without @."""
+    x: NotRequired[float]
+    """Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none."""
+    y: NotRequired[float]
+    """Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none."""
+    slide: NotRequired[int]
+    """Number of the picture of a carousel, from 1. Absent: 1."""
+
+
+
+class UserTagInput(TypedDict):
+    """Accounts that are tagged."""
 
     username: str
     """User name of the account that is tagged, without @."""
