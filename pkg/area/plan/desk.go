@@ -143,8 +143,8 @@ func (d *desk) topic(number int) (t *chosen, at int, err error) {
 			}
 		}
 	}
-	return nil, 0, errs.New(errs.NotFound, "The content plan %s has no topic %d. GET the plan for its calendar.",
-		d.plan.ID, number)
+	return nil, 0, errs.New(errs.NotFound, "The content plan has no topic with this number. GET the plan for its "+
+		"calendar.")
 }
 
 // waiting reports whether a topic waits for an approval.

@@ -191,14 +191,18 @@ async function journeyOfAProfile(page) {
   expected.push('409 (Conflict)');
   await page.goto(at);
   await page.getByRole('link', { name: 'Delete' }).click();
+  await dialog.getByLabel('Type the name to go on').fill('Alpine Bikes');
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('alert').getByText('A social account belongs to the profile.').waitFor();
   await everywhere(page, 'profile not deleted');
   expected.pop();
   await page.goto(`${given.base}/settings/social-accounts?profile_id=${at.split('/').pop()}`);
-  await page.getByRole('button', { name: /^Disconnect/ }).click();
+  await page.getByRole('link', { name: /^Disconnect/ }).click();
+  await dialog.getByRole('button', { name: 'Disconnect' }).click();
+  await page.getByText('The account is disconnected.').waitFor();
   await page.goto(at);
   await page.getByRole('link', { name: 'Delete' }).click();
+  await dialog.getByLabel('Type the name to go on').fill('Alpine Bikes');
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await page.getByText('The profile is deleted.').waitFor();
 }
@@ -276,7 +280,8 @@ async function journeyOfAnIntegration(page) {
   await page.getByText('It was not synchronized yet.').waitFor();
   await everywhere(page, 'integration');
   await page.goto(given.base + '/settings/integrations');
-  await page.getByRole('button', { name: /^Disconnect/ }).click();
+  await page.getByRole('link', { name: /^Disconnect/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
   await page.getByText('disconnected').waitFor();
 }
 
