@@ -199,7 +199,7 @@ async function journeyOfAProfile(page) {
   await page.goto(`${given.base}/settings/social-accounts?profile_id=${at.split('/').pop()}`);
   await page.getByRole('link', { name: /^Disconnect/ }).click();
   await dialog.getByRole('button', { name: 'Disconnect' }).click();
-  await page.getByText('The account is disconnected.').waitFor();
+  await dialog.waitFor({ state: 'hidden' });
   await page.goto(at);
   await page.getByRole('link', { name: 'Delete' }).click();
   await dialog.getByLabel('Type the name to go on').fill('Alpine Bikes');
