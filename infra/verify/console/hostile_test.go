@@ -141,6 +141,10 @@ func TestHostileTriesAtTheEndpointsOfPrograms(t *testing.T) {
 	for name, body := range map[string]string{
 		"a script":             `{"redirect_uris":["javascript:alert(1)"]}`,
 		"data":                 `{"redirect_uris":["data:text/html,x"]}`,
+		"a script with a host": `{"redirect_uris":["javascript://a.example/%0aalert(1)"]}`,
+		"a file":               `{"redirect_uris":["file:///etc/passwd"]}`,
+		"a scheme without dot": `{"redirect_uris":["example:/callback"]}`,
+		"a host without dot":   `{"redirect_uris":["https://intranet/callback"]}`,
 		"http elsewhere":       `{"redirect_uris":["http://evil.example/"]}`,
 		"a wildcard":           `{"redirect_uris":["https://*.evil.example/"]}`,
 		"an address by number": `{"redirect_uris":["https://169.254.169.254/"]}`,

@@ -248,11 +248,11 @@ func redirectable(address string) bool {
 	}
 	switch u.Scheme {
 	case "https":
-		return u.Hostname() != "" && net.ParseIP(u.Hostname()) == nil && strings.Contains(u.Hostname(), "")
+		return u.Hostname() != "" && net.ParseIP(u.Hostname()) == nil && strings.Contains(u.Hostname(), ".")
 	case "http":
 		return loopback(u)
 	}
-	return slices.Contains(schemes, u.Scheme) || strings.Contains(u.Scheme, "") && isToken(
+	return slices.Contains(schemes, u.Scheme) || strings.Contains(u.Scheme, ".") && isToken(
 		strings.ReplaceAll(u.Scheme, ".", ""), 3, 64)
 }
 
