@@ -157,9 +157,6 @@ type Record struct {
 // MaxPerOwner bounds the automations of an account and mode, and of each profile in it.
 const MaxPerOwner = 50
 
-// sandboxLife is the time after which an automation of a test key ends, as its other content does.
-const sandboxLife = 30 * 24 * time.Hour
-
 // end deletes an automation.
 func end(tx *store.Tx, now time.Time, it store.Item) {
 	quota.Free(tx, now, it)

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -73,7 +74,7 @@ func (w worker) step(ctx context.Context, step *task.Step) (o task.Outcome, err 
 	if err := it.Decode(&r.r); err != nil {
 		return o, err
 	}
-	if it.Owner.Mode == tenant.Test && !r.now.Before(r.r.CreatedAt.Add(sandboxLife)) {
+	if it.Owner.Mode == tenant.Test && !r.now.Before(r.r.CreatedAt.Add(generate.SandboxLife)) {
 		o.Done = true
 		return o, r.end(ctx)
 	}

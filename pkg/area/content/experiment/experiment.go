@@ -17,6 +17,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/statistics"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
@@ -237,13 +238,10 @@ func (r *Record) Entry(o tenant.Owner) (store.Item, error) {
 	it, err := store.NewItem(ItemKind, o, r.ID, r)
 	it.Filters = r.filters()
 	if o.Mode == tenant.Test {
-		it.ExpireAt = r.CreatedAt.Add(sandboxLife)
+		it.ExpireAt = r.CreatedAt.Add(generate.SandboxLife)
 	}
 	return it, err
 }
-
-// sandboxLife is the time for which an experiment of a sandbox stays.
-const sandboxLife = 30 * 24 * time.Hour
 
 // Into writes the record into its item.
 func (r *Record) Into(it store.Item) (store.Item, error) {
@@ -307,7 +305,7 @@ func (r *Record) Draw(stratum string, applies func(Factor) bool) *item.Trial {
 		if r.Given == nil {
 			r.Given = map[string]int{}
 		}
-		r.Given[place(f.Name, f.Arms[i], stratum)]++
+		r.Given[given(f.Name, f.Arms[i], stratum)]++
 		t.Arms = append(t.Arms, item.TrialArm{Factor: f.Name, Arm: f.Arms[i], Propensity: p[i], All: p})
 	}
 	if len(t.Arms) == 0 {
@@ -317,7 +315,8 @@ func (r *Record) Draw(stratum string, applies func(Factor) bool) *item.Trial {
 	return t
 }
 
-func place(factor, arm, stratum string) string { return factor + "\x00" + arm + "\x00" + stratum }
+// given is the key of Record.Given.
+func given(factor, arm, stratum string) string { return factor + "\x00" + arm + "\x00" + stratum }
 
 // propensities returns the probabilities of the arms of a factor: those of Thompson sampling, moved towards arms that
 // posts of the stratum have had less often than that.
@@ -329,7 +328,7 @@ func (r *Record) propensities(f Factor, stratum string) []float64 {
 	p := statistics.Propensities(arms, exploration)
 	counts, all := make([]float64, len(p)), 0.0
 	for i, arm := range f.Arms {
-		counts[i] = float64(r.Given[place(f.Name, arm, stratum)])
+		counts[i] = float64(r.Given[given(f.Name, arm, stratum)])
 		all += counts[i]
 	}
 	sum := 0.0

@@ -165,6 +165,13 @@ type verdict struct {
 	settled, waits bool
 }
 
+// arm is what is known of an arm: the posts that have it, their figures, and its part of the model.
+type arm struct {
+	assigned int
+	values   []float64
+	score    *statistics.Arm
+}
+
 // comparison is the comparison of an arm with the first one of its factor.
 type comparison struct {
 	factor Factor
@@ -185,12 +192,19 @@ func compare(r *Record, all []Outcome) (v verdict) {
 		}
 	}
 	alpha := r.Stopping.Alpha / float64(len(pairs))
-	rankers, values := map[item.Kind]*statistics.Ranker{}, map[string][]float64{}
-	assigned := map[string]int{}
-	day := ""
-	for n, out := range all {
+	rankers, arms := map[item.Kind]*statistics.Ranker{}, map[Winner]*arm{}
+	for _, f := range r.Factors {
+		for i, name := range f.Arms {
+			arms[Winner{f.Name, name}] = &arm{score: &v.model[f.Name][i]}
+		}
+	}
+	var last time.Time // when the latest figure was due
+	look := func() Look { return Look{resource.Instant(last), results(r, pairs, arms, alpha)} }
+	for _, out := range all {
 		for _, a := range out.Trial.Arms {
-			assigned[a.Factor+"\x00"+a.Arm]++
+			if of := arms[Winner{a.Factor, a.Arm}]; of != nil {
+				of.assigned++
+			}
 		}
 		v.waits = v.waits || out.Open
 		if v.waits || !out.Known {
@@ -199,20 +213,26 @@ func compare(r *Record, all []Outcome) (v verdict) {
 		if rankers[out.Kind] == nil {
 			rankers[out.Kind] = &statistics.Ranker{}
 		}
+		if !last.IsZero() && !out.At.UTC().Truncate(24*time.Hour).Equal(last.UTC().Truncate(24*time.Hour)) {
+			v.history = append(v.history, look())
+		}
+		last = out.At
 		score := rankers[out.Kind].Score(out.Value)
 		for _, a := range out.Trial.Arms {
-			values[a.Factor+"\x00"+a.Arm] = append(values[a.Factor+"\x00"+a.Arm], out.Value)
-			v.count(r, a, score)
+			if of := arms[Winner{a.Factor, a.Arm}]; of != nil {
+				of.values = append(of.values, out.Value)
+				of.score.N++
+				of.score.Score += score
+			}
 			for _, c := range pairs {
 				c.take(a, score)
 			}
 		}
-		if on := out.At.UTC().Format(time.DateOnly); on != day || n == len(all)-1 {
-			day = on
-			v.history = append(v.history, Look{resource.Instant(out.At), results(r, pairs, assigned, values, alpha)})
-		}
 	}
-	v.results = results(r, pairs, assigned, values, alpha)
+	now := look()
+	if v.results = now.Results; !last.IsZero() {
+		v.history = append(v.history, now)
+	}
 	v.winners = winners(r, pairs, alpha)
 	v.settled = len(pairs) > 0
 	for _, c := range pairs {
@@ -220,16 +240,6 @@ func compare(r *Record, all []Outcome) (v verdict) {
 		v.settled = v.settled && -r.Stopping.MinEffect < low && high < r.Stopping.MinEffect
 	}
 	return v
-}
-
-// count adds a score to the model of the assignment.
-func (v *verdict) count(r *Record, a item.TrialArm, score float64) {
-	for _, f := range r.Factors {
-		if i := slices.Index(f.Arms, a.Arm); f.Name == a.Factor && i >= 0 {
-			v.model[f.Name][i].N++
-			v.model[f.Name][i].Score += score
-		}
-	}
 }
 
 // take adds a post to the comparison, if it has one of the two arms.
@@ -251,17 +261,15 @@ func (c *comparison) take(a item.TrialArm, score float64) {
 func (c *comparison) enough() bool { return min(c.n[0], c.n[1]) >= leastPosts }
 
 // results returns what is known of each arm.
-func results(r *Record, pairs []*comparison, assigned map[string]int, values map[string][]float64,
-	alpha float64) []Result {
+func results(r *Record, pairs []*comparison, arms map[Winner]*arm, alpha float64) []Result {
 	all := []Result{}
 	for _, f := range r.Factors {
-		for i, arm := range f.Arms {
-			of := values[f.Name+"\x00"+arm]
-			res := Result{Factor: f.Name, Arm: arm, Assigned: assigned[f.Name+"\x00"+arm], N: len(of)}
-			if len(of) > 0 {
-				sorted := slices.Sorted(slices.Values(of))
-				middle := (sorted[(len(of)-1)/2] + sorted[len(of)/2]) / 2
-				res.Median = &middle
+		for i, name := range f.Arms {
+			of := arms[Winner{f.Name, name}]
+			res := Result{Factor: f.Name, Arm: name, Assigned: of.assigned, N: len(of.values)}
+			if len(of.values) > 0 {
+				median := statistics.Median(of.values)
+				res.Median = &median
 			}
 			for _, c := range pairs {
 				if c.factor.Name == f.Name && c.arm == i && c.n[0] > 0 && c.n[1] > 0 {
@@ -307,10 +315,10 @@ func winners(r *Record, pairs []*comparison, alpha float64) []Winner {
 // from its outcomes and the clock alone.
 func (r *Record) Look(all []Outcome, now time.Time) []Look {
 	v := compare(r, all)
-	r.Results, r.Winners = v.results, v.winners
-	if r.State != Running {
-		return v.history
+	if r.Results = v.results; r.State != Running {
+		return v.history // an experiment that you have stopped has no winner
 	}
+	r.Winners = v.winners
 	if n := len(r.Models); n == 0 || !maps.EqualFunc(r.Models[n-1].Arms, v.model, slices.Equal) {
 		r.Models = append(r.Models, Model{After: r.Posts, Arms: v.model})
 	}

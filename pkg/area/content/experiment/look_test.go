@@ -110,6 +110,32 @@ func TestResultsWaitForEarlierItems(t *testing.T) {
 	}
 }
 
+// A day of the history has all figures of the day.
+func TestTheHistoryIsThatOfTheEndsOfDays(t *testing.T) {
+	r := running("h", 100, hook)
+	var all []Outcome
+	for n := range 10 {
+		all = append(all, Outcome{Trial: r.Draw("0", every), Kind: item.Post, Known: true, Value: float64(n),
+			At: began.Add(time.Duration(n) * 6 * time.Hour)})
+	}
+	var shown []string
+	for _, l := range r.Look(all, began) {
+		shown = append(shown, fmt.Sprint(l.At.Format("02 15:04"), " ", l.Results[0].N+l.Results[1].N))
+	}
+	// The first post was due at 9:00.
+	if want := []string{"01 21:00 3", "02 21:00 7", "03 15:00 10"}; !slices.Equal(shown, want) {
+		t.Errorf("%q, want %q", shown, want)
+	}
+}
+
+func TestAStoppedExperimentHasNoWinner(t *testing.T) {
+	r := running("a", 400, hook)
+	all := run(r, 1, lognormal(FactorHook, "question", 2))
+	if r.stop(began); r.Look(all, began) == nil || len(r.Winners) > 0 || r.Results[1].Estimate == nil {
+		t.Errorf("%+v with %+v", r.Winners, r.Results)
+	}
+}
+
 func TestTheRecordProvesTheAssignment(t *testing.T) {
 	factors := []Factor{hook, {FactorLength, []string{"15", "30", "60"}}}
 	r := running("seed", 120, factors...)

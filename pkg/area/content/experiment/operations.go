@@ -244,7 +244,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (ou
 	if err != nil {
 		return out, err
 	}
-	now, was := s.now(), r.Version
+	now := s.now()
 	switch to := set.State; {
 	case to == r.State:
 	case to == Running && r.State == Draft:
@@ -258,9 +258,7 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *updateInput) (ou
 			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
 	}
 	r.Metadata = set.Metadata
-	if r.State != Stopped || r.Version == was {
-		r.Touch(now)
-	}
+	r.Touch(now)
 	if it, err = r.Into(it); err != nil {
 		return out, err
 	}

@@ -115,6 +115,7 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 			return false, err
 		}
 		r.stop(c.Now())
+		r.Touch(c.Now())
 		if it, err = r.Into(it); err != nil {
 			return false, err
 		}
@@ -127,7 +128,6 @@ func (c Cleaner) Clean(ctx context.Context, o tenant.Owner, factoryID string) (m
 func (r *Record) stop(now time.Time) {
 	at := resource.Instant(now)
 	r.State, r.EndedAt, r.Winners = Stopped, &at, []Winner{}
-	r.Touch(now)
 }
 
 // Fail ends the task. A look has no deadline, and what fails is tried again without end.
