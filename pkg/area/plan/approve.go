@@ -44,8 +44,8 @@ func (s *Service) approve(ctx context.Context, tx *store.Tx, in *approveInput) (
 		return out, err
 	}
 	for _, t := range approved {
-		t.State, t.Hold, t.By = TopicApproved, number, authority.Of(p, auth.ContentPublish)
-		t.Version++
+		t.Hold, t.By = number, authority.Of(p, auth.ContentPublish)
+		t.enter(TopicApproved)
 	}
 	if err := d.save(tx, now, d.stored.Owner, factoryrecord.Counts{Reserved: credits}); err != nil {
 		return out, err

@@ -91,6 +91,12 @@ type chosen struct {
 	Version int64 `json:"version,omitempty"`
 }
 
+// enter moves the topic to a state, in its next version.
+func (c *chosen) enter(to TopicState) {
+	c.State = to
+	c.Version++
+}
+
 // shown returns the topic as callers see it.
 func (c *chosen) shown(planID string) Topic {
 	slot := c.Slot
@@ -125,17 +131,25 @@ func Calendar(ctx context.Context, db *store.DB, p Plan) ([]Topic, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, it := range items {
-		var c chunk
-		if it.Kind == "" {
-			continue // its topics are not chosen yet, or never were
-		}
-		if err := it.Decode(&c); err != nil {
-			return nil, err
-		}
+	chunks, err := chunksOf(items)
+	for _, c := range chunks {
 		for _, m := range c.Items {
 			all = append(all, m.shown(p.ID))
 		}
 	}
-	return all, nil
+	return all, err
+}
+
+// chunksOf returns the chunks of items that were read. One whose topics are not chosen yet, or never were, has none.
+func chunksOf(items []store.Item) ([]chunk, error) {
+	chunks := make([]chunk, len(items))
+	for n, it := range items {
+		if it.Kind == "" {
+			continue
+		}
+		if err := it.Decode(&chunks[n]); err != nil {
+			return nil, err
+		}
+	}
+	return chunks, nil
 }

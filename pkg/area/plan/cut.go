@@ -22,19 +22,16 @@ func (h *Handler) cut(ctx context.Context, j *job) (o task.Outcome, err error) {
 	if err != nil {
 		return o, err
 	}
+	chunks, err := chunksOf(stored)
+	if err != nil {
+		return o, err
+	}
 	taken := func(t *chosen) bool {
 		day := t.At.In(zone).Format(time.DateOnly)
 		return slices.ContainsFunc(j.cuts[j.Cut:], func(d factory.Days) bool { return d.Has(day) })
 	}
 	canceler := generate.Canceler{DB: h.DB, Loaders: h.Loaders, Now: h.Now}
-	for _, it := range stored {
-		var c chunk
-		if it.Kind == "" {
-			continue
-		}
-		if err := it.Decode(&c); err != nil {
-			return o, err
-		}
+	for n, c := range chunks {
 		var dropped []int
 		for i := range c.Items {
 			switch t := &c.Items[i]; {
@@ -48,7 +45,7 @@ func (h *Handler) cut(ctx context.Context, j *job) (o task.Outcome, err error) {
 			}
 		}
 		if len(dropped) > 0 {
-			return h.give(j, it, c, dropped), nil
+			return h.give(j, stored[n], c, dropped), nil
 		}
 	}
 	j.Cut = len(j.cuts)
@@ -67,8 +64,7 @@ func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) task.Outco
 			if all[i].State == TopicApproved && j.hold(number).Credits > 0 {
 				counts.Reserved -= j.recipe.Items[all[i].Type].Credits
 			}
-			all[i].State = TopicDropped
-			all[i].Version++
+			all[i].enter(TopicDropped)
 		}
 		rest, err := new(batch).commit(tx, now, j, j.hold(number), -counts.Reserved)
 		if err != nil {

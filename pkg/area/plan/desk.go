@@ -70,14 +70,9 @@ func (s *Service) desk(ctx context.Context, in TopicsPath, others ...store.Key) 
 		return d, err
 	}
 	d.written, d.items, d.beside = items[0], items[1:len(keys)], items[len(keys):]
-	d.chunks, d.changed = make([]chunk, len(d.items)), map[int]bool{}
-	for n, it := range d.items {
-		if it.Kind == "" {
-			continue
-		}
-		if err := it.Decode(&d.chunks[n]); err != nil {
-			return d, err
-		}
+	d.changed = map[int]bool{}
+	if d.chunks, err = chunksOf(d.items); err != nil {
+		return d, err
 	}
 	if d.written.Kind == "" {
 		return d, nil

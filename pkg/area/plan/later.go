@@ -59,14 +59,11 @@ func (h *Handler) later(ctx context.Context, j *job) (o task.Outcome, err error)
 // agenda finds what is due at a time: topics of the first chunk that has some.
 func (j *job) agenda(stored []store.Item, now time.Time) (a agenda, err error) {
 	lead := time.Duration(*j.plan.WriteAheadHours) * time.Hour
-	for _, it := range stored {
-		var c chunk
-		if it.Kind == "" {
-			continue
-		}
-		if err := it.Decode(&c); err != nil {
-			return a, err
-		}
+	chunks, err := chunksOf(stored)
+	if err != nil {
+		return a, err
+	}
+	for n, c := range chunks {
 		var due, missed []int
 		for i, topic := range c.Items {
 			at := topic.At
@@ -89,7 +86,7 @@ func (j *job) agenda(stored []store.Item, now time.Time) (a agenda, err error) {
 			}
 		}
 		if len(a.due)+len(a.missed) == 0 && len(due)+len(missed) > 0 {
-			a.stored, a.chunk, a.due, a.missed = it, c, due, missed
+			a.stored, a.chunk, a.due, a.missed = stored[n], c, due, missed
 		}
 	}
 	return a, nil
@@ -118,8 +115,7 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 		var b batch
 		c := chunk{Items: append([]chosen{}, a.chunk.Items...)}
 		for _, i := range a.missed {
-			c.Items[i].State = TopicMissed
-			c.Items[i].Version++
+			c.Items[i].enter(TopicMissed)
 		}
 		number := 0
 		for _, i := range a.due {
@@ -238,8 +234,7 @@ func (h *Handler) cancelChunk(ctx context.Context, j *job) (o task.Outcome, err 
 	for i := range c.Items {
 		one := &c.Items[i]
 		if one.State.open() {
-			one.State = TopicDropped
-			one.Version++
+			one.enter(TopicDropped)
 			dropped++
 		}
 		if one.ID == "" {

@@ -119,8 +119,13 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 
 // next moves the progress to the next chunk.
 func (p *progress) next(hold ledger.Hold, items int) {
-	p.Hold, p.Chunks, p.Items = hold, p.Chunks+1, p.Items+items
-	p.Round, p.Chosen, p.Views, p.Refused, p.Products = 0, nil, nil, nil, nil
+	p.Chunks, p.Items = p.Chunks+1, p.Items+items
+	p.rest(hold)
+}
+
+// rest forgets the topics that were being chosen, and keeps what is left of the reservation.
+func (p *progress) rest(hold ledger.Hold) {
+	p.Hold, p.Round, p.Chosen, p.Views, p.Refused, p.Products = hold, 0, nil, nil, nil, nil
 }
 
 // open is the state of a plan whose topics are all chosen.
@@ -196,7 +201,7 @@ func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
 		if err != nil {
 			return err
 		}
-		after.Hold, after.Round, after.Chosen, after.Views, after.Refused, after.Products = rest, 0, nil, nil, nil, nil
+		after.rest(rest)
 		factory.AddCounts(tx, now, j.FactoryID, j.Subject, factory.Counts{Failed: int64(len(j.slots) - from),
 			Reserved: -freed})
 		return j.enter(tx, now, j.open(), &failure)

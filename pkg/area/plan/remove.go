@@ -36,15 +36,12 @@ func Remove(ctx context.Context, db *store.DB, now time.Time, it store.Item,
 	if err != nil {
 		return err
 	}
+	chunks, err := chunksOf(parts[3:])
+	if err != nil {
+		return err
+	}
 	removed := 0
-	for _, part := range parts[3:] {
-		var c chunk
-		if part.PK == "" {
-			continue
-		}
-		if err := part.Decode(&c); err != nil {
-			return err
-		}
+	for _, c := range chunks {
 		for _, m := range c.Items {
 			if m.ID == "" {
 				continue // no item was made of it, or not yet

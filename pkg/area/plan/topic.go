@@ -241,8 +241,7 @@ func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (o
 	}
 	t := chosen{Number: int(d.plan.Items.Total) + 1, State: TopicProposed,
 		By: authority.Of(auth.FromContext(ctx), auth.ContentPublish)}
-	if err := d.apply(edit(b), &t,
-		d.stored.Owner, d.first(), now); err != nil {
+	if err := d.apply(edit(b), &t, d.stored.Owner, d.first(), now); err != nil {
 		return out, err
 	}
 	n, _ := chunkOf(t.Number)
@@ -320,8 +319,7 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 			d.recipe.Holds[t.Hold-1], d.repriced, c.Reserved = rest, true, -freed
 		}
 	}
-	t.State = TopicDropped
-	t.Version++
+	t.enter(TopicDropped)
 	d.changed[n] = true
 	d.plan.CostEstimate -= d.recipe.Prices[t.Type]
 	return t.shown(d.plan.ID), d.save(tx, now, d.stored.Owner, c)
