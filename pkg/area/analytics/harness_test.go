@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/analytics"
 	"github.com/content-automation/api/pkg/area/analytics/rolluptest"
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/apitest"
@@ -143,7 +144,7 @@ func day(s string) time.Time {
 
 func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
-	z, err := analytics.Zone(name)
+	z, err := factory.Zone(name)
 	if err != nil {
 		t.Fatal(err)
 	}

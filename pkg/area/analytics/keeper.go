@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/pkg/area/factory"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task/queue"
@@ -189,7 +190,7 @@ func (c counted) countTo(all sums, times int64) error {
 	if len(c.Lines) == 0 {
 		return nil
 	}
-	zone, err := Zone(c.Zone)
+	zone, err := factory.Zone(c.Zone)
 	if err != nil {
 		return err
 	}

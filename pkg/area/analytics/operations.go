@@ -72,7 +72,7 @@ func (in *input) parse() (a asked, err error) {
 	from, first := day("from", in.From)
 	to, last := day("to", in.To)
 	if in.Timezone != "" {
-		if a.zone, err = Zone(in.Timezone); err != nil {
+		if a.zone, err = factory.Zone(in.Timezone); err != nil {
 			zone = errZone()
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/tenant"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/store"
@@ -89,26 +90,18 @@ func newItem(o tenant.Owner, factory, sk string) store.Item {
 	return it
 }
 
-// Zone returns the time zone with a name of the IANA database.
-func Zone(name string) (*time.Location, error) {
-	if name == "" || name == "Local" { // Local depends on the machine
-		return nil, fmt.Errorf("rollup: %q is no time zone", name)
-	}
-	return time.LoadLocation(name)
-}
-
 // zoneOf returns the time zone of a factory's item, which is that of its schedule, or UTC.
-func zoneOf(factory store.Item) (name string, zone *time.Location, err error) {
+func zoneOf(of store.Item) (name string, zone *time.Location, err error) {
 	var f struct {
 		Schedule *struct{ Timezone string }
 	}
-	if err := json.Unmarshal(factory.Doc, &f); err != nil {
-		return "", nil, fmt.Errorf("rollup: decode %s: %w", factory.PK, err)
+	if err := json.Unmarshal(of.Doc, &f); err != nil {
+		return "", nil, fmt.Errorf("rollup: decode %s: %w", of.PK, err)
 	}
 	if f.Schedule == nil || f.Schedule.Timezone == "" {
 		return "UTC", time.UTC, nil
 	}
-	zone, err = Zone(f.Schedule.Timezone)
+	zone, err = factory.Zone(f.Schedule.Timezone)
 	return f.Schedule.Timezone, zone, err
 }
 

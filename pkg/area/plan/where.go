@@ -57,7 +57,7 @@ func whereOf(b createBody, f factory.Factory) (zone, country string, err error) 
 	if zone == "" {
 		return time.UTC.String(), country, nil
 	}
-	if _, err := time.LoadLocation(zone); err != nil || zone == time.Local.String() {
+	if _, err := factory.Zone(zone); err != nil {
 		return time.UTC.String(), country, errs.Invalid("/timezone", "is not an IANA time zone, such as Europe/Berlin")
 	}
 	return zone, country, nil

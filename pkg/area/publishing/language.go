@@ -10,6 +10,7 @@ import (
 	"time"
 	_ "time/tzdata" // Lambda's runtime need not know the time zones.
 
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/web"
 )
 
@@ -68,8 +69,8 @@ func choicesOf(req *http.Request) choices {
 			c.language = i
 		}
 	}
-	if name := given.Get("zone"); name != "" && name != "Local" && len(name) <= 64 {
-		if zone, err := time.LoadLocation(name); err == nil {
+	if name := given.Get("zone"); len(name) <= 64 {
+		if zone, err := factory.Zone(name); err == nil {
 			c.zone = zone
 			c.query.Set("zone", name)
 		}
