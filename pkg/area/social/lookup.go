@@ -181,8 +181,7 @@ func (s *Service) count(ctx context.Context, o tenant.Owner, r *Record, c platfo
 	now := s.now().UTC()
 	end := now.Truncate(day).Add(day)
 	full := errs.New(errs.RateLimited, "An account takes %d lookups of a day (UTC). Keep the ids that you have "+
-		"found, and "+
-		"repeat the request after the time in Retry-After.", maxLookups).
+		"found, and repeat the request after the time in Retry-After.", maxLookups).
 		With(errs.RateContext{Limit: maxLookups, WindowSeconds: int(day / time.Second)})
 	full.RetryAfter = end.Sub(now)
 	tx := &store.Tx{}

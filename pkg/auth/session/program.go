@@ -98,7 +98,6 @@ func programKey(id string) store.Key   { return store.IDKey("program#" + id) }
 func grantKey(keyID string) store.Key  { return store.IDKey("grant#" + keyID) }
 func spentKey(token string) store.Key  { return store.IDKey("spent#" + web.HashBearer(token)) }
 func grantsOf(personID string) string  { return "grants#" + personID }
-func hashOf(tokenText string) string   { return web.HashBearer(tokenText) }
 func grantOwner(g *Grant) tenant.Owner { return tenant.Of(g.Account, g.Mode) }
 
 // Register keeps a program, and returns it with its id. The address is that of the caller.
@@ -111,8 +110,8 @@ func (s *Store) Register(ctx context.Context, p Program, address string) (Progra
 	}
 	tx := &store.Tx{}
 	hour, day := now.Truncate(time.Hour), now.Truncate(24*time.Hour)
-	tx.CountUntil(store.IDKey("programs#"+hashOf(address)+"#"+hour.Format("2006-01-02T15")), 1, registrationsAnHour,
-		hour.Add(2*time.Hour), ErrRegistrations)
+	tx.CountUntil(store.IDKey("programs#"+web.HashBearer(address)+"#"+hour.Format("2006-01-02T15")), 1,
+		registrationsAnHour, hour.Add(2*time.Hour), ErrRegistrations)
 	tx.CountUntil(store.IDKey("programs#"+day.Format(time.DateOnly)), 1, registrationsADay, day.Add(48*time.Hour),
 		ErrRegistrations)
 	tx.Create(store.Item{Key: programKey(p.ID), Kind: ProgramKind, Doc: doc, ExpireAt: now.Add(ProgramLifetime)}, nil)

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/content-automation/api/pkg/base/tenant"
 )
 
 // confirmation is what a page asks before something that cannot be undone. Its form is sent to the path of the page
@@ -202,7 +200,7 @@ func connectionConfirmation(r *request) (c confirmation, err error) {
 	}
 	for _, one := range all {
 		if one.ID == r.PathValue("id") {
-			n, more, err := peopleBy(r, account, one.ID)
+			n, more, err := peopleBy(r, one.ID)
 			c = confirmation{Subject: one.Name, Name: one.Name, Active: signOnPath, Back: signOnPath,
 				Effects: []string{r.view("", "").T("People who sign in by it: %s. Verified domains: %d.",
 					number(n, more), len(one.Verified()))}}
@@ -213,7 +211,7 @@ func connectionConfirmation(r *request) (c confirmation, err error) {
 }
 
 // peopleBy returns the number of people of the account who sign in by a connection.
-func peopleBy(r *request, _ tenant.Account, connection string) (n int, more bool, err error) {
+func peopleBy(r *request, connection string) (n int, more bool, err error) {
 	var all []member
 	next, err := r.api.list(r.Context(), "/v1/people", url.Values{"limit": {"100"}}, &all)
 	for _, p := range all {

@@ -129,8 +129,7 @@ func parameters(r *http.Request, needed ...string) (url.Values, error) {
 	}
 	if r.Header.Get("Authorization") != "" {
 		return nil, &refusal{status: http.StatusUnauthorized, code: invalidClient, description: "Programs have no " +
-			"secret: " +
-			"send client_id as a parameter, without the header Authorization"}
+			"secret: send client_id as a parameter, without the header Authorization"}
 	}
 	if len(r.URL.RawQuery) > 0 {
 		return nil, bad(invalidRequest, "Send the parameters in the body, not in the address")
@@ -153,8 +152,7 @@ func parameters(r *http.Request, needed ...string) (url.Values, error) {
 	}
 	if r.PostForm.Has("client_secret") {
 		return nil, &refusal{status: http.StatusUnauthorized, code: invalidClient, description: "Programs have no " +
-			"secret: " +
-			"leave out client_secret"}
+			"secret: leave out client_secret"}
 	}
 	return r.PostForm, nil
 }
