@@ -152,7 +152,7 @@ type ListBalanceEntriesParams struct {
 	From *time.Time `query:"from"`
 	// Only results created before this time (RFC 3339).
 	To *time.Time `query:"to"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only entries of these kinds, separated by commas.
 	Kind []BalanceEntryKindInput `query:"kind"`
@@ -326,7 +326,7 @@ type ListExperimentsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only experiments of this factory.
 	FactoryID *string `query:"factory_id"`
@@ -742,7 +742,7 @@ type ListAutomationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only automations of this factory.
 	FactoryID *string `query:"factory_id"`
@@ -950,7 +950,7 @@ type ListCommentsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only results created at this time or later (RFC 3339).
 	From *time.Time `query:"from"`
@@ -1053,7 +1053,7 @@ type ListContentItemsParams struct {
 	From *time.Time `query:"from"`
 	// Only results created before this time (RFC 3339).
 	To *time.Time `query:"to"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only these members of each result, separated by commas, such as state,publish_at. The id is always returned; all
 	// other members are left out. Absent: all.
@@ -1400,7 +1400,7 @@ type ListFactoriesParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only factories of these types, separated by commas.
 	Type []FactoryTypeInput `query:"type"`
@@ -1566,14 +1566,14 @@ func (s *FactoriesService) WaitForContentPlan(ctx context.Context, factoryID str
 // CreateContentPlan: Create a content plan.
 //
 // Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic, an angle
-// and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST
-// /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of the
-// factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is
-// found are left out: they count as failed, and their credits are released. The event `content_plan.proposed` reports
-// that topics wait for an approval, and `content_plan.completed` reports that all items have ended. A plan with days of
-// another one needs `replace`. With `approve: topics` it stops at the topics, which cost nothing: read them in the
-// `calendar` of the plan, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the
-// result of each item.
+// and a hook for each item, different from those of the factory's last 90 days, and `POST /v1/content-items` creates
+// the items with the settings that the factory has now. Their `publish_at` follows the schedule of the factory. The
+// credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is found are left
+// out: they count as failed, and their credits are released. The event `content_plan.proposed` reports that topics wait
+// for an approval, and `content_plan.completed` reports that all items have ended. A plan with days of another one
+// needs `replace`. With `approve: topics` it stops at the topics, which cost nothing: read them in the `calendar` of
+// the plan, change them, and approve them. With a test key nothing is spent, and `sandbox` selects the result of each
+// item.
 //
 // Needs the scope `factories:write`.
 func (s *FactoriesService) CreateContentPlan(ctx context.Context, factoryID string, body ContentPlanCreate, options ...RequestOption) (*ContentPlan, error) {
@@ -1620,8 +1620,8 @@ type ApprovePlanTopicsParams struct {
 
 // ApproveTopics: Approve topics of a content plan.
 //
-// Approves the topics that are named, or all that wait, and reserves the price of their items: all or none. The items
-// are written `write_ahead_hours` before their times. Topics that are approved already stay so, at no further cost. A
+// Approves the topics in `numbers`, or every proposed topic, and reserves the price of their items: all or none. The
+// items are written `write_ahead_hours` before their times. A topic that is approved already costs nothing more. A
 // topic that nobody approves before its time is `missed`.
 //
 // Needs the scope `factories:write`.
@@ -1894,7 +1894,7 @@ type ListIntegrationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only integrations with these CRMs, separated by commas.
 	Kind []CrmID `query:"kind"`
@@ -2020,7 +2020,7 @@ type ListMediaParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only media of these types, separated by commas.
 	Type []OwnMediaTypeInput `query:"type"`
@@ -2522,7 +2522,7 @@ type ListAllPublicationsParams struct {
 	Limit *int64 `query:"limit"`
 	// next_cursor of the previous page. The filters and the order must be the same.
 	Cursor *string `query:"cursor"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago.
 	From *time.Time `query:"from"`
@@ -2911,7 +2911,7 @@ type ListSocialAccountsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only accounts of these platforms, separated by commas.
 	Platform []PlatformInput `query:"platform"`
@@ -3072,7 +3072,7 @@ type ListGenerationsParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 	// Only results created at this time or later (RFC 3339).
 	From *time.Time `query:"from"`
@@ -3226,7 +3226,7 @@ type ListWebhooksParams struct {
 	Cursor *string `query:"cursor"`
 	// Order of the results: desc is newest first, asc oldest first.
 	Order *ListOrder `query:"order"`
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID *string `query:"profile_id"`
 }
 

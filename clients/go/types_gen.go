@@ -2859,9 +2859,9 @@ type ContentItemCreate struct {
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
 	// only.
 	Cover *string `json:"cover,omitzero"`
-	// Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which
-	// the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has ended
-	// or used up its budget.
+	// Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of factors
+	// that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or used up its
+	// budget assigns no arm.
 	ExperimentID *string `json:"experiment_id,omitzero"`
 	// Id of an active product of the factory that the item presents: its name, price and running promotion are in the
 	// texts, and its photos in the pictures.
@@ -3399,7 +3399,7 @@ type ContentPlanTopic struct {
 	Topic string `json:"topic"`
 	// Its pillar: a recurring subject of the plan. Null: none.
 	Pillar *string `json:"pillar"`
-	// View from which the topic is told. Null: none.
+	// Angle from which the item presents its topic. Null: none.
 	Angle *string `json:"angle"`
 	// Idea of its first line. Null: none.
 	Hook *string `json:"hook"`
@@ -3423,7 +3423,7 @@ type ContentPlanTopicCreate struct {
 	PublishAt time.Time `json:"publish_at"`
 	// Type of the item: one of the plan's. Absent: the first one of the plan.
 	ContentType *ContentPlanContentTypesInput `json:"content_type,omitzero"`
-	// View from which the topic is told, in up to 120 bytes.
+	// Angle from which the item presents its topic, at most 120 bytes.
 	Angle *string `json:"angle,omitzero"`
 	// Idea of its first line, in up to 240 bytes.
 	Hook *string `json:"hook,omitzero"`
@@ -3457,7 +3457,7 @@ type ContentPlanTopicUpdate struct {
 	PublishAt *time.Time `json:"publish_at,omitzero"`
 	// Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved.
 	ContentType *ContentPlanContentTypesInput `json:"content_type,omitzero"`
-	// View from which it is told, in up to 120 bytes. Null: none.
+	// Angle from which the item presents its topic, at most 120 bytes. Null: none.
 	Angle Nullable[string] `json:"angle,omitzero"`
 	// Idea of its first line, in up to 240 bytes. Null: none.
 	Hook Nullable[string] `json:"hook,omitzero"`

@@ -38,7 +38,7 @@ export interface ListBalanceEntriesParams {
   from?: string | Date | undefined;
   /** Only results created before this time (RFC 3339). */
   to?: string | Date | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only entries of these kinds, separated by commas. */
   kind?: T.BalanceEntryKindInput[] | undefined;
@@ -194,7 +194,7 @@ export interface ListExperimentsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only experiments of this factory. */
   factory_id?: string | undefined;
@@ -559,7 +559,7 @@ export interface ListAutomationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only automations of this factory. */
   factory_id?: string | undefined;
@@ -744,7 +744,7 @@ export interface ListCommentsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only results created at this time or later (RFC 3339). */
   from?: string | Date | undefined;
@@ -832,7 +832,7 @@ export interface ListContentItemsParams {
   from?: string | Date | undefined;
   /** Only results created before this time (RFC 3339). */
   to?: string | Date | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /**
    * Only these members of each result, separated by commas, such as state,publish_at. The id is always returned; all
@@ -1114,7 +1114,7 @@ export interface ListFactoriesParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only factories of these types, separated by commas. */
   type?: T.FactoryTypeInput[] | undefined;
@@ -1299,8 +1299,8 @@ export class FactoriesResource {
    * Create a content plan.
    *
    * Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic, an
-   * angle and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST
-   * /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of the
+   * angle and a hook for each item, different from those of the factory's last 90 days, and `POST /v1/content-items`
+   * creates the items with the settings that the factory has now. Their `publish_at` follows the schedule of the
    * factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new topic is
    * found are left out: they count as failed, and their credits are released. The event `content_plan.proposed` reports
    * that topics wait for an approval, and `content_plan.completed` reports that all items have ended. A plan with days
@@ -1329,8 +1329,8 @@ export class FactoriesResource {
   /**
    * Approve topics of a content plan.
    *
-   * Approves the topics that are named, or all that wait, and reserves the price of their items: all or none. The items
-   * are written `write_ahead_hours` before their times. Topics that are approved already stay so, at no further cost. A
+   * Approves the topics in `numbers`, or every proposed topic, and reserves the price of their items: all or none. The
+   * items are written `write_ahead_hours` before their times. A topic that is approved already costs nothing more. A
    * topic that nobody approves before its time is `missed`.
    *
    * Needs the scope `factories:write`.
@@ -1475,7 +1475,7 @@ export interface ListIntegrationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only integrations with these CRMs, separated by commas. */
   kind?: T.CrmId[] | undefined;
@@ -1578,7 +1578,7 @@ export interface ListMediaParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only media of these types, separated by commas. */
   type?: T.OwnMediaTypeInput[] | undefined;
@@ -1998,7 +1998,7 @@ export interface ListAllPublicationsParams {
   limit?: number | undefined;
   /** next_cursor of the previous page. The filters and the order must be the same. */
   cursor?: string | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only what is planned, or was published, at this time or later (RFC 3339). Absent: 30 days ago. */
   from?: string | Date | undefined;
@@ -2310,7 +2310,7 @@ export interface ListSocialAccountsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only accounts of these platforms, separated by commas. */
   platform?: T.PlatformInput[] | undefined;
@@ -2446,7 +2446,7 @@ export interface ListGenerationsParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
   /** Only results created at this time or later (RFC 3339). */
   from?: string | Date | undefined;
@@ -2611,7 +2611,7 @@ export interface ListWebhooksParams {
   cursor?: string | undefined;
   /** Order of the results: desc is newest first, asc oldest first. */
   order?: T.ListOrder | undefined;
-  /** Only those of this profile. */
+  /** Returns only the resources of this profile. */
   profile_id?: string | undefined;
 }
 

@@ -2911,9 +2911,9 @@ export interface ContentItemCreate {
    */
   cover?: string | undefined;
   /**
-   * Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which
-   * the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has ended
-   * or used up its budget.
+   * Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of factors
+   * that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or used up its
+   * budget assigns no arm.
    */
   experiment_id?: string | undefined;
   /**
@@ -3462,7 +3462,7 @@ export interface ContentPlanTopic {
   topic: string;
   /** Its pillar: a recurring subject of the plan. Null: none. */
   pillar: string | null;
-  /** View from which the topic is told. Null: none. */
+  /** Angle from which the item presents its topic. Null: none. */
   angle: string | null;
   /** Idea of its first line. Null: none. */
   hook: string | null;
@@ -3486,7 +3486,7 @@ export interface ContentPlanTopicCreate {
   publish_at: string;
   /** Type of the item: one of the plan's. Absent: the first one of the plan. */
   content_type?: ContentPlanContentTypesInput | undefined;
-  /** View from which the topic is told, in up to 120 bytes. */
+  /** Angle from which the item presents its topic, at most 120 bytes. */
   angle?: string | undefined;
   /** Idea of its first line, in up to 240 bytes. */
   hook?: string | undefined;
@@ -3510,7 +3510,7 @@ export interface ContentPlanTopicUpdate {
   publish_at?: string | undefined;
   /** Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved. */
   content_type?: ContentPlanContentTypesInput | undefined;
-  /** View from which it is told, in up to 120 bytes. Null: none. */
+  /** Angle from which the item presents its topic, at most 120 bytes. Null: none. */
   angle?: string | null | undefined;
   /** Idea of its first line, in up to 240 bytes. Null: none. */
   hook?: string | null | undefined;

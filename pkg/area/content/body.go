@@ -64,9 +64,9 @@ type createBody struct {
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
 	// only.
 	Cover string `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" example:"generated"`
-	// Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which
-	// the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has
-	// ended or used up its budget.
+	// Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of
+	// factors that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or
+	// used up its budget assigns no arm.
 	ExperimentID string `json:"experiment_id,omitempty" maxLength:"64" example:"exp_01h455vb4pex5vsknk084sn02q"`
 	// Id of an active product of the factory that the item presents: its name, price and running promotion are in the
 	// texts, and its photos in the pictures.

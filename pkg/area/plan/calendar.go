@@ -46,7 +46,7 @@ type Topic struct {
 	Topic string `json:"topic"`
 	// Its pillar: a recurring subject of the plan. Null: none.
 	Pillar resource.Text `json:"pillar"`
-	// View from which the topic is told. Null: none.
+	// Angle from which the item presents its topic. Null: none.
 	Angle resource.Text `json:"angle" example:"a mistake that we made"`
 	// Idea of its first line. Null: none.
 	Hook resource.Text `json:"hook"`

@@ -41,8 +41,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		Tag:     "Factories",
 		Summary: "Create a content plan",
 		Description: "Plans `days` times `posts_per_day` content items, up to 900. In the background a text model " +
-			"writes a topic, an angle and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST " +
-			"/v1/content-items`, with the settings that the factory has now. " +
+			"writes a topic, an angle and a hook for each item, different from those of the factory's last 90 days, and " +
+			"`POST /v1/content-items` creates the items with the settings that the factory has now. " +
 			"Their `publish_at` follows the schedule of the factory. The credits of all items are reserved at once; " +
 			"the topics cost nothing. Items for which no new topic is found are left out: they count as failed, and " +
 			"their credits are released. " +

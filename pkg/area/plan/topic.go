@@ -25,7 +25,7 @@ type topicBody struct {
 	PublishAt time.Time `json:"publish_at" example:"2026-12-03T17:30:00Z"`
 	// Type of the item: one of the plan's. Absent: the first one of the plan.
 	ContentType string `json:"content_type,omitempty" enum:"short_video,post,carousel,story,long_video"`
-	// View from which the topic is told, in up to 120 bytes.
+	// Angle from which the item presents its topic, at most 120 bytes.
 	Angle string `json:"angle,omitempty" format:"line" maxLength:"120" example:"a mistake that we made"`
 	// Idea of its first line, in up to 240 bytes.
 	Hook string `json:"hook,omitempty" format:"line" maxLength:"240"`
@@ -42,7 +42,7 @@ type topicPatch struct {
 	PublishAt time.Time `json:"publish_at,omitzero" example:"2026-12-03T17:30:00Z"`
 	// Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved.
 	ContentType string `json:"content_type,omitempty" enum:"short_video,post,carousel,story,long_video"`
-	// View from which it is told, in up to 120 bytes. Null: none.
+	// Angle from which the item presents its topic, at most 120 bytes. Null: none.
 	Angle *string `json:"angle,omitempty" format:"line" maxLength:"120" nullable:"true"`
 	// Idea of its first line, in up to 240 bytes. Null: none.
 	Hook *string `json:"hook,omitempty" format:"line" maxLength:"240" nullable:"true"`
@@ -107,8 +107,8 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 		"Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. Delete "+
 			"the item of a topic that is written.", errs.InvalidState), s.dropTopic)
 	approve := op("approvePlanTopics", http.MethodPost, path+"/approve", "Approve topics of a content plan", "Approves the "+
-		"topics that are named, or all that wait, and reserves the price of their items: all or none. The items are "+
-		"written `write_ahead_hours` before their times. Topics that are approved already stay so, at no further cost. A "+
+		"topics in `numbers`, or every proposed topic, and reserves the price of their items: all or none. The items "+
+		"are written `write_ahead_hours` before their times. A topic that is approved already costs nothing more. A "+
 		"topic that nobody approves before its time is `missed`.",
 		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached)
 	approve.Status = http.StatusAccepted

@@ -46,7 +46,7 @@ func Decode(it *store.Item) (r Record, err error) { return r, it.Decode(&r) }
 
 // Filter is the query parameter that selects the resources of a profile. Embed it.
 type Filter struct {
-	// Only those of this profile.
+	// Returns only the resources of this profile.
 	ProfileID string `query:"profile_id" example:"prf_01h455vb4pex5vsknk084sn02q"`
 }
 

@@ -1038,10 +1038,10 @@ class AsyncFactoriesResource:
         """Create a content plan.
 
         Plans `days` times `posts_per_day` content items, up to 900. In the background a text model writes a topic,
-        an angle and a hook for each, unlike those of the factory's last 90 days, and the items are made as by `POST
-        /v1/content-items`, with the settings that the factory has now. Their `publish_at` follows the schedule of
-        the factory. The credits of all items are reserved at once; the topics cost nothing. Items for which no new
-        topic is found are left out: they count as failed, and their credits are released. The event
+        an angle and a hook for each item, different from those of the factory's last 90 days, and `POST
+        /v1/content-items` creates the items with the settings that the factory has now. Their `publish_at` follows
+        the schedule of the factory. The credits of all items are reserved at once; the topics cost nothing. Items
+        for which no new topic is found are left out: they count as failed, and their credits are released. The event
         `content_plan.proposed` reports that topics wait for an approval, and `content_plan.completed` reports that
         all items have ended. A plan with days of another one needs `replace`. With `approve: topics` it stops at the
         topics, which cost nothing: read them in the `calendar` of the plan, change them, and approve them. With a
@@ -1074,9 +1074,9 @@ class AsyncFactoriesResource:
     ) -> types.ContentPlan:
         """Approve topics of a content plan.
 
-        Approves the topics that are named, or all that wait, and reserves the price of their items: all or none. The
-        items are written `write_ahead_hours` before their times. Topics that are approved already stay so, at no
-        further cost. A topic that nobody approves before its time is `missed`.
+        Approves the topics in `numbers`, or every proposed topic, and reserves the price of their items: all or
+        none. The items are written `write_ahead_hours` before their times. A topic that is approved already costs
+        nothing more. A topic that nobody approves before its time is `missed`.
 
         Needs the scope `factories:write`.
         """

@@ -2925,9 +2925,9 @@ class ContentItemCreate(TypedDict):
     only.
     """
     experiment_id: NotRequired[str]
-    """Id of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which
-    the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has
-    ended or used up its budget.
+    """Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of
+    factors that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or
+    used up its budget assigns no arm.
     """
     product_id: NotRequired[str]
     """Id of an active product of the factory that the item presents: its name, price and running promotion are in the
@@ -3486,7 +3486,7 @@ class ContentPlanTopic(TypedDict):
     pillar: Optional[str]
     """Its pillar: a recurring subject of the plan. Null: none."""
     angle: Optional[str]
-    """View from which the topic is told. Null: none."""
+    """Angle from which the item presents its topic. Null: none."""
     hook: Optional[str]
     """Idea of its first line. Null: none."""
     goal: Optional[str]
@@ -3512,7 +3512,7 @@ class ContentPlanTopicCreate(TypedDict):
     content_type: NotRequired["ContentPlanContentTypesInput"]
     """Type of the item: one of the plan's. Absent: the first one of the plan."""
     angle: NotRequired[str]
-    """View from which the topic is told, in up to 120 bytes."""
+    """Angle from which the item presents its topic, at most 120 bytes."""
     hook: NotRequired[str]
     """Idea of its first line, in up to 240 bytes."""
     pillar: NotRequired[str]
@@ -3537,7 +3537,7 @@ class ContentPlanTopicUpdate(TypedDict):
     content_type: NotRequired["ContentPlanContentTypesInput"]
     """Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved."""
     angle: NotRequired[Optional[str]]
-    """View from which it is told, in up to 120 bytes. Null: none."""
+    """Angle from which the item presents its topic, at most 120 bytes. Null: none."""
     hook: NotRequired[Optional[str]]
     """Idea of its first line, in up to 240 bytes. Null: none."""
     pillar: NotRequired[Optional[str]]
@@ -11548,7 +11548,7 @@ class ListExperimentsParams(TypedDict, total=False):
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
     profile_id: str
-    """Only those of this profile."""
+    """Returns only the resources of this profile."""
     factory_id: str
     """Only experiments of this factory."""
     state: List["ExperimentStateInput"]
@@ -11610,7 +11610,7 @@ class ListAutomationsParams(TypedDict, total=False):
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
     profile_id: str
-    """Only those of this profile."""
+    """Returns only the resources of this profile."""
     factory_id: str
     """Only automations of this factory."""
     state: List["AutomationStateInput"]
@@ -11743,7 +11743,7 @@ class ListFactoriesParams(TypedDict, total=False):
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
     profile_id: str
-    """Only those of this profile."""
+    """Returns only the resources of this profile."""
     type: List["FactoryTypeInput"]
     """Only factories of these types, separated by commas."""
     state: List["FactoryUpdateState"]
@@ -11840,7 +11840,7 @@ class ListIntegrationsParams(TypedDict, total=False):
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
     profile_id: str
-    """Only those of this profile."""
+    """Returns only the resources of this profile."""
     kind: List["CrmId"]
     """Only integrations with these CRMs, separated by commas."""
     state: List["SocialAccountStateInput"]
@@ -11858,7 +11858,7 @@ class ListMediaParams(TypedDict, total=False):
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
     profile_id: str
-    """Only those of this profile."""
+    """Returns only the resources of this profile."""
     type: List["OwnMediaTypeInput"]
     """Only media of these types, separated by commas."""
     state: List["OwnMediaStateInput"]
@@ -12006,7 +12006,7 @@ class ListSocialAccountsParams(TypedDict, total=False):
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
     profile_id: str
-    """Only those of this profile."""
+    """Returns only the resources of this profile."""
     platform: List["PlatformInput"]
     """Only accounts of these platforms, separated by commas."""
     state: List["SocialAccountStateInput"]
@@ -12062,7 +12062,7 @@ class ListWebhooksParams(TypedDict, total=False):
     order: "ListOrder"
     """Order of the results: desc is newest first, asc oldest first."""
     profile_id: str
-    """Only those of this profile."""
+    """Returns only the resources of this profile."""
 
 
 ListDeliveriesParams = TypedDict(

@@ -118,7 +118,7 @@ export const automationsDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Only those of this profile',
+        description: 'Returns only the resources of this profile',
         routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {

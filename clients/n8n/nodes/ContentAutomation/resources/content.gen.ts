@@ -247,7 +247,7 @@ export const contentDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Only those of this profile',
+        description: 'Returns only the resources of this profile',
         routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {
@@ -437,7 +437,7 @@ export const contentDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'ID of a running experiment of the factory, whose arms the item gets by chance. It gets none of a factor for which the body has a value of its own, or which does not apply to its kind; and none at all once the experiment has ended or used up its budget.',
+        description: 'ID of a running experiment of the factory. It assigns the item one arm of each factor at random, except of factors that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or used up its budget assigns no arm.',
         routing: { send: { type: 'body', property: 'experiment_id' } },
       },
       {

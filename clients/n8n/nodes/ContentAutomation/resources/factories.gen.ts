@@ -23,7 +23,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'Approve Topics',
         value: 'approveTopics',
         action: 'Approve topics of a content plan',
-        description: 'Approves the topics that are named, or all that wait, and reserves the price of their items: all or none',
+        description: 'Approves the topics in numbers, or every proposed topic, and reserves the price of their items: all or none',
         routing: {
           request: { method: 'POST', url: '/v1/factories/{factory_id}/content-plan/topics/approve' },
         },
@@ -209,7 +209,7 @@ export const factoriesDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Only those of this profile',
+        description: 'Returns only the resources of this profile',
         routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {
@@ -1499,7 +1499,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'angle',
         type: 'string',
         default: '',
-        description: 'View from which the topic is told, in up to 120 bytes',
+        description: 'Angle from which the item presents its topic, at most 120 bytes',
         routing: { send: { type: 'body', property: 'angle' } },
       },
       {
@@ -1703,7 +1703,7 @@ export const factoriesDescription: INodeProperties[] = [
         name: 'angle',
         type: 'string',
         default: '',
-        description: 'View from which it is told, in up to 120 bytes. Null: none.',
+        description: 'Angle from which the item presents its topic, at most 120 bytes. Null: none.',
         routing: { send: { type: 'body', property: 'angle' } },
       },
       {

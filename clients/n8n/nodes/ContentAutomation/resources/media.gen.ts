@@ -119,7 +119,7 @@ export const mediaDescription: INodeProperties[] = [
           },
           { displayName: 'By ID', name: 'id', type: 'string' },
         ],
-        description: 'Only those of this profile',
+        description: 'Returns only the resources of this profile',
         routing: { send: { type: 'query', property: 'profile_id' } },
       },
       {
