@@ -2,7 +2,6 @@ package stack_test
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -23,9 +22,7 @@ func recipients(r resource) (topics []string) {
 
 // What costs customers work, money or answers wakes somebody, by a topic of its own. A small stack sends nothing else.
 func TestAlarmsHaveTwoSeverities(t *testing.T) {
-	entry := maps.Clone(cdkContext()["customers"].(map[string]any)["acme"].(map[string]any))
-	entry["quiet"], entry["pageEmail"] = true, "pager@acme.example"
-	quiet := synthesise(t.TempDir(), map[string]any{"customer": "acme", "customers": map[string]any{"acme": entry}})
+	quiet := small
 	wakes := []string{"Burn", "ProbesAlarm", "ProbesSilentAlarm", "DeadLettersAlarm", "WaitingAlarm", "AgeAlarm",
 		"LoopsAlarm", "FailsAlarm", "LostSpendAlarm", "AuditLogModifyAlarm", "AuditLogRemoveAlarm"}
 	sent := map[string]int{}

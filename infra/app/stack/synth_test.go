@@ -69,10 +69,11 @@ func (s stacks) of(kind string) map[string]resource {
 }
 
 // The deployments of the tests: two customers in two regions, a customer with a domain for its
-// API, a dedicated customer with a public and with a private API, and the local system. The
-// dedicated customer also has the stack in its replica's region, and all stacks there after the
+// API, a dedicated customer with a public and with a private API, the local system with fakes of
+// providers, and a small customer: quiet, released at once, with three other stacks in its account.
+// The dedicated customer also has the stack in its replica's region, and all stacks there after the
 // loss of its own region.
-var acme, globex, initech, hooli, standby, failover, private, local stacks
+var acme, globex, initech, hooli, standby, failover, private, local, small stacks
 
 func TestMain(m *testing.M) {
 	code := func() int {
@@ -103,7 +104,12 @@ func TestMain(m *testing.M) {
 		private = synthesise(filepath.Join(dir, "private"),
 			map[string]any{"customer": "hooli", "customers": privately("hooli")})
 		delete(private, standbyName+"data")
-		local = synthesise(dir, map[string]any{"customer": "local"})
+		local = synthesise(dir, map[string]any{"customer": "local", "providerEndpoint": "http://127.0.0.1:9000"})
+		entry := maps.Clone(cdkContext()["customers"].(map[string]any)["acme"].(map[string]any))
+		entry["quiet"], entry["pageEmail"], entry["canaryMinutes"] = true, "pager@acme.example", 0
+		entry["accountStacks"] = 4
+		small = synthesise(filepath.Join(dir, "small"),
+			map[string]any{"customer": "acme", "customers": map[string]any{"acme": entry}})
 		return m.Run()
 	}()
 	os.Exit(code)

@@ -73,7 +73,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, faults: &storetest.Faults{}, clock: apitest.NewClock(), objects: &memory{},
 		composer: generatetest.Composer{}}
 	w.db = storetest.Open(t, w.clock.Now, w.faults.Attach)
-	w.provider = &recorded{Provider: sandbox.New(w.clock.Now), running: "none",
+	w.provider = &recorded{Provider: sandbox.NewAlike(w.clock.Now), running: "none",
 		kinds: map[provider.Handle]provider.Kind{}}
 	w.signer = apitest.Signer(t, w.clock.Now)
 	w.kernel = w.kernelAt(w.clock.Now)

@@ -11,10 +11,11 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/record/ledger"
+	"github.com/content-automation/api/testdata/breadth"
 )
 
 // changes is the number of deals of each CRM that enter a mapped stage.
-const changes = 300
+var changes = breadth.Of(100, 300)
 
 // Stage changes arrive twice and in any order, the CRM limits calls and loses answers, and processes die before and
 // after any of their calls. Each deal has one item, one charge and one note. Where a refresh token is valid once, a
@@ -102,10 +103,10 @@ func shuffled(t *testing.T, name string, chance *rand.Rand) {
 		}
 	}
 	price := items[0].Credits
-	if spent := before - w.credits(); price == 0 || spent != changes*price {
+	if spent := before - w.credits(); price == 0 || spent != int64(changes)*price {
 		t.Errorf("%d credits were taken for %d items of %d", spent, changes, price)
 	}
-	if now := w.get(c.ID); now.Counts.Items != changes || now.Counts.Notes != changes || deaths == 0 {
+	if now := w.get(c.ID); now.Counts.Items != int64(changes) || now.Counts.Notes != int64(changes) || deaths == 0 {
 		t.Errorf("counted are %+v, and %d deaths in webhooks", now.Counts, deaths)
 	}
 }

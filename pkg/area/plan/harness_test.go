@@ -114,7 +114,7 @@ func newWorld(t *testing.T) *world {
 		items, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
 		publishing.NewService(w.db, items, factories, signer, &apitest.Log{}, w.clock.Now, rand.Reader))
 	w.Kept()
-	w.writer = &writer{Provider: sandbox.New(w.clock.Now)}
+	w.writer = &writer{Provider: sandbox.NewAlike(w.clock.Now)}
 	w.engine = generatetest.New(t, w.db, w.clock, w.writer,
 		map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer), Repeats: true}})
 	publisher := &publication.Worker{DB: w.db, Platforms: social.NewPlatforms(social.PlatformsConfig{Now: w.clock.Now}),

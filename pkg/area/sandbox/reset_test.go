@@ -65,12 +65,12 @@ func newWorld(t *testing.T) *world {
 		training.NewService(w.db, factories, offer, w.clock.Now), product.NewService(w.db, signer, nil, w.clock.Now),
 		product.NewPromotions(w.db, w.clock.Now))
 	sign := item.SignedBy(signer)
-	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.New(w.clock.Now)},
+	w.engine = generatetest.New(t, w.db, w.clock, generatetest.Only{Provider: sandbox.NewAlike(w.clock.Now)},
 		map[string]generate.Loader{
 			item.ItemKind: item.Loader{Sign: sign}, studio.ItemKind: studio.Loader{Sign: sign},
 		})
 	w.engine.Handle(advice.TaskKind,
-		&advice.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.New(w.clock.Now)}, Offer: offer,
+		&advice.Worker{DB: w.db, Providers: generatetest.Only{Provider: sandbox.NewAlike(w.clock.Now)}, Offer: offer,
 			Now: w.clock.Now})
 	for kind, h := range (&training.Worker{DB: w.db, Now: w.clock.Now}).Handlers() {
 		w.engine.Handle(kind, h)

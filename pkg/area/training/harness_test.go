@@ -135,7 +135,7 @@ func newWorldTaking(t *testing.T, took time.Duration) *world {
 			Role: "arn:aws:iam::111122223333:role/training"}),
 	}
 	w.engine = generatetest.New(t, w.db, w.clock, providers{
-		bedrock.New(bedrock.Config{AWS: cfg, Endpoint: server.URL + "/bedrock"}), sandbox.New(w.clock.Now),
+		bedrock.New(bedrock.Config{AWS: cfg, Endpoint: server.URL + "/bedrock"}), sandbox.NewAlike(w.clock.Now),
 	}, map[string]generate.Loader{item.ItemKind: item.Loader{Sign: item.SignedBy(signer), Repeats: true}})
 	for kind, h := range w.worker.Handlers() {
 		w.engine.Handle(kind, h)

@@ -143,17 +143,6 @@ func TestAShortVideoFitsThePlatforms(t *testing.T) {
 	}
 }
 
-func TestALongVideoFitsThePlatforms(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	res := b.compose(Video{
-		Format: Landscape, Quality: Full, Captions: true, Language: "en",
-		Narration: b.part("voice.wav", sample.Voice(2200*time.Millisecond)),
-		Scenes:    []Scene{{Text: "Made of nets.", Picture: b.picture(1)}, {Text: "Try it!", Picture: b.picture(2)}},
-	})
-	b.checkVideo(res, 1920, 1080, platform.KindVideo)
-}
-
 func TestTheClipOfAStoryFitsThePlatforms(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -161,16 +150,6 @@ func TestTheClipOfAStoryFitsThePlatforms(t *testing.T) {
 	res := b.compose(Video{Format: Portrait, Quality: Full,
 		Scenes: []Scene{{Clip: clip, Length: 3200 * time.Millisecond}}})
 	b.checkVideo(res, 1080, 1920, platform.KindStory)
-}
-
-func TestAMusicClipFitsThePlatforms(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	res := b.compose(MusicClip{
-		Track: b.part("track.wav", sample.Track(16*time.Second)), Cover: b.picture(2), Length: 15 * time.Second,
-		Title: "Sea song", Quality: Full, Brand: b.brand(),
-	})
-	b.checkVideo(res, 1080, 1920, platform.KindMusicClip)
 }
 
 // checkPicture checks a final picture against the platforms.

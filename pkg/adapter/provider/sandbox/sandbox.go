@@ -27,13 +27,18 @@ const (
 
 // Provider is the sandbox.
 type Provider struct {
-	now func() time.Time
+	now   func() time.Time
+	alike bool
 }
 
 var _ provider.Provider = (*Provider)(nil)
 
 // New makes a sandbox with the given clock.
 func New(now func() time.Time) *Provider { return &Provider{now: now} }
+
+// NewAlike makes a sandbox that shows the same in all pictures and clips, so that it draws each size once. It is for
+// tests of many items, which would draw for most of their time.
+func NewAlike(now func() time.Time) *Provider { return &Provider{now: now, alike: true} }
 
 // Name implements provider.Provider.
 func (p *Provider) Name() string { return Name }
@@ -121,6 +126,9 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 		}
 		w.Short, w.Tags = req.Short[:min(len(req.Short), maxImages)], req.Hashtags
 		w.Lang, w.Topic, w.About = samples.WrittenIn(req.Language), topic(req.Prompt), fit(req.About)
+	}
+	if p.alike && w.Kind != provider.KindText {
+		w.Seed, w.Mood, w.Colors = 0, 0, nil
 	}
 	if r := req.Rehearsal; r.Delay > 0 {
 		w.Start, w.End = r.Start.UnixMilli(), r.Start.Add(r.Delay).UnixMilli()

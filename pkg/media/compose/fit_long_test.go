@@ -1,0 +1,32 @@
+//go:build long
+
+package compose
+
+import (
+	"testing"
+	"time"
+
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/media/compose/sample"
+)
+
+func TestALongVideoFitsThePlatforms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	res := b.compose(Video{
+		Format: Landscape, Quality: Full, Captions: true, Language: "en",
+		Narration: b.part("voice.wav", sample.Voice(2200*time.Millisecond)),
+		Scenes:    []Scene{{Text: "Made of nets.", Picture: b.picture(1)}, {Text: "Try it!", Picture: b.picture(2)}},
+	})
+	b.checkVideo(res, 1920, 1080, platform.KindVideo)
+}
+
+func TestAMusicClipFitsThePlatforms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	res := b.compose(MusicClip{
+		Track: b.part("track.wav", sample.Track(16*time.Second)), Cover: b.picture(2), Length: 15 * time.Second,
+		Title: "Sea song", Quality: Full, Brand: b.brand(),
+	})
+	b.checkVideo(res, 1080, 1920, platform.KindMusicClip)
+}
