@@ -60,7 +60,7 @@ type ErrorBody struct {
 	// What is wrong and what to do about it, for a developer.
 	Message string `json:"message" example:"/name: is required"`
 	// Type of the error.
-	Type string `json:"type" enum:"invalid_request_error,authentication_error,payment_error,permission_error,conflict_error,rate_limit_error,api_error" example:"invalid_request_error"`
+	Type string `json:"type" format:"error-type" example:"invalid_request_error"`
 	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header.
 	Param string `json:"param,omitempty" example:"/name"`
 	// One entry per invalid field, up to 100.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
 // Enum describes a text with the given values.
@@ -20,10 +20,10 @@ func Enum[T ~string](values []T) *huma.Schema {
 
 // CheckMember checks a parsed member of a body whose type depends on the resource, so that the schema of the body is
 // less strict than that of the type.
-func CheckMember(t reflect.Type, name string, value any) error { return humafix.Check(t, name, value) }
+func CheckMember(t reflect.Type, name string, value any) error { return schema.Check(t, name, value) }
 
 // CheckPatch checks a parsed merge patch against the schema of a body.
-func CheckPatch(t reflect.Type, patch any) error { return humafix.CheckPatch(t, patch) }
+func CheckPatch(t reflect.Type, patch any) error { return schema.CheckPatch(t, patch) }
 
 // Member checks a parsed member of a body against the schema of T, and decodes it.
 func Member[T any](name string, value any) (v T, err error) {

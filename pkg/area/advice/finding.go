@@ -58,7 +58,7 @@ const (
 // Finding is one finding of a diagnosis.
 type Finding struct {
 	// Machine-readable kind of the finding.
-	Code Code `json:"code" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule"`
+	Code Code `json:"code" format:"finding"`
 	// Severity of the finding. info is no fault, and takes nothing off the score.
 	Severity Severity `json:"severity" enum:"info,warning,critical"`
 	// What the finding is about, where its code has several: the failure code, kind of content, hour, topic, platform,

@@ -47,7 +47,7 @@ type listInput struct {
 	// Only drafts of this chat.
 	ChatID string `query:"chat_id"`
 	// Only drafts of these kinds, separated by commas.
-	Kind []Subject `query:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" nullable:"false"`
+	Kind []Subject `query:"kind" format:"draft-kind" nullable:"false"`
 	// Only drafts in these states, separated by commas.
 	State []State `query:"state" enum:"open,applied,discarded" nullable:"false"`
 }

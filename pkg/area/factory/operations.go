@@ -37,7 +37,7 @@ type createBody struct {
 	// Topics of the content.
 	Topics []Topic `json:"topics,omitempty" maxItems:"20" nullable:"false" example:"[\"running shoes\",\"training\"]"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []string `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false"`
+	ContentTypes []string `json:"content_types,omitempty" format:"content-type" nullable:"false"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitempty" example:"{}"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -103,7 +103,7 @@ type patchBody struct {
 	// Topics of the content.
 	Topics []Topic `json:"topics,omitempty" maxItems:"20" nullable:"true"`
 	// Kinds of content that it makes. Items of others are refused. Null: all.
-	ContentTypes []string `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true"`
+	ContentTypes []string `json:"content_types,omitempty" format:"content-type" nullable:"true"`
 	// Models to set, by kind. A null value removes that model; null removes all.
 	Models resource.MetadataPatch `json:"models,omitempty" nullable:"true"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind

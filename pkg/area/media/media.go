@@ -64,7 +64,7 @@ const retryPending = 30 * time.Second
 // Reason is why a media was rejected.
 type Reason struct {
 	// Machine-readable reason.
-	Code string `json:"code" enum:"not_uploaded,not_fetched,too_large,size_mismatch,checksum_mismatch,type_mismatch,unreadable,internal"`
+	Code string `json:"code" format:"media-failure"`
 	// What is wrong with the file, and what to do about it.
 	Message string `json:"message"`
 }

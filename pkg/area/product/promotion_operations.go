@@ -56,7 +56,7 @@ type discountPatch struct {
 type PriorPriceUpdate struct {
 	_ struct{} `nullable:"true"`
 	// In the smallest unit of the currency.
-	Amount int64 `json:"amount,omitempty" minimum:"0" maximum:"1000000000000"`
+	Amount int64 `json:"amount,omitempty" format:"credits"`
 	// ISO 4217 code of the currency.
 	Currency string `json:"currency,omitempty" minLength:"3" maxLength:"3"`
 }

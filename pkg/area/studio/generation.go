@@ -77,7 +77,7 @@ func (g Generation) Pending() (path string, after time.Duration) {
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	// Result of the generation. The last three refuse the call with that error, as with a live key.
-	Outcome string `json:"outcome,omitempty" enum:"generated,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"generated"`
+	Outcome string `json:"outcome,omitempty" format:"generation-outcome" default:"generated"`
 	generate.Rehearsal
 }
 

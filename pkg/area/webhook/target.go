@@ -25,7 +25,9 @@ const targetGuide = "With a `destination`, events are sent to a standard SQS que
   "Effect": "Allow", "Action": "sts:AssumeRole",
   "Principal": {"AWS": "<principal_arn>"},
   "Condition": {"StringEquals": {"sts:ExternalId": "<external_id>"}}
-}]}` + "\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n" +
+}]}` + "\n```\n\nand with this permission. For a bus, use the action " +
+	"`events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and " +
+	"`kms:Decrypt` on that key:\n\n" +
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "<arn>"
 }]}` + "\n```\n\nUntil then, attempts fail, report what is missing, and are retried. " +
@@ -39,17 +41,17 @@ type destinationBody struct {
 	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
 	Type string `json:"type" enum:"eventbridge,sqs"`
 	// ARN of the event bus or queue.
-	ARN string `json:"arn" minLength:"1" maxLength:"512" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	ARN string `json:"arn" format:"target-arn"`
 	// ARN of a role in the same account. Its name must begin with content-automation-.
-	RoleARN string `json:"role_arn" minLength:"1" maxLength:"256" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	RoleARN string `json:"role_arn" format:"role-arn"`
 }
 
 // destinationPatch changes a destination.
 type destinationPatch struct {
 	// ARN of another event bus or queue of the same type.
-	ARN string `json:"arn,omitempty" minLength:"1" maxLength:"512" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	ARN string `json:"arn,omitempty" format:"target-arn"`
 	// ARN of a role in the same account. Its name must begin with content-automation-.
-	RoleARN string `json:"role_arn,omitempty" minLength:"1" maxLength:"256" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	RoleARN string `json:"role_arn,omitempty" format:"role-arn"`
 }
 
 // targetSettings are the members of a destination that can be changed.

@@ -12,9 +12,9 @@ import (
 // Price is a price in the smallest unit of a currency.
 type Price struct {
 	// In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY.
-	Amount int64 `json:"amount" minimum:"0" maximum:"1000000000000" example:"12900"`
+	Amount int64 `json:"amount" format:"credits" example:"12900"`
 	// ISO 4217 code of the currency.
-	Currency string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" example:"EUR"`
+	Currency string `json:"currency" format:"currency" example:"EUR"`
 }
 
 // currencies are the codes of ISO 4217 that are money, by the number of digits of their smallest unit. Funds, metals
@@ -76,7 +76,8 @@ func (p Price) String() string {
 // whether there is such a price.
 func Parse(decimal, currency string) (p Price, ok bool) {
 	value, good := new(big.Rat).SetString(strings.TrimSpace(decimal))
-	if !good || len(decimal) > 40 || strings.ContainsAny(decimal, "/eExX_") || value.Sign() < 0 || !IsCurrency(currency) {
+	if !good || len(decimal) > 40 || strings.ContainsAny(decimal, "/eExX_") || value.Sign() < 0 ||
+		!IsCurrency(currency) {
 		return p, false
 	}
 	value.Mul(value, new(big.Rat).SetInt64(unitOf(currency)))

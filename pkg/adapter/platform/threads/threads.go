@@ -93,7 +93,7 @@ type Options struct {
 	platform.Commented
 	platform.Threaded
 	// Topic of the post. Absent: the first hashtag.
-	TopicTag string `json:"topic_tag,omitempty" minLength:"1" maxLength:"50" pattern:"^[^.&\\x00-\\x1F]+$" patternDescription:"free of . and &"`
+	TopicTag string `json:"topic_tag,omitempty" format:"threads-tag"`
 }
 
 var refusals = graph.Refusals{

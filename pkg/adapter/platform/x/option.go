@@ -17,7 +17,7 @@ type Options struct {
 	// Who may reply. Absent: everyone.
 	Replies string `json:"replies,omitempty" enum:"following,mentioned,subscribers,verified"`
 	// Id of the post of X that the post quotes, in place of media.
-	Quote string `json:"quote_post_id,omitempty" pattern:"^[0-9]{1,19}$" patternDescription:"the id of a post: the digits at the end of its address"`
+	Quote string `json:"quote_post_id,omitempty" format:"x-post"`
 }
 
 const (

@@ -341,7 +341,7 @@ type Item struct {
 	// Its posts: one for each social account that it is, or was, to be published to.
 	Publications []Publication `json:"publications" nullable:"false"`
 	// State of the item.
-	State State `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled"`
+	State State `json:"state" format:"content-state"`
 	// Progress of the attempt in percent, in steps of at least 20. 100 once generated.
 	Progress int `json:"progress"`
 	// Reason of the failure. Null if it has not failed.
@@ -375,7 +375,7 @@ func (i Item) Pending() (path string, after time.Duration) {
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	// Result of the item. The last three refuse the call with that error, as with a live key.
-	Outcome string `json:"outcome,omitempty" enum:"generated,failed,published,insufficient_balance,spend_limit_reached,rate_limited" default:"generated"`
+	Outcome string `json:"outcome,omitempty" format:"content-outcome" default:"generated"`
 	generate.Rehearsal
 }
 
