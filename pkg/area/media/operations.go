@@ -76,9 +76,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
 			"Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, "+
 			"is removed. MP4 videos and M4A recordings lose theirs, too, and all tracks but those of pictures and "+
-			"sound; of videos the container alone is read. "+
-			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 "+
-			"TiB, those of test keys 25 GiB.")
+			"sound; of videos the container alone is read. A media is deleted 30 days after its last use. Up to 100 "+
+			"may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.QueueFull}
 	create.Fixed = map[string]string{"url": "send the address of the file as source_url"}

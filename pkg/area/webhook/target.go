@@ -10,31 +10,41 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 )
 
 // RolePrefix begins the names of all roles that deliver may assume: its own
 // permission ends there.
 const RolePrefix = "content-automation-"
 
+func init() {
+	format.Define("delivery-failure", format.Format{
+		Values: strings.Fields("exhausted gone webhook_disabled webhook_deleted event_expired not_permitted")})
+	format.Define("delivery-wait", format.Format{
+		Values: strings.Fields("dispatch first_attempt response retry redelivery circuit_breaker capacity")})
+	format.Define("event-pattern", format.Format{Fewest: 1, Many: 50, Distinct: true})
+	format.Define("role-arn", format.Format{Shortest: 1, Longest: 256,
+		Example: "arn:aws:iam::111122223333:role/content-automation-events"})
+	format.Define("target-arn", format.Format{Shortest: 1, Longest: 512,
+		Example: "arn:aws:sqs:eu-central-1:111122223333:content-events"})
+}
+
 // targetGuide explains in the reference how a destination in AWS is made.
 const targetGuide = "With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own " +
-	"AWS account. " +
-	"Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` " +
-	"of this response in its trust policy:\n\n" +
-	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
+	"AWS account. Create the webhook first. Then create the role that you named, with the `principal_arn` and the " +
+	"`external_id` of this response in its trust policy:\n\n```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sts:AssumeRole",
   "Principal": {"AWS": "<principal_arn>"},
   "Condition": {"StringEquals": {"sts:ExternalId": "<external_id>"}}
-}]}` + "\n```\n\nand with this permission. For a bus, use the action " +
-	"`events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and " +
-	"`kms:Decrypt` on that key:\n\n" +
+}]}` + "\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a " +
+	"KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n" +
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "<arn>"
 }]}` + "\n```\n\nUntil then, attempts fail, report what is missing, and are retried. " +
-	"The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. " +
-	"Verify it like a request. " +
-	"On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. " +
-	"Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`."
+	"The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. Verify it " +
+	"like a request. On a bus, `detail` is the event, `detail-type` its type, and `source` is " +
+	"`content-automation.webhooks`. Retries, the log of deliveries, replay and disabling after 5 days of failures " +
+	"work as for a `url`."
 
 // targetBody is a new destination in a request.
 type destinationBody struct {
