@@ -6,6 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
@@ -24,6 +26,14 @@ func CheckMember(t reflect.Type, name string, value any) error { return schema.C
 
 // CheckPatch checks a parsed merge patch against the schema of a body.
 func CheckPatch(t reflect.Type, patch any) error { return schema.CheckPatch(t, patch) }
+
+// CheckSandbox refuses the member sandbox of a body that a live key has sent.
+func CheckSandbox(sent bool, mode tenant.Mode) error {
+	if sent && mode != tenant.Test {
+		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+	}
+	return nil
+}
 
 // Member checks a parsed member of a body against the schema of T, and decodes it.
 func Member[T any](name string, value any) (v T, err error) {

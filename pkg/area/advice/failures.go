@@ -125,6 +125,5 @@ func publications(f Facts) []Finding {
 	}
 	return []Finding{found(PublicationFailures, severity, fmt.Sprintf("%d of %d publications of the last 30 days "+
 		"failed: %s. Publish the items again once the cause is gone.", failed, ended, strings.Join(codes, ", ")),
-		"failed", failed,
-		"ended", ended, "share", share)}
+		"failed", failed, "ended", ended, "share", share)}
 }

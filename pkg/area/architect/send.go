@@ -47,10 +47,7 @@ type messageBody struct {
 }
 
 func (b messageBody) check(mode tenant.Mode) error {
-	if b.Sandbox != nil && mode != tenant.Test {
-		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
-	}
-	return nil
+	return httpapi.CheckSandbox(b.Sandbox != nil, mode)
 }
 
 type sendInput struct {

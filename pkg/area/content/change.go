@@ -240,7 +240,7 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := s.stop(tx, it, r, work); err != nil {
 		return out, err
 	}
-	if err := replace(tx, it, r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return out, err
 	}
 	if err := r.Notify(tx, it.Owner, event.ContentCanceled); err != nil {
@@ -288,19 +288,10 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.I
 // write adds the changed record to the transaction, and returns the changed item.
 func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record) (item.Item, error) {
 	r.Touch(s.now())
-	if err := replace(tx, it, r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return item.Item{}, err
 	}
 	return s.view(ctx, r)
-}
-
-func replace(tx *store.Tx, it store.Item, r *item.Record) error {
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	r.Index(&it)
-	tx.Replace(it)
-	return nil
 }
 
 // remove deletes an item. The answer shows its last state without media, which are removed. It

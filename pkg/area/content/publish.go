@@ -174,7 +174,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 
 // answer writes the item, and returns the changed item.
 func (s *Service) answer(ctx context.Context, tx *store.Tx, w *publishRequest) (item.Item, error) {
-	if err := replace(tx, w.it, w.r); err != nil {
+	if err := item.Replace(tx, w.it, w.r); err != nil {
 		return item.Item{}, err
 	}
 	return s.view(ctx, w.r)
@@ -231,7 +231,7 @@ func checkPublishRehearsal(r *item.PublishRehearsal, mode tenant.Mode) error {
 	case r == nil:
 		return nil
 	case mode != tenant.Test:
-		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+		return httpapi.CheckSandbox(true, mode)
 	case r.FailureCode == "":
 		return nil
 	case !slices.Contains(platform.Codes(), r.FailureCode):

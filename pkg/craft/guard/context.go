@@ -33,8 +33,7 @@ type dayAt struct{ day, from, to int }
 
 // listed are the words and signs between days that are not the two ends of a range.
 var listed = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
-	" ו", "और",
-	"和", "와 ", "과 "}
+	" ו", "और", "和", "와 ", "과 "}
 
 // longestRange is the longest text between the two days of a range, in bytes.
 const longestRange = 24

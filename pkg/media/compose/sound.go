@@ -188,8 +188,7 @@ func (r *run) encodeSound(ctx context.Context, gain, limit float64, q Quality) e
 	_, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(mixFile), Format: "wav"}}, Filter: filter,
 		Output: []string{"-map", "[out]", "-c:a", "aac", "-aac_coder", coder, "-b:a", "160k", "-ar", "48000", "-ac",
-			"2", "-f",
-			"adts", soundFile},
+			"2", "-f", "adts", soundFile},
 	})
 	return err
 }

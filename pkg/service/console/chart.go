@@ -159,8 +159,7 @@ func (c *chart) draw(d Drawn, v *view) template.HTML {
 		}
 		if (c.days-1-day)%max(1, (c.days+3)/5) == 0 {
 			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6,
-				anchor(day, c.days),
-				template.HTMLEscapeString(v.ShortDay(c.from.AddDate(0, 0, day))))
+				anchor(day, c.days), template.HTMLEscapeString(v.ShortDay(c.from.AddDate(0, 0, day))))
 		}
 	}
 	out.WriteString(`</svg>`)

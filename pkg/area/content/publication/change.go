@@ -246,7 +246,7 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 			content.Text = *done.Text
 			pub.Posted = &content
 		}
-		return write(tx, it, r)
+		return item.Replace(tx, it, r)
 	}}
 }
 

@@ -282,7 +282,7 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
 			return err
 		}
-		return write(tx, it, r)
+		return item.Replace(tx, it, r)
 	}
 }
 
