@@ -7,7 +7,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("error-type", format.Format{
+	Values: format.Words("invalid_request_error authentication_error payment_error permission_error " +
+		"conflict_error rate_limit_error api_error")})
 
 // Envelope is the form of every successful answer that is not a list.
 type Envelope[T any] struct {

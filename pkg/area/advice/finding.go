@@ -4,7 +4,15 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("finding", format.Format{Values: format.Values(NoContent, NoRecentContent, BelowSchedule,
+	IrregularCadence, LateItems, FailureRate, FailureCause, FailureByKind, EngagementByKind, EngagementByHour,
+	EngagementByTopic, AccountDisconnected, PublicationFailures, UnusedAccount, CaptionTooLong, UnusedContentType,
+	NoDescription, NoAudience, NoTopics, FewTopics, NoTone, NoSchedule),
+	Fewest: 1, Many: 22, Distinct: true, List: []any{"publication_failures", "no_audience"}})
 
 // Code is the kind of a finding.
 type Code string

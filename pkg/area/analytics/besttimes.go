@@ -12,12 +12,17 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/statistics"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
+
+var _ = format.Define("metric", format.Format{
+	Values: format.Words("engagement impressions reach views watch_time_seconds likes comments shares saves " +
+		"clicks")})
 
 const (
 	// bestDays is the period of best times, and bestNeeds the number of publications below which no hours are compared.

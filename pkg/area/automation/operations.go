@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -20,6 +21,9 @@ import (
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
 )
+
+var _ = format.Define("item-template", format.Format{
+	Example: map[string]any{"kind": "post", "prompt": "Tell what is new: {{title}}. {{summary}}"}})
 
 type createBody struct {
 	// Factory that makes the items. It cannot be changed.

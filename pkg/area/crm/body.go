@@ -8,8 +8,19 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+)
+
+var (
+	_ = format.Define("crm-token", format.Format{Pattern: "^[0-9A-Za-z]+$", Wanted: "a token of letters and digits",
+		Longest: 100})
+	_ = format.Define("bitrix24-webhook", format.Format{Longest: 500,
+		Example: "https://acme.bitrix24.ru/rest/1/xxxxxxxxxxxxxxxx/"})
+	_ = format.Define("product-template", format.Format{Shortest: 1, Longest: 2000, Example: "Present our new product"})
+	_ = format.Define("deal-template", format.Format{Shortest: 1, Longest: 2000,
+		Example: "A case study: what the customer needed, and what we delivered"})
 )
 
 type connectBody struct {

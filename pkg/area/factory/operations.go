@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -18,6 +19,13 @@ import (
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("content-type", format.Format{Values: format.Words("post video carousel story music_clip"),
+		Many: 5, Distinct: true})
+	_ = format.Define("media-file", format.Format{Pattern: "^med_[0-9a-z]{26}$",
+		Wanted: "the id of a media: bring the file in by POST /v1/media first"})
 )
 
 type createBody struct {

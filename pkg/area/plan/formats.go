@@ -1,13 +1,9 @@
 package plan
 
-import (
-	"strings"
-
-	"github.com/content-automation/api/pkg/base/format"
-)
+import "github.com/content-automation/api/pkg/base/format"
 
 func init() {
-	types := strings.Fields("short_video post carousel story long_video")
+	types := format.Words("short_video post carousel story long_video")
 	format.Define("plan-content", format.Format{Values: types})
 	format.Define("plan-contents", format.Format{Values: types, Fewest: 1, Many: 5, Distinct: true})
 	format.Define("chapter", format.Format{Longest: 500,

@@ -5,10 +5,14 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 )
+
+var _ = format.Define("sku", format.Format{Pattern: `^[^\x00-\x20\x7F]([^\x00-\x1F\x7F]*[^\x00-\x20\x7F])?$`,
+	Shortest: 1, Longest: 64, Wanted: "free of control characters, and of spaces at its ends"})
 
 type createBody struct {
 	// Factory of type seller that the product belongs to. It cannot be changed.

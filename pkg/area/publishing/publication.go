@@ -12,12 +12,20 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("publication-order", format.Format{
+		Values: format.Words("time impressions reach views watch_time_seconds likes comments shares saves clicks")})
+	_ = format.Define("review-note", format.Format{Name: format.NotBlank, Shortest: 1, Longest: 2000,
+		Example: "Name the price in the first line."})
 )
 
 const (

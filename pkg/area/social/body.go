@@ -3,8 +3,18 @@ package social
 import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+)
+
+var (
+	_ = format.Define("telegram-token", format.Format{Pattern: "^[0-9]+:[0-9A-Za-z_-]+$", Longest: 200,
+		Wanted: "a token of @BotFather"})
+	_ = format.Define("channel", format.Format{Pattern: `^[^\x00-\x1F\x7F]+$`, Wanted: "free of control characters",
+		Longest: 200, Example: "@acme_news"})
+	_ = format.Define("vk-token", format.Format{Pattern: "^[0-9A-Za-z._-]+$", Longest: 500,
+		Wanted: "a token of a community"})
 )
 
 type connectBody struct {

@@ -3,12 +3,20 @@ package training
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("training-failure", format.Format{Values: format.Values(FailedTraining, FailedRefused,
+		FailedSamples, FailedUnavailable, FailedTimeout)})
+	_ = format.Define("training-outcome", format.Format{
+		Values: format.Words("completed failed insufficient_balance spend_limit_reached rate_limited")})
 )
 
 // ItemKind is the kind of a training in the table.

@@ -2,7 +2,10 @@
 // several types share a format: a pattern, a list of values or an example stands here or in the package that knows it.
 package format
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Format is what a name stands for, in the words of JSON Schema. What is zero is left as the tags of the member have
 // it.
@@ -45,12 +48,13 @@ var all = map[string]Format{
 	"credits":     {Name: "int64", Most: 1e12},
 }
 
-// Define gives a format its name. Call it in init.
-func Define(name string, f Format) {
+// Define gives a format its name, and returns it. Call it before main.
+func Define(name string, f Format) Format {
 	if _, twice := all[name]; twice {
 		panic(fmt.Sprintf("format: %s is defined twice", name))
 	}
 	all[name] = f
+	return f
 }
 
 // Of returns the format with a name.
@@ -58,6 +62,9 @@ func Of(name string) (Format, bool) {
 	f, ok := all[name]
 	return f, ok
 }
+
+// Words returns the words of a text as values.
+func Words(text string) []string { return strings.Fields(text) }
 
 // Values returns values as texts.
 func Values[T ~string](values ...T) []string {

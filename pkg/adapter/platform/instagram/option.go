@@ -8,7 +8,11 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("instagram-name", format.Format{Pattern: "^[A-Za-z0-9._]{1,30}$",
+	Wanted: "a user name of Instagram"})
 
 // These options are members of the shape of Instagram alone.
 const (

@@ -13,7 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("threads-tag", format.Format{Pattern: `^[^.&\x00-\x1F]+$`, Wanted: "free of . and &", Shortest: 1,
+	Longest: 50})
 
 // Name is the platform's id.
 const Name = "threads"

@@ -15,12 +15,21 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/statistics"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("arm", format.Format{Fewest: 2, Many: 4, Distinct: true})
+	_ = format.Define("experiment-metric", format.Format{
+		Values: format.Words("likes comments shares saves clicks views reach impressions engagement")})
+	_ = format.Define("question", format.Format{Name: format.NotBlank, Pattern: format.OneLine, Shortest: 1,
+		Longest: 500, Example: "Do questions in the first line bring more likes?"})
 )
 
 // ItemKind is the kind of an experiment in the table.

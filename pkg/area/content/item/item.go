@@ -7,11 +7,22 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+)
+
+var (
+	_ = format.Define("content-state", format.Format{Values: format.Values(Queued, Generating, Generated, Scheduled,
+		Publishing, Published, Failed, Canceled)})
+	_ = format.Define("content-outcome", format.Format{
+		Values: format.Words("generated failed published insufficient_balance spend_limit_reached rate_limited")})
+	_ = format.Define("accounts", format.Format{Fewest: 1, Many: 15, Distinct: true})
+	_ = format.Define("omission", format.Format{
+		Values: format.Words("needs_reconnect pending disconnected unsupported_kind choices_required rule_violated")})
 )
 
 // ItemKind is the kind of a content item in the table.
