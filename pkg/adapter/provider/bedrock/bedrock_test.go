@@ -92,7 +92,7 @@ func newWorld(t *testing.T, region string) *world {
 }
 
 // at makes the adapter before a server.
-func at(endpoint, region string, objects Objects) *Provider {
+func at(endpoint, region string, objects provider.Objects) *Provider {
 	return New(Config{
 		AWS: aws.Config{
 			Region: region,

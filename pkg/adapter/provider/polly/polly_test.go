@@ -85,7 +85,7 @@ func newWorld(t *testing.T) world {
 	return w
 }
 
-func at(endpoint string, o Objects) *Provider {
+func at(endpoint string, o provider.Objects) *Provider {
 	return New(Config{Endpoint: endpoint, Bucket: bucket, Objects: o, AWS: aws.Config{
 		Region: "eu-central-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
