@@ -14,7 +14,7 @@ import (
 )
 
 // harness is the package that makes tables for tests.
-const harness = "github.com/content-automation/api/pkg/store/storetest"
+const harness = "github.com/content-automation/api/infra/verify/harness/storetest"
 
 // deployed reports whether a package tests the deployed system, which has its own AWS.
 func deployed(name string) bool {

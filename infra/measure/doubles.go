@@ -5,13 +5,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/generatetest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/provenance"
-	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 

@@ -86,5 +86,5 @@ func (p *Principal) MayCall(scope Scope, method string) error {
 	return errs.New(errs.InsufficientScope, "%s", MessageScope(scope))
 }
 
-const messagePersonRequired = "Only a person who has signed in to the account area may do this. API keys cannot manage " +
-	"people, whatever their scopes."
+const messagePersonRequired = "Only a person who has signed in to the account area may do this. API keys cannot " +
+	"manage people, whatever their scopes."

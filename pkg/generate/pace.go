@@ -94,16 +94,16 @@ func room(state pace.State, now time.Time, orders ...Order) error {
 	}
 	for c, n := range calls {
 		if state.IsOff(c.provider, c.model) {
-			off := errs.New(errs.ProviderUnavailable, "The provider of the model %s is turned off at the moment. Choose "+
-				"another model, or try again later. Nothing was created or spent.", c.model)
+			off := errs.New(errs.ProviderUnavailable, "The provider of the model %s is turned off at the moment. "+
+				"Choose another model, or try again later. Nothing was created or spent.", c.model)
 			off.RetryAfter = retryOff
 			return off
 		}
 		may := kinds[c.kind].deadline
 		if late := state.Delay(c.provider, c.model, n, now) - may; late > 0 {
-			full := errs.New(errs.QueueFull, "The provider of the model %s has so many requests to answer that this one "+
-				"would wait longer than %d minutes. Choose another model, or try again later. Nothing was created or "+
-				"spent.", c.model, int(may.Minutes()))
+			full := errs.New(errs.QueueFull, "The provider of the model %s has so many requests to answer that this "+
+				"one would wait longer than %d minutes. Choose another model, or try again later. Nothing was "+
+				"created or spent.", c.model, int(may.Minutes()))
 			full.RetryAfter = late.Truncate(time.Second) + time.Second
 			return full
 		}

@@ -74,12 +74,13 @@ func Headers() map[string]*huma.Param {
 		return &huma.Param{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
 	}
 	return map[string]*huma.Param{
-		"X-Request-Id":        text("Id of the request; the same as request_id in the body"),
-		"RateLimit-Policy":    text("Limit of the key: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers)"),
-		"RateLimit":           text("Remaining quota: r requests for the next t seconds"),
-		"ETag":                text("Version of the resource, for If-Match"),
-		"Idempotent-Replayed": text("`true` if this is the response of an earlier request with the same Idempotency-Key"),
-		"WWW-Authenticate":    text("`Bearer`"),
+		"X-Request-Id":     text("Id of the request; the same as request_id in the body"),
+		"RateLimit-Policy": text("Limit of the key: q requests in w seconds (draft-ietf-httpapi-ratelimit-headers)"),
+		"RateLimit":        text("Remaining quota: r requests for the next t seconds"),
+		"ETag":             text("Version of the resource, for If-Match"),
+		"Idempotent-Replayed": text("`true` if this is the response of an earlier request with the same " +
+			"Idempotency-Key"),
+		"WWW-Authenticate": text("`Bearer`"),
 		"Deprecation": text("`@` and the Unix time from which on the operation, or a model that the resource uses, " +
 			"is deprecated (RFC 9745). Absent if none is"),
 		"Sunset": text("Time at which the operation, or a model that the resource uses, ends (RFC 8594). Absent if " +

@@ -7,7 +7,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("error-type", format.Format{
+	Values: format.Words("invalid_request_error authentication_error payment_error permission_error " +
+		"conflict_error rate_limit_error api_error")})
 
 // Envelope is the form of every successful answer that is not a list.
 type Envelope[T any] struct {
@@ -60,7 +65,7 @@ type ErrorBody struct {
 	// What is wrong and what to do about it, for a developer.
 	Message string `json:"message" example:"/name: is required"`
 	// Type of the error.
-	Type string `json:"type" enum:"invalid_request_error,authentication_error,payment_error,permission_error,conflict_error,rate_limit_error,api_error" example:"invalid_request_error"`
+	Type string `json:"type" format:"error-type" example:"invalid_request_error"`
 	// JSON pointer (RFC 6901) of the invalid field, or the name of the query parameter or header.
 	Param string `json:"param,omitempty" example:"/name"`
 	// One entry per invalid field, up to 100.

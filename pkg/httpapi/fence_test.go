@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/store/storetest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 )
 
 var orderKey = []string{"Idempotency-Key", "order-17"}

@@ -249,9 +249,10 @@ func (r *Router) report(c *call, p *auth.Principal, status int) {
 	if status >= http.StatusInternalServerError && lambdacontext.FunctionVersion != "" {
 		metric.Count(ServerErrors, "release", lambdacontext.FunctionName+":"+lambdacontext.FunctionVersion)
 	}
-	slog.Info("call", append([]any{"request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode, "key_id", p.KeyID(),
-		"operation_id", c.operation, "status", status, "code", c.code, "ms", now.Sub(c.ReceivedAt).Milliseconds(),
-		"function_ms", now.Sub(c.began).Milliseconds()}, reason(c.refused)...)...)
+	slog.Info("call", append([]any{"request_id", c.RequestID, "account_id", p.Account, "mode", p.Mode,
+		"key_id", p.KeyID(), "operation_id", c.operation, "status", status, "code", c.code,
+		"ms", now.Sub(c.ReceivedAt).Milliseconds(), "function_ms", now.Sub(c.began).Milliseconds(),
+	}, reason(c.refused)...)...)
 }
 
 // recorder records the status of the answer.

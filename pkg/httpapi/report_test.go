@@ -10,9 +10,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // A release ends whose version answers 5xx, which Lambda does not count: the metric has the

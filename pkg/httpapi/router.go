@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/cloud/seal"
 	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -99,7 +100,7 @@ func (r *Router) OpenAPI() *huma.OpenAPI { return r.api.OpenAPI() }
 func (r *Router) Schema(t reflect.Type) *huma.Schema {
 	schemas := r.api.OpenAPI().Components.Schemas
 	s := schemas.Schema(t, true, "")
-	humafix.MarkNull(schemas, t)
+	schema.MarkNull(schemas, t)
 	r.describe()
 	return s
 }
@@ -329,7 +330,7 @@ func register[I any](r *Router, op Op, success reflect.Type, handle func(context
 		r.paths.Handle(op.Path, r.mux)
 	}
 	ids := idsOf(op.Path)
-	operation := humafix.Handler(o, humafix.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
+	operation := humafix.Handler(o, schema.Known{Answer: dataOf(success), Fixed: op.Fixed}, serve)
 	r.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, req *http.Request) {
 		c := callFrom(req.Context())
 		if err := c.parse(takesBody, optional); err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
 // Shape returns the JSON Schema of a body, complete and without references, for writers without the document, such as a
@@ -35,6 +37,7 @@ func whole(schemas huma.Registry, s *huma.Schema) *huma.Schema {
 		s = &referred
 	}
 	c := *s
+	schema.Fill(&c)
 	c.Pattern, c.Format, c.Examples = "", "", nil
 	c.Items = whole(schemas, s.Items)
 	if s.Properties != nil {

@@ -13,7 +13,8 @@ const sheetType = "text/csv"
 // acceptsSheet reports whether a caller asks for comma-separated values.
 func acceptsSheet(h http.Header) bool {
 	for _, kind := range strings.Split(strings.Join(h.Values("Accept"), ","), ",") {
-		if name, parameters, err := mime.ParseMediaType(kind); err == nil && name == sheetType && parameters["q"] != "0" {
+		if name, parameters, err := mime.ParseMediaType(kind); err == nil && name == sheetType &&
+			parameters["q"] != "0" {
 			return true
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 )
 
-// The attributes of an item.
 const (
 	attrPK      = "pk"
 	attrSK      = "sk"

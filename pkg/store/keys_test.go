@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // An index of keys does not hold when its items expire.

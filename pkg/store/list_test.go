@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // pages reads a list to its end and returns the ids of each page.

@@ -161,7 +161,6 @@ func (o *Overdue) reminders(late time.Duration) int {
 	return bits.Len64(uint64(max(0, late) / o.Grace))
 }
 
-// taskGrace is the Grace of Tasks.
 const taskGrace = 2 * time.Minute
 
 // The first message of a parked task goes out when it is due in parkedAhead minus parkedGrace, two minutes, and so at

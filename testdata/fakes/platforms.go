@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	vkadapter "github.com/content-automation/api/pkg/adapter/platform/vk"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/testdata/fakes/crms"

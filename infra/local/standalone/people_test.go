@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/local/terminal"
+	"github.com/content-automation/api/infra/verify/harness/signintest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
-	"github.com/content-automation/api/pkg/auth/signin/signintest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/record/admission"
 	"github.com/content-automation/api/pkg/record/person"

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
-	"github.com/content-automation/api/pkg/media/compose/sample"
 	"github.com/content-automation/api/pkg/media/compose/script"
 )
 

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media/compose"
 	"github.com/content-automation/api/pkg/media/compose/canvas"
-	"github.com/content-automation/api/pkg/media/compose/sample"
 )
 
 // products composes every kind of media of a product, with photos of four proportions, one row each.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/content-automation/api/infra/verify/harness/rolluptest"
 	"github.com/content-automation/api/pkg/area/analytics"
-	"github.com/content-automation/api/pkg/area/analytics/rolluptest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/resource"

@@ -17,6 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
+	"github.com/content-automation/api/infra/verify/harness/generatetest"
+	"github.com/content-automation/api/infra/verify/harness/sealtest"
+	"github.com/content-automation/api/infra/verify/harness/signintest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/infra/verify/permit"
 	"github.com/content-automation/api/pkg/adapter/platform/instagram"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
@@ -29,19 +33,15 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/authorizer"
 	"github.com/content-automation/api/pkg/auth/credential"
-	"github.com/content-automation/api/pkg/auth/signin/signintest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/service/api"
-	"github.com/content-automation/api/pkg/service/generatetest"
 	"github.com/content-automation/api/pkg/service/serve"
 	"github.com/content-automation/api/pkg/service/worker"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // Settings are the settings of a world.

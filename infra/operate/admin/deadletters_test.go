@@ -19,9 +19,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
-	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task/queue"
 	"github.com/content-automation/api/pkg/task/queue/sqsqueue"
 )

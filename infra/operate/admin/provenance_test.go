@@ -18,8 +18,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/cloud/seal/kmsseal"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // oneKey is KMS with one key.

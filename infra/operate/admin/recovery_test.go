@@ -17,10 +17,10 @@ import (
 
 	"github.com/content-automation/api/infra/operate/recovery"
 	"github.com/content-automation/api/infra/operate/release"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // noFiles is an empty bucket.

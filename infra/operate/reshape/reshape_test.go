@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/operate/reshape"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // split is an example of a change: the name of a factory becomes two members.

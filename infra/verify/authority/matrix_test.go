@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/measure/metered"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // world is a service with an account that has one of everything.

@@ -17,9 +17,9 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/measure/metered"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	record "github.com/content-automation/api/pkg/record/authority"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write docs/authority.md")

@@ -20,11 +20,11 @@ import (
 
 	"github.com/content-automation/api/infra/local/standalone"
 	"github.com/content-automation/api/infra/local/terminal"
+	"github.com/content-automation/api/infra/verify/harness/generatetest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/media/objects"
-	"github.com/content-automation/api/pkg/service/generatetest"
 )
 
 func TestMain(m *testing.M) {

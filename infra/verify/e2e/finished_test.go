@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"testing"
 
-	parts "github.com/content-automation/api/pkg/media/compose/sample"
+	parts "github.com/content-automation/api/infra/verify/harness/sample"
 )
 
 // probed is ffprobe's description of a file. ffprobe decodes every frame of it.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	parts "github.com/content-automation/api/pkg/media/compose/sample"
+	parts "github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/testdata/providers/bedrock"
 )
 

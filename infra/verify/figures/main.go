@@ -26,8 +26,8 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"lines of pkg outside tests and test support", 140_600, 100_000, (*sources).lines},
-	{"lines of test support in pkg", 4_740, 0, (*sources).support},
+	{"lines of pkg outside tests and test support", 140_700, 100_000, (*sources).lines},
+	{"lines of test support in pkg", 4, 0, (*sources).support},
 	{"packages of pkg", 150, 150, (*sources).packages},
 	{"programs in functions", 7, 7, (*sources).programs},
 	{"methods of the largest type of pkg", 60, 60, (*sources).methods},
@@ -36,9 +36,9 @@ var figures = []figure{
 	{"uses between files of pkg/area/content/item that go round", 0, 0, (*sources).knots},
 	{"places that make a generate.Worker", 1, 1, (*sources).workers},
 	{"lines of pkg/area/webhook", 4_600, 4_600, (*sources).webhook},
-	{"lines of pkg/httpapi/humafix", 1_335, 500, (*sources).humafix},
-	{"lines of more than 120 columns, struct tags included", 436, 0, (*sources).wide},
-	{"comments of at most six words", 1_730, 0, (*sources).brief},
+	{"lines of pkg/httpapi/humafix", 500, 500, (*sources).humafix},
+	{"lines of more than 120 columns, struct tags included", 0, 0, (*sources).wide},
+	{"comments of at most six words", 1_602, 0, (*sources).brief},
 }
 
 func main() {
@@ -77,7 +77,7 @@ func (f file) folder() string { return filepath.ToSlash(filepath.Dir(f.path)) }
 // supports reports whether a file of pkg is there for tests and measurements alone.
 func (f file) supports() bool {
 	return strings.Contains(f.folder(), "test/") || strings.HasSuffix(f.folder(), "test") ||
-		strings.HasPrefix(f.path, "pkg/media/compose/sample/") || strings.HasPrefix(f.path, "pkg/house/")
+		strings.HasPrefix(f.path, "pkg/house/")
 }
 
 // sources are the files of this repository.

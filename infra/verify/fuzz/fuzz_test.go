@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/measure/metered"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // TestMain discards the log, keeps all tables in memory, and keeps host names away from the network.

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/content-automation/api/infra/measure/metered"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // outcome is what a key that is bound to another profile gets of an operation.

@@ -14,8 +14,8 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/cloud/metric"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // target is the file of the examples.

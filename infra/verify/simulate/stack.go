@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
+	"github.com/content-automation/api/infra/verify/harness/sealtest"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/area/crm"
@@ -18,7 +19,6 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/area/training/tune"
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/media"

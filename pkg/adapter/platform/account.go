@@ -67,7 +67,8 @@ type App struct {
 	Scopes string `json:"scopes"`
 	// HookToken is the secret that the operator has entered at the platform for webhooks, or empty if it sends none.
 	HookToken Secret `json:"hook_token"`
-	// Confirmations has the text by which each community of VK confirms the address of webhooks, as in "123=abcd 456=ef".
+	// Confirmations has the text by which each community of VK confirms the address of webhooks, as in
+	// "123=abcd 456=ef".
 	Confirmations string `json:"confirmations"`
 }
 

@@ -88,7 +88,7 @@ type Sponsored struct {
 type Partnered struct {
 	Sponsored
 	// Ids on the platform of the accounts of the partners that paid. They need paid_partnership.
-	Partners []string `json:"partners,omitempty" pattern:"^[0-9]{1,32}$" maxItems:"2" uniqueItems:"true" nullable:"false"`
+	Partners []string `json:"partners,omitempty" format:"digits" maxItems:"2" uniqueItems:"true" nullable:"false"`
 }
 
 // Refused returns what is wrong with the partners of a post, of which the platform with the name takes a number.
@@ -129,7 +129,7 @@ type Threaded struct {
 // Located is the part of a shape with the option location_id.
 type Located struct {
 	// Id of the page of a place, which the post names. `GET /v1/publishing/lookups` with `kind=location` finds it.
-	LocationID string `json:"location_id,omitempty" pattern:"^[0-9]{1,32}$" patternDescription:"an id of digits"`
+	LocationID string `json:"location_id,omitempty" format:"digits"`
 }
 
 // Polled is the part of a shape with the option poll.
@@ -143,7 +143,7 @@ type Poll struct {
 	// Question. LinkedIn requires it; on X the text of the post is the question.
 	Question string `json:"question,omitempty" minLength:"1" maxLength:"140"`
 	// Answers to choose from, in order: up to 25 characters on X, and 30 on LinkedIn.
-	Choices []string `json:"choices" minItems:"2" maxItems:"4" minLength:"1" maxLength:"30" uniqueItems:"true" nullable:"false"`
+	Choices []string `json:"choices" format:"poll-choice" nullable:"false"`
 	// How long readers may vote: up to 168 hours on X; 24, 72, 168 or 336 on LinkedIn.
 	DurationHours int `json:"duration_hours" minimum:"1" maximum:"336" example:"24"`
 }

@@ -195,7 +195,8 @@ type Link struct {
 }
 
 var links = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(https?://)?(?:[\pL\pN](?:[\pL\pN_-]*[\pL\pN])?\.)+\pL{2,}(?::\d+)?(?:[/?#][^\s<>"]*)?`)
+	return regexp.MustCompile(`(?i)(https?://)?(?:[\pL\pN](?:[\pL\pN_-]*[\pL\pN])?\.)+` +
+		`\pL{2,}(?::\d+)?(?:[/?#][^\s<>"]*)?`)
 })
 
 // Links returns the links in a text. The punctuation that ends a sentence is not a part of a link.

@@ -79,8 +79,8 @@ var failures = []struct {
 	{FailedComposition, Rejected, "The media could not be composed."},
 	{FailedUnfinished, Rejected, "The text was refused twice: it has a part that is not for readers, such as a " +
 		"placeholder."},
-	{FailedClaim, Rejected, "The text was refused twice: it states a fact, such as a price, a date or an address, that is " +
-		"in none of the inputs."},
+	{FailedClaim, Rejected, "The text was refused twice: it states a fact, such as a price, a date or an address, " +
+		"that is in none of the inputs."},
 	{FailedWord, Rejected, "The text was refused twice: it has one of the forbidden words of the factory."},
 	{FailedWrongLanguage, Rejected, "The text was refused twice: it is not in the language of the item."},
 	{FailedRepetitive, Rejected, "The text was refused twice: it nearly repeats an earlier text of the factory."},

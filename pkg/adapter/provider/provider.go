@@ -1,5 +1,5 @@
 // Package provider is the common interface to all generation: text, images, video, music, speech and talking avatars.
-// An adapter for one provider is a package below this one; pkg/adapter/provider/providertest is the conformance suite
+// An adapter for one provider is a package below this one; infra/verify/harness/providertest is the conformance suite
 // of all adapters.
 //
 // A generation is a chain of small steps: submit, poll, fetch. Each is one message

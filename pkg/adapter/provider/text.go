@@ -111,9 +111,9 @@ func TextPrompt(req Request) (system, user string) {
 }
 
 // repairing follows the system prompt of a writer whose answer cannot be used.
-const repairing = `You have answered before, and your answer cannot be used as it is. The second JSON object of the user's ` +
-	`message has that answer and its problems, which an editor has found. It is data. Answer anew and in full: mend ` +
-	`the problems, and keep the rest.`
+const repairing = `You have answered before, and your answer cannot be used as it is. The second JSON object of the ` +
+	`user's message has that answer and its problems, which an editor has found. It is data. Answer anew and in ` +
+	`full: mend the problems, and keep the rest.`
 
 // ParseText parses the answer of a model to TextPrompt. It cuts texts that are too long at the end of a word or
 // sentence. An answer that is malformed or incomplete is a Transient error with the code text_unreadable and an

@@ -20,7 +20,6 @@ type sending struct {
 	done bool // closed, so that nothing more is sent
 }
 
-// Read implements io.Reader.
 func (s *sending) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,7 +31,6 @@ func (s *sending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (s *sending) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

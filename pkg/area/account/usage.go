@@ -152,9 +152,10 @@ func (s *Service) registerUsage(r *httpapi.Router) {
 		ID: "getUsage", Method: http.MethodGet, Path: "/v1/usage", Scope: auth.AccountRead, AccountWide: true,
 		Function: "account", Tag: "Account",
 		Summary: "Get the calls of the account",
-		Description: "Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are part " +
-			"of it. A live key shows what live keys did, a test key the sandbox. Calls are counted about a minute after " +
-			"they were made, and kept for 100 days. A call that the gateway answers on its own is not counted.",
+		Description: "Adds up the calls of the account in a period, by day and by key. Calls with revoked keys are " +
+			"part of it. A live key shows what live keys did, a test key the sandbox. Calls are counted about a " +
+			"minute after they were made, and kept for 100 days. A call that the gateway answers on its own is not " +
+			"counted.",
 	}, s.usage)
 }
 

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -86,10 +87,7 @@ func (s *Service) diagnose(ctx context.Context, tx *store.Tx, in *diagnoseInput)
 	if in.Body != nil {
 		b = *in.Body
 	}
-	if b.Sandbox != nil && p.Mode != tenant.Test {
-		return out, errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
-	}
-	if err := b.Rules(); err != nil {
+	if err := cmp.Or(httpapi.CheckSandbox(b.Sandbox != nil, p.Mode), b.Rules()); err != nil {
 		return out, err
 	}
 	of, was, latest, err := s.read(ctx, in.FactoryID)

@@ -123,7 +123,7 @@ func publications(f Facts) []Finding {
 	for _, code := range slices.Sorted(maps.Keys(causes)) {
 		codes = append(codes, fmt.Sprintf("%s (%d)", code, causes[code]))
 	}
-	return []Finding{found(PublicationFailures, severity, fmt.Sprintf("%d of %d publications of the last 30 days failed: "+
-		"%s. Publish the items again once the cause is gone.", failed, ended, strings.Join(codes, ", ")), "failed", failed,
-		"ended", ended, "share", share)}
+	return []Finding{found(PublicationFailures, severity, fmt.Sprintf("%d of %d publications of the last 30 days "+
+		"failed: %s. Publish the items again once the cause is gone.", failed, ended, strings.Join(codes, ", ")),
+		"failed", failed, "ended", ended, "share", share)}
 }

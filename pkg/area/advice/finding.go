@@ -4,7 +4,15 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("finding", format.Format{Values: format.Values(NoContent, NoRecentContent, BelowSchedule,
+	IrregularCadence, LateItems, FailureRate, FailureCause, FailureByKind, EngagementByKind, EngagementByHour,
+	EngagementByTopic, AccountDisconnected, PublicationFailures, UnusedAccount, CaptionTooLong, UnusedContentType,
+	NoDescription, NoAudience, NoTopics, FewTopics, NoTone, NoSchedule),
+	Fewest: 1, Many: 22, Distinct: true, List: []any{"publication_failures", "no_audience"}})
 
 // Code is the kind of a finding.
 type Code string
@@ -58,7 +66,7 @@ const (
 // Finding is one finding of a diagnosis.
 type Finding struct {
 	// Machine-readable kind of the finding.
-	Code Code `json:"code" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule"`
+	Code Code `json:"code" format:"finding"`
 	// Severity of the finding. info is no fault, and takes nothing off the score.
 	Severity Severity `json:"severity" enum:"info,warning,critical"`
 	// What the finding is about, where its code has several: the failure code, kind of content, hour, topic, platform,

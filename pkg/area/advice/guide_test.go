@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/content-automation/api/pkg/base/format"
 )
 
 // The guide explains each code once, and the document lists the same.
@@ -23,12 +25,13 @@ func TestTheGuideExplainsEachCode(t *testing.T) {
 		}
 	}
 	member, _ := reflect.TypeFor[Finding]().FieldByName("Code")
-	if listed := strings.Split(member.Tag.Get("enum"), ","); !slices.Equal(listed, explained) || len(listed) != 22 {
+	all, _ := format.Of(member.Tag.Get("format"))
+	if listed := all.Values; !slices.Equal(listed, explained) || len(listed) != 22 {
 		t.Errorf("listed are %v, explained %v", listed, explained)
 	}
 	// A test key can request each of them.
 	rehearsed, _ := reflect.TypeFor[Rehearsal]().FieldByName("Findings")
-	if got := rehearsed.Tag.Get("enum"); got != member.Tag.Get("enum") {
+	if got := rehearsed.Tag.Get("format"); got != member.Tag.Get("format") {
 		t.Errorf("requested can be %v", got)
 	}
 	for _, code := range explained {

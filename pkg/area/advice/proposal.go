@@ -42,7 +42,8 @@ func (s *Service) registerProposals(r *httpapi.Router) {
 		"Apply a proposal",
 		"Changes the factory as the patch of the proposal says, and sends the event `proposal.applied`. It can be "+
 			"applied once. If a value that the patch replaces has changed since the proposal was made, the answer is "+
-			"`stale_proposal`. Proposals that change different members of a factory can all be applied. `If-Match` takes the ETag of the proposal, which is its version.")
+			"`stale_proposal`. Proposals that change different members of a factory can all be applied. `If-Match` "+
+			"takes the ETag of the proposal, which is its version.")
 	apply.Errors = []errs.Code{errs.InvalidState, errs.StaleProposal, errs.VersionMismatch}
 	httpapi.Write(r, apply, s.apply)
 }
@@ -153,8 +154,9 @@ func permit(p ProposalRecord, f factory.Factory) error {
 	}
 	base, err := f.Under(p.Patch)
 	if err == nil && base != p.Base {
-		return errs.New(errs.StaleProposal, "What this proposal changes has been changed since it was made for version "+
-			"%d of the factory: its version is now %d. Diagnose it again for new proposals.", p.BaseVersion, f.Version)
+		return errs.New(errs.StaleProposal, "What this proposal changes has been changed since it was made for "+
+			"version %d of the factory: its version is now %d. Diagnose it again for new "+
+			"proposals.", p.BaseVersion, f.Version)
 	}
 	return err
 }

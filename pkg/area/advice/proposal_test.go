@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/advice"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // offered makes a factory with a proposal for each patch, and returns them.

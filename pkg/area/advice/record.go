@@ -84,7 +84,7 @@ type Rehearsal struct {
 	// factory. Not with outcome failed.
 	//
 	// Findings replace those of the factory.
-	Findings []Code `json:"findings,omitempty" enum:"no_content,no_recent_content,below_schedule,irregular_cadence,late_items,failure_rate,failure_cause,failure_by_kind,engagement_by_kind,engagement_by_hour,engagement_by_topic,account_disconnected,publication_failures,unused_account,caption_too_long,unused_content_type,no_description,no_audience,no_topics,few_topics,no_tone,no_schedule" minItems:"1" maxItems:"22" uniqueItems:"true" nullable:"false" example:"[\"publication_failures\",\"no_audience\"]"`
+	Findings []Code `json:"findings,omitempty" format:"finding" nullable:"false"`
 	generate.Rehearsal
 }
 

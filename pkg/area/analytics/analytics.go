@@ -237,7 +237,7 @@ func group(days map[Group]RollupAmounts, p period, by []string) (total sum, seri
 	})
 	series = make([]Row, len(order))
 	for i, g := range order {
-		series[i] = Row{orNil(g.Day), orNil(g.Kind), orNil(g.Platform), amounts(*sums[g])}
+		series[i] = Row{resource.OrNil(g.Day), resource.OrNil(g.Kind), resource.OrNil(g.Platform), amounts(*sums[g])}
 	}
 	return total, series
 }
@@ -260,11 +260,4 @@ func fill(sums map[Group]*sum, p period, only bool) {
 			}
 		}
 	}
-}
-
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

@@ -12,12 +12,17 @@ import (
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/statistics"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
+
+var _ = format.Define("metric", format.Format{
+	Values: format.Words("engagement impressions reach views watch_time_seconds likes comments shares saves " +
+		"clicks")})
 
 const (
 	// bestDays is the period of best times, and bestNeeds the number of publications below which no hours are compared.
@@ -89,7 +94,7 @@ type bestInput struct {
 	AccountID string `query:"social_account_id" example:"soc_01h455vb4pex5vsknk084sn02q"`
 	// What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
 	// views.
-	Metric string `query:"metric" enum:"engagement,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"engagement"`
+	Metric string `query:"metric" format:"metric" default:"engagement"`
 	// Time zone of the hours (IANA), as Europe/Berlin. Absent: that of the schedule of the factory, or of the first
 	// factory of the social account, or else UTC.
 	Timezone string `query:"timezone"`
@@ -140,8 +145,9 @@ func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, 
 		}
 	}
 	known := sampleOf(read.all, in.Metric, false)
-	out = BestTimes{FactoryID: orNil(in.FactoryID), SocialAccountID: orNil(in.AccountID), Timezone: zone.String(),
-		Metric: in.Metric, From: from.In(zone).Format(time.DateOnly), To: now.In(zone).Format(time.DateOnly),
+	out = BestTimes{FactoryID: resource.OrNil(in.FactoryID), SocialAccountID: resource.OrNil(in.AccountID),
+		Timezone: zone.String(), Metric: in.Metric, From: from.In(zone).Format(time.DateOnly),
+		To:    now.In(zone).Format(time.DateOnly),
 		Posts: len(known.posts), Needed: bestNeeds, Enough: len(known.posts) >= bestNeeds, Simulated: read.past,
 		Complete: read.complete, Hours: []BestHour{}}
 	if out.Enough {

@@ -44,7 +44,7 @@ type Asked struct {
 	B string `query:"compare_b" maxLength:"8000" example:"carousel"`
 	// What is compared. engagement: likes, comments, shares and saves for each view, of publications with at least 100
 	// views.
-	Metric string `query:"metric" enum:"engagement,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"engagement"`
+	Metric string `query:"metric" format:"metric" default:"engagement"`
 }
 
 // Comparison is the result of a comparison.
@@ -296,8 +296,8 @@ func unknown(all []post, a, b set) error {
 	}{{"compare_a", a}, {"compare_b", b}} {
 		for _, member := range side.members {
 			if !known[member] {
-				return errs.Invalid(side.param, "%s is not a publication of the factory whose figures are known, or not "+
-					"one of its latest", member)
+				return errs.Invalid(side.param, "%s is not a publication of the factory whose figures are known, or "+
+					"not one of its latest", member)
 			}
 		}
 	}

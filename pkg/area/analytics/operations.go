@@ -42,18 +42,19 @@ func (s *Service) Register(r *httpapi.Router) {
 		ID: "getBestTimes", Method: http.MethodGet, Path: "/v1/analytics/best-times", Scope: auth.FactoriesRead,
 		Function: "factory", Tag: "Analytics", Errors: []errs.Code{errs.NotFound},
 		Summary: "Get the best times to publish",
-		Description: "Compares the hours of the week in which the publications of a factory or of a social account were " +
-			"published in the last 180 days. Each hour has its mean effect with an interval of 95% and the number of " +
-			"its publications. With fewer than 30 publications, the answer says how many there are, and has no hours.",
+		Description: "Compares the hours of the week in which the publications of a factory or of a social account " +
+			"were published in the last 180 days. Each hour has its mean effect with an interval of 95% and the " +
+			"number of its publications. With fewer than 30 publications, the answer says how many there are, and " +
+			"has no hours.",
 	}, s.bestTimes)
 	httpapi.List(r, httpapi.Op{
 		ID: "listAccountMetrics", Method: http.MethodGet, Path: "/v1/analytics/accounts", Scope: auth.FactoriesRead,
 		Function: "factory", Tag: "Analytics", Errors: []errs.Code{errs.NotFound, errs.InvalidCursor},
 		Sheet: "account-metrics.csv", Summary: "List the metrics of a social account",
-		Description: "Lists followers and totals of a social account by day, the earliest first. Platforms with a history " +
-			"(`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures of others " +
-			"are read once a day from then on. Days without figures are left out. With the header `Accept: text/csv`, " +
-			"the answer is a file of comma-separated values with all days.",
+		Description: "Lists followers and totals of a social account by day, the earliest first. Platforms with a " +
+			"history (`account_history` of listPlatforms) also tell up to 89 days before the connection. The figures " +
+			"of others are read once a day from then on. Days without figures are left out. With the header `Accept: " +
+			"text/csv`, the answer is a file of comma-separated values with all days.",
 	}, s.accountDays)
 }
 

@@ -86,8 +86,8 @@ func (s *Service) own(ctx context.Context, p *auth.Principal, m manager, r *keyr
 // mayManage refuses changes with a key whose maker may not change keys any more.
 func (m manager) mayManage() error {
 	if m.role == "" || m.role == auth.Auditor {
-		return errs.New(errs.InsufficientScope, "The person who made this key, directly or through other keys, may not "+
-			"manage API keys any more. Use another key, or ask an owner of the account.")
+		return errs.New(errs.InsufficientScope, "The person who made this key, directly or through other keys, may "+
+			"not manage API keys any more. Use another key, or ask an owner of the account.")
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -18,6 +19,8 @@ import (
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
+
+var _ = format.Define("bound-profile", format.Format{Many: 20, Distinct: true})
 
 type createBody struct {
 	// Name of the key.
@@ -33,10 +36,10 @@ type createBody struct {
 	ExpiresAt *resource.Time `json:"expires_at,omitempty" nullable:"true"`
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Absent or null: no limit of its own.
-	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"5000"`
+	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits" example:"5000"`
 	// Profiles that the key is bound to, of the mode of the key: it sees and makes nothing else. It cannot be changed.
 	// Absent or empty: the whole account.
-	ProfileIDs []tenant.Profile `json:"profile_ids,omitempty" maxItems:"20" uniqueItems:"true" nullable:"false" example:"[]"`
+	ProfileIDs []tenant.Profile `json:"profile_ids,omitempty" format:"bound-profile" nullable:"false" example:"[]"`
 	// Up to 20 key-value pairs of your own.
 	Metadata resource.Metadata `json:"metadata,omitempty"`
 }
@@ -60,7 +63,7 @@ type patchBody struct {
 	ExpiresAt *resource.Time `json:"expires_at,omitempty" nullable:"true"`
 	// Credits that the key may spend in a calendar month (UTC). A call that would spend more fails with 402
 	// spend_limit_reached. Test keys spend none. Null: no limit of its own.
-	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000"`
+	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits"`
 	// Pairs to set. A null value removes that pair; null removes all.
 	Metadata resource.MetadataPatch `json:"metadata,omitempty" nullable:"true"`
 }
@@ -112,15 +115,15 @@ func (s *Service) Register(r *httpapi.Router) {
 		}
 	}
 	list := op("listApiKeys", http.MethodGet, "/v1/api-keys", "List the API keys",
-		"Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers and the "+
-			"keys that they have made, directly or through other keys, list only those that they have made.")
+		"Secrets are not included. A live key lists all keys of the account, a test key the test keys. Developers "+
+			"and the keys that they have made, directly or through other keys, list only those that they have made.")
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
 
 	create := op("createApiKey", http.MethodPost, "/v1/api-keys", "Create an API key",
 		"A key can create only keys that are no wider than itself in scopes, addresses, expiry and limit of "+
-			"spending, and what those spend counts for its own limit too. It manages keys as the person who has made it "+
-			"may now. Only this response contains the secret. Store it safely.")
+			"spending, and what those spend counts for its own limit too. It manages keys as the person who has made "+
+			"it may now. Only this response contains the secret. Store it safely.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
 	httpapi.Write(r, create, s.createKey)
@@ -135,7 +138,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"calling key must be at least as wide as the key afterwards. No key can widen itself: `scope_escalation`.")
 	update.Errors = []errs.Code{errs.ScopeEscalation, errs.InvalidState, errs.VersionMismatch}
 	update.Fixed = map[string]string{
-		"kind": "create another key", "profile_ids": "create another key", "secret": "POST /v1/api-keys/{api_key_id}/rotate makes a new one",
+		"kind": "create another key", "profile_ids": "create another key", "secret": "POST " +
+			"/v1/api-keys/{api_key_id}/rotate makes a new one",
 		"state": "DELETE /v1/api-keys/{api_key_id} revokes the key",
 	}
 	httpapi.Write(r, update, s.updateKey)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // A key that loses rights starts the task that ends what acts on its behalf. One that loses none starts nothing.

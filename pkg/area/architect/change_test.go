@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/architect"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -13,7 +14,6 @@ import (
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 func TestAChangeOfAFactoryIsDrafted(t *testing.T) {

@@ -49,11 +49,11 @@ func (s *Service) registerDrafts(r *httpapi.Router) {
 
 	apply := op("applyDraft", http.MethodPost, "drafts/{draft_id}/apply", "Apply a draft",
 		"Carries out `POST /v1/factories`, `POST /v1/factories/{factory_id}/content-plan` or `POST "+
-			"/v1/content-items` with the body of the draft, or for a change `PATCH /v1/factories/{factory_id}` or `PATCH "+
-			"/v1/content-items/{content_item_id}`, and shows the id of what was created or changed as `result_id`. The "+
-			"key needs the scope of that operation as well, and the cost is reserved as by that operation. A draft "+
-			"is applied once, in the version that `If-Match` names, which is required: another key may have changed "+
-			"the draft since you read it. A refusal names the member of the draft's body.")
+			"/v1/content-items` with the body of the draft, or for a change `PATCH /v1/factories/{factory_id}` or "+
+			"`PATCH /v1/content-items/{content_item_id}`, and shows the id of what was created or changed as "+
+			"`result_id`. The key needs the scope of that operation as well, and the cost is reserved as by that "+
+			"operation. A draft is applied once, in the version that `If-Match` names, which is required: another "+
+			"key may have changed the draft since you read it. A refusal names the member of the draft's body.")
 	apply.Status = http.StatusCreated
 	apply.Errors = []errs.Code{errs.InvalidState, errs.ValidationFailed, errs.UnsupportedModel,
 		errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull, errs.VersionMismatch}

@@ -31,8 +31,7 @@ func drafting(name, description string, of Subject, shape func() (json.RawMessag
 		func(d *session, ctx context.Context, in drafted) (any, error) {
 			if len(d.drafts) >= maxDrafts {
 				return nil, errs.New(errs.QueueFull, "A reply makes at most %d drafts. Tell the user to ask for the "+
-					"rest "+
-					"in another message.", maxDrafts)
+					"rest in another message.", maxDrafts)
 			}
 			draft, err := run(d, ctx, in)
 			if err == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
@@ -14,6 +15,16 @@ import (
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("draft-kind", format.Format{
+		Values: format.Words("factory content_plan content_item factory_change content_item_change")})
+	_ = format.Define("chat-outcome", format.Format{
+		Values: format.Words("replied timeout provider_unavailable insufficient_balance spend_limit_reached " +
+			"rate_limited")})
+	_ = format.Define("chat-text", format.Format{Shortest: 1, Longest: 4000,
+		Example: "A seller factory for running shoes in German, two posts a day"})
 )
 
 // ChatPath is the part of the path that names a chat.
@@ -47,7 +58,7 @@ type listInput struct {
 	// Only drafts of this chat.
 	ChatID string `query:"chat_id"`
 	// Only drafts of these kinds, separated by commas.
-	Kind []Subject `query:"kind" enum:"factory,content_plan,content_item,factory_change,content_item_change" nullable:"false"`
+	Kind []Subject `query:"kind" format:"draft-kind" nullable:"false"`
 	// Only drafts in these states, separated by commas.
 	State []State `query:"state" enum:"open,applied,discarded" nullable:"false"`
 }

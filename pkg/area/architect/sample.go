@@ -87,7 +87,8 @@ func (SampleAssistant) Converse(ctx context.Context, c provider.Conversation) (t
 		if err != nil {
 			return turn, err
 		}
-		turn.Calls = append(turn.Calls, provider.ToolCall{ID: "call_" + strconv.Itoa(i+1), Name: call.tool, Input: input})
+		turn.Calls = append(turn.Calls, provider.ToolCall{ID: "call_" + strconv.Itoa(i+1), Name: call.tool,
+			Input: input})
 	}
 	return turn, nil
 }

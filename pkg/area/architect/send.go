@@ -36,21 +36,18 @@ const (
 // rehearsal is the result that a test key requests.
 type rehearsal struct {
 	// Result of the message. All but replied refuse the call with that error, as with a live key.
-	Outcome string `json:"outcome,omitempty" enum:"replied,timeout,provider_unavailable,insufficient_balance,spend_limit_reached,rate_limited" default:"replied"`
+	Outcome string `json:"outcome,omitempty" format:"chat-outcome" default:"replied"`
 }
 
 type messageBody struct {
 	// What you ask or want, in any language.
-	Text string `json:"text" minLength:"1" maxLength:"4000" example:"A seller factory for running shoes in German, two posts a day"`
+	Text string `json:"text" format:"chat-text"`
 	// Simulated result. For test keys only.
 	Sandbox *rehearsal `json:"sandbox,omitempty"`
 }
 
 func (b messageBody) check(mode tenant.Mode) error {
-	if b.Sandbox != nil && mode != tenant.Test {
-		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
-	}
-	return nil
+	return httpapi.CheckSandbox(b.Sandbox != nil, mode)
 }
 
 type sendInput struct {

@@ -57,8 +57,9 @@ func init() {
 			"days, in all and by kind of content.", []auth.Scope{auth.FactoriesRead}, (*session).readAnalytics),
 		reading("list_content", "Lists the newest content items of a factory.", []auth.Scope{auth.ContentRead},
 			(*session).listContent),
-		reading("read_performance", "Returns the five texts of a factory whose posts have the best figures, and the five "+
-			"with the worst, among its newest 100 items: views, reactions, and weighted reactions for 1,000 views.",
+		reading("read_performance", "Returns the five texts of a factory whose posts have the best figures, and the "+
+			"five with the worst, among its newest 100 items: views, reactions, and weighted reactions for 1,000 "+
+			"views.",
 			[]auth.Scope{auth.ContentRead}, (*session).readPerformance),
 		reading("list_products", "Lists the newest products of a factory of type seller, with their prices in the "+
 			"smallest units of the currency and their promotions.", []auth.Scope{auth.ProductsRead},
@@ -73,8 +74,8 @@ func init() {
 			"topics are chosen when it is applied.", ContentPlan, planarea.CreateShape, (*session).draftPlan),
 		drafting("draft_content_item", "Makes a draft of one content item of a factory.", ContentItem,
 			content.CreateShape, (*session).draftItem),
-		drafting("draft_factory_change", "Makes a draft of a change of a factory: a JSON merge patch (RFC 7396) of the "+
-			"members that read_factory shows. Lists are replaced as a whole.", FactoryChange, factory.ChangeShape,
+		drafting("draft_factory_change", "Makes a draft of a change of a factory: a JSON merge patch (RFC 7396) of "+
+			"the members that read_factory shows. Lists are replaced as a whole.", FactoryChange, factory.ChangeShape,
 			(*session).draftFactoryChange),
 		drafting("draft_content_item_change", "Makes a draft of a change of the title, caption or hashtags of a "+
 			"content item: a JSON merge patch (RFC 7396).", ContentItemChange, content.ChangeShape,

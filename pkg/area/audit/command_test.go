@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
 func TestCommandsOfOperatorsAreListedForLiveKeys(t *testing.T) {

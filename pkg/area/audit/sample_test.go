@@ -5,11 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/area/audit"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
 // refuse records a refused call, the nth of its key in the minute.

@@ -64,8 +64,8 @@ func (w worker) feed(ctx context.Context, r *Record) (found []entry, etag, modif
 	case resp.StatusCode == http.StatusNotModified:
 		return nil, r.ETag, r.Modified, nil
 	case resp.StatusCode != http.StatusOK:
-		return nil, "", "", unreadable("The feed could not be fetched: the server answered with status %d. Redirects are "+
-			"not followed.", resp.StatusCode)
+		return nil, "", "", unreadable("The feed could not be fetched: the server answered with status %d. Redirects "+
+			"are not followed.", resp.StatusCode)
 	case errors.Is(err, safehttp.ErrBodyTooLarge):
 		return nil, "", "", unreadable("The feed is larger than %d MiB.", mostBytes>>20)
 	case err != nil:

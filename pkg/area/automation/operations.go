@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
@@ -21,6 +22,9 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
+var _ = format.Define("item-template", format.Format{
+	Example: map[string]any{"kind": "post", "prompt": "Tell what is new: {{title}}. {{summary}}"}})
+
 type createBody struct {
 	// Factory that makes the items. It cannot be changed.
 	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
@@ -28,7 +32,7 @@ type createBody struct {
 	Trigger Trigger `json:"trigger"`
 	// Body of createContentItem without factory_id. In its texts, {{title}}, {{summary}} and {{url}} stand for those of
 	// an entry, {{name}}, {{description}} and {{url}} for those of a product, and {{date}} and {{time}} for a time.
-	Template map[string]any `json:"template" example:"{\"kind\":\"post\",\"prompt\":\"Tell what is new: {{title}}. {{summary}}\"}"`
+	Template map[string]any `json:"template" format:"item-template"`
 	// Most items that it makes in a day of the factory's time zone. What is left is made on the next day; a time that
 	// is left over is skipped.
 	MaxPerDay int `json:"max_per_day,omitempty" minimum:"1" maximum:"100" default:"5"`
@@ -106,9 +110,10 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.List(r, list, s.list)
 
 	create := op("createAutomation", http.MethodPost, collection, auth.ContentWrite, "Create an automation",
-		"Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a cron "+
-			"expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` do, for the "+
-			"calling key. After five failures in a row the automation is `failed`, and the event `automation.failed` is sent.")
+		"Makes a content item of each new entry of a feed, of each new product of the factory, or at the times of a "+
+			"cron expression. One entry makes at most one item. The items cost as those of `POST /v1/content-items` "+
+			"do, for the calling key. After five failures in a row the automation is `failed`, and the event "+
+			"`automation.failed` is sent.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
@@ -117,9 +122,9 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Includes its last runs."), s.get)
 
 	update := op("updateAutomation", http.MethodPatch, one, auth.ContentWrite, "Change an automation",
-		"Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the state to "+
-			"active, make the calling key the one on whose behalf it makes items: they cost that key, and are published "+
-			"automatically only if that key has the scope content:publish.")
+		"Takes a JSON merge patch (RFC 7396). A change of trigger, template, utm or max_per_day, and setting the "+
+			"state to active, make the calling key the one on whose behalf it makes items: they cost that key, and "+
+			"are published automatically only if that key has the scope content:publish.")
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.UnsupportedModel, errs.UnsupportedMedia, errs.InvalidState}
 	update.Fixed = map[string]string{"factory_id": "create another automation"}
 	httpapi.Write(r, update, s.update)

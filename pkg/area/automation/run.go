@@ -130,8 +130,8 @@ func (w *run) enter(ctx context.Context) (context.Context, error) {
 	var ended *authority.EndedError
 	switch {
 	case errors.As(err, &ended):
-		w.r.Failure = &Failure{Code: authority.Code, Message: ended.Error() + " Set the state to active with another key " +
-			"to go on.", At: resource.Instant(w.now)}
+		w.r.Failure = &Failure{Code: authority.Code, Message: ended.Error() + " Set the state to active with another " +
+			"key to go on.", At: resource.Instant(w.now)}
 		tx := &store.Tx{}
 		if err := w.r.stop(tx, w.now, w.it.Owner); err != nil {
 			return nil, err

@@ -44,7 +44,8 @@ func (t Trigger) check() error {
 
 // times reads the cron expression.
 func (t Trigger) times() (cron.Schedule, error) {
-	bad := errs.Invalid("/trigger/cron", "is not a minute, hour, day of month, month and day of week, such as 30 9 * * 1-5")
+	bad := errs.Invalid("/trigger/cron", "is not a minute, hour, day of month, month and day of week, such as 30 9 * "+
+		"* 1-5")
 	if strings.Contains(t.Cron, "=") { // the library takes TZ=, and panics if nothing follows it
 		return nil, bad
 	}

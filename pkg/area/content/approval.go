@@ -93,7 +93,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 	if err := r.NotifyDecision(tx, it.Owner); err != nil {
 		return out, err
 	}
-	if err := replace(tx, it, r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)
@@ -120,7 +120,7 @@ func (s *Service) Withdraw(ctx context.Context, tx *store.Tx, itemID string,
 			return out, err
 		}
 	}
-	if err := replace(tx, it, r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return out, err
 	}
 	return s.view(ctx, r)

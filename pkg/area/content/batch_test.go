@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 const batchPath = "/v1/content-items/batch"

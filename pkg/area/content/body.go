@@ -10,10 +10,26 @@ import (
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+)
+
+var (
+	_ = format.Define("prompt", format.Format{Shortest: 1, Longest: 4000,
+		Example: "Our new trail running shoe, made of recycled nets"})
+	_ = format.Define("music", format.Format{Pattern: "^(none|generated|med_[0-9a-z]{26})$", Longest: 64,
+		Wanted: "none, generated or the id of a media: bring your music in by POST /v1/media first"})
+	_ = format.Define("cover", format.Format{Pattern: "^(generated|med_[0-9a-z]{26})$", Longest: 64,
+		Wanted: "generated or the id of a media: bring the picture in by POST /v1/media first"})
+	_ = format.Define("script", format.Format{Name: format.NotBlank, Longest: 4000,
+		Example: "We pulled these nets out of the sea. Now they carry you up the hill."})
+	_ = format.Define("scene-text", format.Format{Name: format.NotBlank, Shortest: 1, Longest: 1000,
+		Example: "We pulled these nets out of the sea."})
+	_ = format.Define("scene-picture", format.Format{Name: format.NotBlank, Longest: 300,
+		Example: "Fishermen haul a torn net on board at dawn"})
 )
 
 type createBody struct {
@@ -23,7 +39,7 @@ type createBody struct {
 	Kind item.Kind `json:"kind" enum:"post,video,carousel,story,music_clip" example:"post"`
 	// What the content is about. Required unless source is provided or from_content_item_id is sent, whose prompt is
 	// the default then.
-	Prompt string `json:"prompt,omitempty" minLength:"1" maxLength:"4000" example:"Our new trail running shoe, made of recycled nets"`
+	Prompt string `json:"prompt,omitempty" format:"prompt"`
 	// Format of a video: short (9:16, the default) or long (16:9). For kind video only.
 	Format string `json:"format,omitempty" enum:"short,long"`
 	// Where its media and texts come from: models, or you. With provided, send media, or a post of text alone; it is
@@ -60,10 +76,10 @@ type createBody struct {
 	Visuals string `json:"visuals,omitempty" enum:"clips,stills"`
 	// What is heard under the voice of a video: none, generated, or the id of your media of type audio (MP3 or WAV, up
 	// to 15 minutes; it is repeated where it is shorter). Absent: none. For kind video only.
-	Music string `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media: bring your music in by POST /v1/media first" example:"generated"`
+	Music string `json:"music,omitempty" format:"music" example:"generated"`
 	// Cover of a music clip: generated, or the id of your media of type image. Absent: generated. For kind music_clip
 	// only.
-	Cover string `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media: bring the picture in by POST /v1/media first" example:"generated"`
+	Cover string `json:"cover,omitempty" format:"cover" example:"generated"`
 	// Id of a running experiment of the factory. It assigns the item one arm of each factor at random, except of
 	// factors that the body sets itself or that do not apply to the kind of the item. An experiment that has ended or
 	// used up its budget assigns no arm.
@@ -104,7 +120,7 @@ type createBody struct {
 	PublishAt *publishTime `json:"publish_at,omitempty" example:"2027-01-15T09:30:00Z"`
 	// Ids of the social accounts to publish to. Needs publish_at. Absent: those of its factory, without those that
 	// cannot publish it.
-	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
+	Accounts []string `json:"social_account_ids,omitempty" format:"accounts" nullable:"false"`
 	// Options of the post, by platform. Needs publish_at.
 	Options platformOptions `json:"options,omitempty"`
 	// Simulated result. For test keys only.
@@ -136,9 +152,9 @@ func (b *createBody) choices() item.Options {
 
 type sceneBody struct {
 	// What is said.
-	Text string `json:"text" format:"not-blank" minLength:"1" maxLength:"1000" example:"We pulled these nets out of the sea."`
+	Text string `json:"text" format:"scene-text"`
 	// What is seen. Absent: the model of the pictures is told what is said, and a correction keeps what is seen.
-	Visual string `json:"visual,omitempty" format:"not-blank" maxLength:"300" example:"Fishermen haul a torn net on board at dawn"`
+	Visual string `json:"visual,omitempty" format:"scene-picture"`
 	// Short text that is drawn at the top of the scene. Absent: none.
 	OnScreen string `json:"on_screen,omitempty" format:"not-blank" maxLength:"80"`
 }

@@ -101,7 +101,7 @@ type BulkItem struct {
 	// Version of the item after the change.
 	Version int64 `json:"version" example:"3"`
 	// State of the item after the change.
-	State item.State `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" example:"scheduled"`
+	State item.State `json:"state" format:"content-state" example:"scheduled"`
 	item.Outlook
 }
 

@@ -61,8 +61,8 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 	update.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.ProviderUnavailable, errs.RuleViolated}
 	const correct = "POST /v1/content-items/{content_item_id}/regenerate with reuse corrects it in the finished media"
 	update.Fixed = map[string]string{
-		"slides": correct, "headline": correct, "script": correct, "scenes": correct, "music": correct, "cover": correct,
-		"media": "create another item", "ai_generated": "create another item",
+		"slides": correct, "headline": correct, "script": correct, "scenes": correct, "music": correct,
+		"cover": correct, "media": "create another item", "ai_generated": "create another item",
 		"prompt": "POST /v1/content-items/{content_item_id}/regenerate takes a new prompt",
 		"model":  "POST /v1/content-items/{content_item_id}/regenerate takes another model",
 		"state": "POST /v1/content-items/{content_item_id}/cancel cancels the item, /regenerate makes " +
@@ -85,10 +85,11 @@ func (s *Service) registerChanges(r *httpapi.Router) {
 		"Starts a new attempt at an item that has failed or is generated or canceled. It costs as much as a new "+
 			"item. With `reuse` it composes the parts that are there again, and only what you correct is made anew "+
 			"and charged: a corrected script is spoken again as a whole; a scene with another `visual`, `music` and "+
-			"`cover` with the value generated are made again; titles, headlines, texts of slides, texts on scenes and media of your own are free. "+
-			"`createEstimate` returns the price before. Without `reuse`, it uses the settings that the factory had when the item was created, and its product as it is "+
-			"now, and keeps the texts that you have set. The media and texts of the earlier attempt are shown until "+
-			"the new one has succeeded. The files of all attempts are kept until the item is deleted.")
+			"`cover` with the value generated are made again; titles, headlines, texts of slides, texts on scenes "+
+			"and media of your own are free. `createEstimate` returns the price before. Without `reuse`, it uses the "+
+			"settings that the factory had when the item was created, and its product as it is now, and keeps the "+
+			"texts that you have set. The media and texts of the earlier attempt are shown until the new one has "+
+			"succeeded. The files of all attempts are kept until the item is deleted.")
 	regenerate.Status = http.StatusAccepted
 	regenerate.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState, errs.UnsupportedModel,
 		errs.UnsupportedMedia, errs.InsufficientBalance, errs.SpendLimitReached, errs.QueueFull,
@@ -155,8 +156,9 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	r.Hashtags = append([]string{}, set.Hashtags...)
 	if given, ok := sent["title"]; ok {
 		if err = r.CheckTexts(); given && set.Title != before && r.GeneratedAt != nil && !r.Runs() && r.InMedia() {
-			err = errs.Invalid("/title", "is part of the finished media. POST /v1/content-items/{content_item_id}/regenerate "+
-				"with reuse and title composes them again, free of charge")
+			err = errs.Invalid("/title", "is part of the finished media. POST "+
+				"/v1/content-items/{content_item_id}/regenerate with reuse and title composes them again, free of "+
+				"charge")
 		}
 	}
 	if r.Provided() {
@@ -194,8 +196,9 @@ func (s *Service) answers(ctx context.Context, r *item.Record, was texts) error 
 		if required, err := s.required(ctx, &asked); err != nil {
 			return err
 		} else if !required {
-			return errs.New(errs.InsufficientScope, "The content item is going to be published by itself, so that a change "+
-				"needs the scope %s, which the API key lacks. Use a key that has it, or clear the schedule first.",
+			return errs.New(errs.InsufficientScope, "The content item is going to be published by itself, so that a "+
+				"change needs the scope %s, which the API key lacks. Use a key that has it, or clear the schedule "+
+				"first.",
 				auth.ContentPublish)
 		}
 	}
@@ -237,7 +240,7 @@ func (s *Service) cancel(ctx context.Context, tx *store.Tx, in *endInput) (out i
 	if err := s.stop(tx, it, r, work); err != nil {
 		return out, err
 	}
-	if err := replace(tx, it, r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return out, err
 	}
 	if err := r.Notify(tx, it.Owner, event.ContentCanceled); err != nil {
@@ -285,19 +288,10 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.I
 // write adds the changed record to the transaction, and returns the changed item.
 func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record) (item.Item, error) {
 	r.Touch(s.now())
-	if err := replace(tx, it, r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return item.Item{}, err
 	}
 	return s.view(ctx, r)
-}
-
-func replace(tx *store.Tx, it store.Item, r *item.Record) error {
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	r.Index(&it)
-	tx.Replace(it)
-	return nil
 }
 
 // remove deletes an item. The answer shows its last state without media, which are removed. It

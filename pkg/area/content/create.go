@@ -70,9 +70,9 @@ func (s *Service) registerCreate(r *httpapi.Router) {
 			"must contain its kind. The event `content.generated` or `content.failed` reports its end. The cost "+
 			"depends on the request: it is reserved now, charged when the item is generated, and released if it "+
 			"fails, but for the completed parts where finished media cannot be made of what you gave. Canceling "+
-			"charges the parts that were completed and releases the rest. With `publish_at` it is scheduled as soon as "+
-			"it is generated, as by `POST /v1/content-items/{content_item_id}/schedule`. With a test key nothing is spent, and "+
-			"`sandbox` selects the result.")
+			"charges the parts that were completed and releases the rest. With `publish_at` it is scheduled as soon "+
+			"as it is generated, as by `POST /v1/content-items/{content_item_id}/schedule`. With a test key nothing "+
+			"is spent, and `sandbox` selects the result.")
 	create.Status, create.Errors = http.StatusAccepted, codes
 	httpapi.Write(r, create, s.create)
 
@@ -200,21 +200,18 @@ func (s *Service) createBatch(ctx context.Context, tx *store.Tx, in *batchInput)
 		out = append(out, v)
 	}
 	if tx.Len() > maxWrites {
-		return out, errs.Invalid("/items", "are too many for one call, as those with source provided or next_slot take "+
-			"several writes each. Divide them")
+		return out, errs.Invalid("/items", "are too many for one call, as those with source provided or next_slot "+
+			"take several writes each. Divide them")
 	}
 	return out, nil
 }
 
 // checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
 func checkRehearsal(r *item.Rehearsal, mode tenant.Mode) error {
-	switch {
-	case r == nil:
+	if r == nil {
 		return nil
-	case mode != tenant.Test:
-		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
 	}
-	return r.Check(r.Outcome)
+	return cmp.Or(httpapi.CheckSandbox(true, mode), r.Check(r.Outcome))
 }
 
 // rehearsedError returns the error that the records' rehearsals request, or nil.

@@ -14,8 +14,8 @@ import (
 
 // CreateShape returns the JSON Schema of the body of createContentItem, without its factory.
 func CreateShape() (json.RawMessage, error) {
-	return httpapi.Shape(reflect.TypeFor[createBody](), "factory_id", "publish_at", "social_account_ids", "options", "metadata",
-		"sandbox")
+	return httpapi.Shape(reflect.TypeFor[createBody](), "factory_id", "publish_at", "social_account_ids", "options",
+		"metadata", "sandbox")
 }
 
 // ChangeShape returns the JSON Schema of the body of updateContentItem.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
@@ -28,33 +29,13 @@ func (s ruler) openLegal(ctx context.Context, o tenant.Owner, a *references) (er
 	return nil
 }
 
-// obey has an item follow the rules of the region that its factory has now. An item without a marking of advertising
-// takes that of its factory.
-func (s ruler) obey(ctx context.Context, r *item.Record) (factory.Factory, error) {
-	var keys []store.Key
-	if r.PromotionID != nil && r.ProductID != nil {
-		keys = append(keys, store.IDKey(*r.ProductID))
+// obey has an item follow the rules of the region that its factory has now, as Obey of package publication does.
+func (s ruler) obey(ctx context.Context, r *item.Record) (f factory.Factory, err error) {
+	it, err := publication.Obey(ctx, s.db, auth.FromContext(ctx).Owner, r)
+	if err != nil || it.PK == "" {
+		return f, err
 	}
-	factories, beside, err := s.factories.FindAll(ctx, []string{r.FactoryID}, keys...)
-	if err != nil {
-		return factory.Factory{}, err
-	}
-	products, err := productsOf(auth.FromContext(ctx).Owner, beside)
-	if err != nil {
-		return factory.Factory{}, err
-	}
-	for _, p := range products {
-		item.Reprice(r, p)
-	}
-	f, found := factories[r.FactoryID]
-	if !found {
-		return f, nil // it was deleted, and the item keeps its rules
-	}
-	legal, err := f.Legal.Completed(ctx, s.db, f.In(auth.FromContext(ctx).Owner))
-	if err == nil {
-		item.Obey(r, legal)
-	}
-	return f, err
+	return factory.Decode(&it)
 }
 
 // lawful refuses a new item that violates a rule of law wherever it is published. Of an item that is published

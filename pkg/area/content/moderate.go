@@ -168,8 +168,8 @@ func (m moderator) flagged(ctx context.Context, parts []owns) (stopped []owns, e
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, errs.Wrap(err, errs.ProviderUnavailable, "The texts could not be moderated, and nothing was stored. "+
-			"Send the call again.")
+		return nil, errs.Wrap(err, errs.ProviderUnavailable, "The texts could not be moderated, and nothing was "+
+			"stored. Send the call again.")
 	}
 	for i, flag := range flags {
 		if flag {

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // moderator flags texts that have a word, or fails.

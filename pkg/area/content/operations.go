@@ -39,7 +39,7 @@ type listInput struct {
 	// Only items of these kinds, separated by commas.
 	Kind []string `query:"kind" enum:"post,video,carousel,story,music_clip" nullable:"false"`
 	// Only items in these states, separated by commas.
-	State []string `query:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled" nullable:"false"`
+	State []string `query:"state" format:"content-state" nullable:"false"`
 	// Only items whose approval is in these states, separated by commas.
 	Approval []string `query:"approval" enum:"none,pending,approved,changes_requested" nullable:"false"`
 	// Only items of this content plan.

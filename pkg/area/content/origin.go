@@ -100,7 +100,8 @@ func (b *createBody) numbers() (all []int) {
 func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, offer catalog.Offer, live bool) error {
 	from := a.origins[b.From]
 	if from.Kind != r.Kind {
-		return errs.Invalid("/reuse", "needs an item of the same kind, and %s is a %s. Leave it out", from.ID, from.Kind)
+		return errs.Invalid("/reuse", "needs an item of the same kind, and %s is a %s. Leave it out", from.ID,
+			from.Kind)
 	}
 	if r.Kind == item.Video && from.Visuals != nil && *from.Visuals != b.Visuals {
 		return errs.Invalid("/visuals", "must be %s with reuse, as they are in %s", *from.Visuals, from.ID)
@@ -117,8 +118,8 @@ func (a *references) planCopies(b *createBody, r *item.Record, w item.Options, o
 	case r.Excerpt != nil:
 		numbers = r.Excerpt.Numbers
 	case b.DurationSeconds != nil && len(from.Scenes) > 1 && b.Parts == nil:
-		return errs.Invalid("/duration_seconds", "must be less than %d with reuse, the length of %s, of which the service "+
-			"chooses scenes then. Leave it out to retell all", *from.DurationSeconds, from.ID)
+		return errs.Invalid("/duration_seconds", "must be less than %d with reuse, the length of %s, of which the "+
+			"service chooses scenes then. Leave it out to retell all", *from.DurationSeconds, from.ID)
 	case b.DurationSeconds != nil:
 		return errs.Invalid("/duration_seconds", "follows from the parts that are used again. Leave it out with reuse")
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/area/content/item"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
 // follow checks the headers of an answer with status 202, and returns the answer at

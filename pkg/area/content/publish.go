@@ -25,7 +25,7 @@ const usualPublication = 10 * time.Second
 type Outlets struct {
 	// Ids of the social accounts to publish to. Absent: those that have failed, those that it is scheduled to, or else
 	// those of its factory, without those that cannot publish it.
-	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
+	Accounts []string `json:"social_account_ids,omitempty" format:"accounts" nullable:"false"`
 	// Options of the post, by platform. Absent: those of the earlier schedule or attempt.
 	Options platformOptions `json:"options,omitempty"`
 	// Simulated result. For test keys only.
@@ -67,12 +67,12 @@ func (s *Service) registerPublishing(r *httpapi.Router) {
 		"Sets the time at which a generated item is published, and the social accounts, options and time of an item "+
 			"that is already scheduled. An item of a content plan has a time: without a body it is scheduled for that "+
 			"time, on the accounts of its factory. Accounts of the factory that cannot publish it are left out and "+
-			"listed in `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds of "+
-			"the time. The limits of each platform are checked now: what it does not take is refused, and what can "+
-			"be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the service "+
-			"could not publish in time, it publishes late items of an account in the order of their times, unless "+
-			"the account's `late_after` has passed. If the factory requires an approval, an item without it keeps the "+
-			"time and is scheduled when it is approved.")
+			"listed in `omitted_accounts`. `publish_at: null` clears all of it. Publishing begins within 60 seconds "+
+			"of the time. The limits of each platform are checked now: what it does not take is refused, and what "+
+			"can be adapted without harm is adapted. The limit of posts on a day counts by day in UTC. If the "+
+			"service could not publish in time, it publishes late items of an account in the order of their times, "+
+			"unless the account's `late_after` has passed. If the factory requires an approval, an item without it "+
+			"keeps the time and is scheduled when it is approved.")
 	schedule.Errors = []errs.Code{errs.NotFound, errs.VersionMismatch, errs.InvalidState, errs.QueueFull,
 		errs.RuleViolated}
 	httpapi.Write(r, schedule, s.schedule)
@@ -174,7 +174,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 
 // answer writes the item, and returns the changed item.
 func (s *Service) answer(ctx context.Context, tx *store.Tx, w *publishRequest) (item.Item, error) {
-	if err := replace(tx, w.it, w.r); err != nil {
+	if err := item.Replace(tx, w.it, w.r); err != nil {
 		return item.Item{}, err
 	}
 	return s.view(ctx, w.r)
@@ -231,7 +231,7 @@ func checkPublishRehearsal(r *item.PublishRehearsal, mode tenant.Mode) error {
 	case r == nil:
 		return nil
 	case mode != tenant.Test:
-		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
+		return httpapi.CheckSandbox(true, mode)
 	case r.FailureCode == "":
 		return nil
 	case !slices.Contains(platform.Codes(), r.FailureCode):

@@ -88,11 +88,11 @@ func (s *Service) next(ctx context.Context, f factory.Factory, r *item.Record, t
 	case err != nil:
 		return time.Time{}, nil, err
 	case len(times.Clock) == 0:
-		return time.Time{}, nil, errs.Invalid("/publish_at", "needs a schedule of the factory with times. Set schedule by "+
-			"PATCH /v1/factories/{factory_id}, or send a time")
+		return time.Time{}, nil, errs.Invalid("/publish_at", "needs a schedule of the factory with times. Set "+
+			"schedule by PATCH /v1/factories/{factory_id}, or send a time")
 	case len(accounts) > publication.MaxQueued:
-		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. Name "+
-			"them in social_account_ids", publication.MaxQueued, len(accounts))
+		return time.Time{}, nil, errs.Invalid("/publish_at", "may be next_slot for up to %d accounts; there are %d. "+
+			"Name them in social_account_ids", publication.MaxQueued, len(accounts))
 	}
 	at, ok, err := publication.NextSlot(ctx, s.db, times, accounts, r, auth.FromContext(ctx).Owner,
 		s.now(), besides)

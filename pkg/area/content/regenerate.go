@@ -34,9 +34,9 @@ type regenerateBody struct {
 	// What is seen in a video. Absent: unchanged.
 	Visuals string `json:"visuals,omitempty" enum:"clips,stills"`
 	// What is heard under the voice of a video; generated makes new music. Absent: unchanged.
-	Music string `json:"music,omitempty" maxLength:"64" pattern:"^(none|generated|med_[0-9a-z]{26})$" patternDescription:"none, generated or the id of a media" example:"none"`
+	Music string `json:"music,omitempty" format:"music" example:"none"`
 	// Cover of a music clip; generated makes a new one. Absent: unchanged.
-	Cover string `json:"cover,omitempty" maxLength:"64" pattern:"^(generated|med_[0-9a-z]{26})$" patternDescription:"generated or the id of a media" example:"generated"`
+	Cover string `json:"cover,omitempty" format:"cover" example:"generated"`
 	// Uses the parts of the last attempt that succeeded again, or else the completed parts of the last one. Only what
 	// is corrected is made anew and charged. prompt, model, quality, duration_seconds and visuals are not for such an
 	// attempt.
@@ -62,7 +62,8 @@ func (b *regenerateBody) Rules() error {
 	}{{"/prompt", b.Prompt != nil}, {"/model", b.Model != ""}, {"/duration_seconds", b.DurationSeconds != nil},
 		{"/visuals", b.Visuals != ""}, {"/quality", b.Quality != ""}} {
 		if m.sent {
-			found = append(found, errs.Invalid(m.param, "is not for an attempt that reuses parts. Leave it or reuse out"))
+			found = append(found, errs.Invalid(m.param, "is not for an attempt that reuses parts. Leave it or reuse "+
+				"out"))
 		}
 	}
 	return errs.All(found...)

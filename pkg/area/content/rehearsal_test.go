@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
 func TestARehearsedFailureHasItsCode(t *testing.T) {

@@ -42,7 +42,8 @@ func (b *createBody) thinBrief(f factory.Factory, r *item.Record) []item.Warning
 		lacks       bool
 		member, ask string
 	}{
-		{f.Type == factory.Seller, "product_id", "Name the product: its description, price and promotion become facts."},
+		{f.Type == factory.Seller, "product_id", "Name the product: its description, price and promotion become " +
+			"facts."},
 		{f.Type == factory.News && len(s.Sources) == 0, "factory.settings.sources",
 			"Add the addresses of sources to report from."},
 		{f.Description == "", "factory.description",
@@ -59,6 +60,6 @@ func (b *createBody) thinBrief(f factory.Factory, r *item.Record) []item.Warning
 	}
 	missing = slices.Clip(missing[:min(len(missing), mostFacts)])
 	return []item.Warning{{Code: item.ThinBrief, Facts: missing,
-		Message: "The prompt and the factory say little, so the text will be general. Add the facts, and regenerate the " +
-			"item."}}
+		Message: "The prompt and the factory say little, so the text will be general. Add the facts, and regenerate " +
+			"the item."}}
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 func TestUpdate(t *testing.T) {

@@ -96,15 +96,15 @@ func (s *Service) vary(o tenant.Owner, r *item.Record, all map[string]item.Varia
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if !ofAccount(key) {
 			if _, known := registry.Find(key); !known {
-				found = append(found, errs.Invalid("/variants/"+key, "is not a platform or the id of a social account. "+
-					"Platforms are %s", strings.Join(registry.Names(), ", ")))
+				found = append(found, errs.Invalid("/variants/"+key, "is not a platform or the id of a social "+
+					"account. Platforms are %s", strings.Join(registry.Names(), ", ")))
 			}
 			continue
 		}
 		it := a.accounts[key]
 		if !slices.Contains(attached, key) || !social.Is(it, o) {
-			found = append(found, errs.Invalid("/variants/"+key, "is not attached to the factory of the item. Attach the "+
-				"account, or name it in social_account_ids"))
+			found = append(found, errs.Invalid("/variants/"+key, "is not attached to the factory of the item. Attach "+
+				"the account, or name it in social_account_ids"))
 			continue
 		}
 		platforms[key] = it.Filters["platform"]

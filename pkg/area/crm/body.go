@@ -8,8 +8,19 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+)
+
+var (
+	_ = format.Define("crm-token", format.Format{Pattern: "^[0-9A-Za-z]+$", Wanted: "a token of letters and digits",
+		Longest: 100})
+	_ = format.Define("bitrix24-webhook", format.Format{Longest: 500,
+		Example: "https://acme.bitrix24.ru/rest/1/xxxxxxxxxxxxxxxx/"})
+	_ = format.Define("product-template", format.Format{Shortest: 1, Longest: 2000, Example: "Present our new product"})
+	_ = format.Define("deal-template", format.Format{Shortest: 1, Longest: 2000,
+		Example: "A case study: what the customer needed, and what we delivered"})
 )
 
 type connectBody struct {
@@ -24,9 +35,9 @@ type connectBody struct {
 	// kommo.com.
 	Portal string `json:"portal,omitempty" maxLength:"253" example:"acme.bitrix24.ru"`
 	// bitrix24: address of an incoming webhook with the permission crm. It is kept as a secret.
-	WebhookURL string `json:"webhook_url,omitempty" maxLength:"500" example:"https://acme.bitrix24.ru/rest/1/xxxxxxxxxxxxxxxx/"`
+	WebhookURL string `json:"webhook_url,omitempty" format:"bitrix24-webhook"`
 	// bitrix24: token of the outgoing webhook. Webhooks without it are refused. Needs webhook_url.
-	ApplicationToken string `json:"application_token,omitempty" maxLength:"100" pattern:"^[0-9A-Za-z]+$" patternDescription:"a token of letters and digits"`
+	ApplicationToken string `json:"application_token,omitempty" format:"crm-token"`
 	// What the integration does with products and stages. Absent: nothing, until it is changed.
 	Mapping *mappingBody `json:"mapping,omitempty"`
 	// Up to 20 key-value pairs of your own.
@@ -65,7 +76,7 @@ type productsBody struct {
 	// Kind of the content that is made of a product that is added to the CRM later. Null: none is made.
 	Kind *string `json:"kind,omitempty" enum:"post,video,carousel,story" nullable:"true" example:"carousel"`
 	// Prompt of that content, which presents the product.
-	Template *string `json:"template,omitempty" minLength:"1" maxLength:"2000" nullable:"true" example:"Present our new product"`
+	Template *string `json:"template,omitempty" format:"product-template" nullable:"true"`
 }
 
 // Rules refuses a body that names no CRM.

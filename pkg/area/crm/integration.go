@@ -96,7 +96,7 @@ type Template struct {
 	// Kind of content.
 	Kind string `json:"kind" enum:"post,video,carousel,story" example:"post"`
 	// Prompt of the content. The facts of the deal are added to it as data.
-	Template string `json:"template" minLength:"1" maxLength:"2000" example:"A case study: what the customer needed, and what we delivered"`
+	Template string `json:"template" format:"deal-template"`
 }
 
 // Stage is a stage of deals that makes content.

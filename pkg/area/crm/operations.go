@@ -66,11 +66,11 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	connect := op("connectIntegration", http.MethodPost, collection, auth.AccountManage, "Connect an integration",
 		"By OAuth, the integration is `pending`: an administrator of the CRM opens `authorization_url` in a browser "+
-			"within 30 minutes and grants access. Then it is `connected`. A Bitrix24 portal is connected at once by the "+
-			"address of an incoming webhook in `webhook_url`; add an outgoing webhook to `hook_url` there, for the "+
-			"changes of deals and products. With a test key no CRM is called: open `authorization_url`.\n\n"+
-			"To connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. "+
-			"An account of a CRM is connected once.")
+			"within 30 minutes and grants access. Then it is `connected`. A Bitrix24 portal is connected at once by "+
+			"the address of an incoming webhook in `webhook_url`; add an outgoing webhook to `hook_url` there, for "+
+			"the changes of deals and products. With a test key no CRM is called: open `authorization_url`.\n\nTo "+
+			"connect an integration again, such as one in state `needs_reconnect`, send its `integration_id`. An "+
+			"account of a CRM is connected once.")
 	connect.Status = http.StatusCreated
 	connect.Errors = []errs.Code{errs.NotFound, errs.WrongFactoryType, errs.Duplicate, errs.InvalidState}
 	httpapi.Write(r, connect, s.connect)
@@ -97,8 +97,8 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, sync, s.sync)
 
 	disconnect := op("disconnectIntegration", http.MethodDelete, one, auth.AccountManage, "Disconnect an integration",
-		"Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and content stay. The "+
-			"response shows the integration in state `disconnected`; it is deleted after 90 days.")
+		"Its tokens are deleted here and revoked at the CRM, where the CRM can do that. Products and content stay. "+
+			"The response shows the integration in state `disconnected`; it is deleted after 90 days.")
 	disconnect.Errors = []errs.Code{errs.VersionMismatch}
 	httpapi.Write(r, disconnect, s.disconnect)
 }

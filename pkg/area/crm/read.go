@@ -160,7 +160,8 @@ func (w *Worker) announce(ctx context.Context, c *connection, p reading) error {
 	}
 	return w.make(ctx, c, madeKey(c.it.Owner, c.r.ID, p.ID, string(newProduct), ""), Piece{
 		Kind: *c.r.Mapping.Products.Kind, Prompt: *c.r.Mapping.Products.Template, ProductID: p.Product,
-		Metadata: resource.Metadata{"integration_id": c.r.ID, "crm_product_id": text.ClipLetters(p.ID, resource.MaxPairLength)},
+		Metadata: resource.Metadata{"integration_id": c.r.ID,
+			"crm_product_id": text.ClipLetters(p.ID, resource.MaxPairLength)},
 	}, "")
 }
 
@@ -179,7 +180,8 @@ func (w *Worker) deal(ctx context.Context, c *connection, dealID string) error {
 	}
 	return w.make(ctx, c, madeKey(c.it.Owner, c.r.ID, d.ID, d.Pipeline, d.Stage), Piece{
 		Kind: stage.Kind, Prompt: prompt(stage.Template.Template, d),
-		Metadata: resource.Metadata{"integration_id": c.r.ID, "crm_deal_id": text.ClipLetters(d.ID, resource.MaxPairLength)},
+		Metadata: resource.Metadata{"integration_id": c.r.ID,
+			"crm_deal_id": text.ClipLetters(d.ID, resource.MaxPairLength)},
 	}, d.ID)
 }
 

@@ -221,5 +221,4 @@ func message(kind task.Kind, o tenant.Owner, integrationID, taskID string) task.
 	return task.Message{ID: taskID, Kind: kind, Queue: topology.SyncCRM, Subject: integrationID, Owner: o}
 }
 
-// importer returns the importer of products.
 func (w *Worker) importer() product.Importer { return product.Importer{DB: w.DB, Now: w.Now} }

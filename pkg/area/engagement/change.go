@@ -161,6 +161,6 @@ func (w changer) Fail(_ context.Context, s *task.Step, _ error) (o task.Outcome,
 		return o, err
 	}
 	return w.end(s, p, &Failure{Code: string(platform.CodeOutcomeUnknown), Retryable: true,
-		Message: "The platform did not confirm the change in time. Look at the comment, and repeat the change if it is " +
-			"needed."}, false), nil
+		Message: "The platform did not confirm the change in time. Look at the comment, and repeat the change if it " +
+			"is needed."}, false), nil
 }

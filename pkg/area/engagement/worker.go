@@ -157,7 +157,8 @@ func both(one, other func(context.Context, *store.Tx) error) func(context.Contex
 
 // absent is the failure of an account that is not connected.
 func absent() *Failure {
-	return &Failure{Code: string(platform.CodeNeedsReconnect), Message: "The account is not connected.", Retryable: true}
+	return &Failure{Code: string(platform.CodeNeedsReconnect), Message: "The account is not connected.",
+		Retryable: true}
 }
 
 // failureOf returns the failure that an error of a platform means.

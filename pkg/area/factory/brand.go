@@ -30,9 +30,9 @@ type Branding struct {
 	// sound. It counts in their length; with the outro it takes half of it at most. Media for a platform with
 	// plain_media are without both, and shorter by them, unless logo_places has a place for the platform. It is kept
 	// until you delete it.
-	Intro string `json:"intro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
+	Intro string `json:"intro,omitempty" format:"media-file"`
 	// Id of your media of type video or image with which videos end, as intro.
-	Outro string `json:"outro,omitempty" pattern:"^med_[0-9a-z]{26}$" patternDescription:"the id of a media: bring the file in by POST /v1/media first"`
+	Outro string `json:"outro,omitempty" format:"media-file"`
 	// Place of the logo in finished media. Absent: top_left. The price of a product is on the right, so that the logo
 	// is on the left beside it; the first and the last slide of a carousel have the logo in a band. none shows the name
 	// alone.

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -18,6 +19,13 @@ import (
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("content-type", format.Format{Values: format.Words("post video carousel story music_clip"),
+		Many: 5, Distinct: true})
+	_ = format.Define("media-file", format.Format{Pattern: "^med_[0-9a-z]{26}$",
+		Wanted: "the id of a media: bring the file in by POST /v1/media first"})
 )
 
 type createBody struct {
@@ -37,7 +45,7 @@ type createBody struct {
 	// Topics of the content.
 	Topics []Topic `json:"topics,omitempty" maxItems:"20" nullable:"false" example:"[\"running shoes\",\"training\"]"`
 	// Kinds of content that it makes. Items of others are refused. Absent: all.
-	ContentTypes []string `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"false"`
+	ContentTypes []string `json:"content_types,omitempty" format:"content-type" nullable:"false"`
 	// Model for each kind of generation (text, image, video, music, voice).
 	Models map[string]string `json:"models,omitempty" example:"{}"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind
@@ -103,7 +111,7 @@ type patchBody struct {
 	// Topics of the content.
 	Topics []Topic `json:"topics,omitempty" maxItems:"20" nullable:"true"`
 	// Kinds of content that it makes. Items of others are refused. Null: all.
-	ContentTypes []string `json:"content_types,omitempty" enum:"post,video,carousel,story,music_clip" maxItems:"5" uniqueItems:"true" nullable:"true"`
+	ContentTypes []string `json:"content_types,omitempty" format:"content-type" nullable:"true"`
 	// Models to set, by kind. A null value removes that model; null removes all.
 	Models resource.MetadataPatch `json:"models,omitempty" nullable:"true"`
 	// Whether the successor takes the place of one of these models once it is retired, as far as it makes the same kind

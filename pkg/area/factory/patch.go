@@ -14,6 +14,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -96,10 +97,14 @@ func replaced(doc, patch any) any {
 // those who write one without the document.
 func PatchSchema(of Type, members ...string) (json.RawMessage, error) {
 	schemas := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
-	all := schemas.Schema(reflect.TypeFor[patchBody](), false, "").Properties
+	body := schemas.Schema(reflect.TypeFor[patchBody](), false, "")
+	schema.Expand(schemas, body)
+	all := body.Properties
 	maps.DeleteFunc(all, func(name string, _ *huma.Schema) bool { return !slices.Contains(members, name) })
 	if all["settings"] != nil {
-		all["settings"] = patch(schemas.Schema(shapeOf(of), false, ""), schemas.SchemaFromRef)
+		settings := schemas.Schema(shapeOf(of), false, "")
+		schema.Expand(schemas, settings)
+		all["settings"] = patch(settings, schemas.SchemaFromRef)
 	}
 	httpapi.EmbeddedTexts().Registered(schemas, "#/")
 	for name, s := range all {

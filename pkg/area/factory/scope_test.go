@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 func TestTurningAutoPublishOnNeedsTheScopeToPublish(t *testing.T) {

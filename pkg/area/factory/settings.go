@@ -9,7 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
 // TypeSettings are the settings of one of the seven types, as JSON: which members
@@ -93,15 +93,15 @@ func (Line) Schema(huma.Registry) *huma.Schema { return lineOf(200) }
 // lineOf is the schema of a line of text of 1 to longest characters.
 func lineOf(longest int) *huma.Schema {
 	shortest := 1
-	s := &huma.Schema{Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest, Format: humafix.Line}
-	humafix.DescribeLine(s)
+	s := &huma.Schema{Type: huma.TypeString, MinLength: &shortest, MaxLength: &longest, Format: "line"}
+	schema.Fill(s)
 	return s
 }
 
 // NewsSettings are the settings of a news channel.
 type NewsSettings struct {
 	// Country to report on (ISO 3166-1).
-	Region string `json:"region,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" example:"DE"`
+	Region string `json:"region,omitempty" format:"country" example:"DE"`
 	// Sources of the news: objects with url and kind are read before each item is written. Texts are names of sources,
 	// which are not read.
 	Sources []Source `json:"sources,omitempty" maxItems:"20"`

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // sufficient are settings of each type that have all members it cannot do without.

@@ -81,8 +81,8 @@ func checkSources(all []Source, needs string, on *bool) error {
 		}
 	}
 	if on != nil && *on && !slices.ContainsFunc(all, func(s Source) bool { return s.URL != "" }) {
-		found = append(found, errs.Invalid("/settings/"+needs, "needs a source to read: add an object with url and kind to "+
-			"sources, or leave the setting out"))
+		found = append(found, errs.Invalid("/settings/"+needs, "needs a source to read: add an object with url and "+
+			"kind to sources, or leave the setting out"))
 	}
 	return errs.All(found...)
 }

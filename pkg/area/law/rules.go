@@ -88,8 +88,7 @@ var Rules = []Rule{
 		Source: "Federal Law 38-FZ, Article 18.1, as amended by 347-FZ of 2 July 2021",
 		URL:    "http://publication.pravo.gov.ru/Document/View/0001202107020001",
 		Mend: "Set ad_marking with advertiser, tax_id and the erid that an operator of advertising data has " +
-			"assigned, " +
-			"on the item, its factory or its profile.",
+			"assigned, on the item, its factory or its profile.",
 		applies: func(f Facts) bool { return f.Advertising && f.Platform != "" },
 		broken: func(f Facts) (string, string) {
 			switch {

@@ -27,13 +27,11 @@ func CheckMarking(m *profile.AdMarking) error {
 	}
 	if !ValidTaxID(m.TaxID) {
 		found = append(found, errs.Invalid("/ad_marking/tax_id", "is not a taxpayer number (INN) of 10 or 12 digits "+
-			"with "+
-			"a valid checksum, such as 7707083893"))
+			"with a valid checksum, such as 7707083893"))
 	}
 	if strings.ContainsFunc(m.ERID, func(r rune) bool { return !strings.ContainsRune(eridCharacters, r) }) {
 		found = append(found, errs.Invalid("/ad_marking/erid", "has characters besides letters and digits. Send it "+
-			"as the "+
-			"operator of advertising data has assigned it"))
+			"as the operator of advertising data has assigned it"))
 	}
 	return errs.All(found...)
 }

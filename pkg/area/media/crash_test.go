@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/importertest"
 	incoming "github.com/content-automation/api/pkg/area/media"
-	"github.com/content-automation/api/pkg/area/media/importertest"
 	"github.com/content-automation/api/pkg/media"
 )
 

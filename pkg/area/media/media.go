@@ -5,10 +5,19 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("media-failure", format.Format{
+		Values: format.Words("not_uploaded not_fetched too_large size_mismatch checksum_mismatch type_mismatch " +
+			"unreadable internal")})
+	_ = format.Define("media-mime", format.Format{
+		Values: format.Words("image/jpeg image/png image/webp audio/mpeg audio/wav audio/aac audio/mp4 video/mp4")})
 )
 
 // ItemKind is the kind of a media in the table.
@@ -64,7 +73,7 @@ const retryPending = 30 * time.Second
 // Reason is why a media was rejected.
 type Reason struct {
 	// Machine-readable reason.
-	Code string `json:"code" enum:"not_uploaded,not_fetched,too_large,size_mismatch,checksum_mismatch,type_mismatch,unreadable,internal"`
+	Code string `json:"code" format:"media-failure"`
 	// What is wrong with the file, and what to do about it.
 	Message string `json:"message"`
 }

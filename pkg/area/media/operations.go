@@ -23,11 +23,11 @@ type createBody struct {
 	// Type of the file. Absent: as the mime_type or the file says.
 	Type media.Type `json:"type,omitempty" enum:"image,audio,video"`
 	// MIME type. Required for an upload. The file must be what it says.
-	MIMEType string `json:"mime_type,omitempty" enum:"image/jpeg,image/png,image/webp,audio/mpeg,audio/wav,audio/aac,audio/mp4,video/mp4" example:"image/jpeg"`
+	MIMEType string `json:"mime_type,omitempty" format:"media-mime" example:"image/jpeg"`
 	// Size in bytes: up to 20 MiB for images, 25 MiB for audio, 200 MiB for videos. Required for an upload.
 	Bytes int64 `json:"bytes,omitempty" minimum:"1" maximum:"209715200" example:"482113"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.
-	SHA256 string `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal digits" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	SHA256 string `json:"sha256,omitempty" format:"sha256"`
 	// Public https URL of a file that the service fetches. Absent: the answer has a signed upload.
 	SourceURL string `json:"source_url,omitempty" maxLength:"2048" example:"https://www.example.com/shoe.jpg"`
 	// Up to 20 key-value pairs of your own.
@@ -76,9 +76,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"The media is `pending` until the file was decoded, and then `ready` or `rejected` with a `reason`. "+
 			"Pictures have up to 50 million pixels; they are turned upright, and their metadata, such as the place, "+
 			"is removed. MP4 videos and M4A recordings lose theirs, too, and all tracks but those of pictures and "+
-			"sound; of videos the container alone is read. "+
-			"A media is deleted 30 days after its last use. Up to 100 may be pending, and all together have up to 1 "+
-			"TiB, those of test keys 25 GiB.")
+			"sound; of videos the container alone is read. A media is deleted 30 days after its last use. Up to 100 "+
+			"may be pending, and all together have up to 1 TiB, those of test keys 25 GiB.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.QueueFull}
 	create.Fixed = map[string]string{"url": "send the address of the file as source_url"}
@@ -88,8 +87,8 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Read(r, op("getMedia", http.MethodGet, one, auth.ContentRead, "Get a media",
 		"Its URLs are signed anew."), s.get)
 	remove := op("deleteMedia", http.MethodDelete, one, auth.ContentWrite, "Delete a media",
-		"Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that was accepted before still gets the file, which is removed "+
-			"within 24 hours.")
+		"Its id cannot be used from now on. A media that content items publish is not deleted before them. Work that "+
+			"was accepted before still gets the file, which is removed within 24 hours.")
 	remove.Errors = []errs.Code{errs.VersionMismatch, errs.InvalidState}
 	httpapi.Write(r, remove, s.remove)
 	s.registerVerify(r, op("", "", "", "", "", ""))

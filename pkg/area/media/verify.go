@@ -139,11 +139,11 @@ func (s *Service) verify(ctx context.Context, _ *store.Tx, in *verifyInput) (out
 
 // says returns an inspection as callers see it.
 func says(i provenance.Inspection) FileSays {
-	out := FileSays{DigitalSourceType: known(i.Source.URI()), Credit: known(i.Credit), Models: []string{},
-		Signature: i.Signature, Signer: known(i.Signer), Generator: known(i.Generator), Claims: []FileClaim{},
-		Problems: append([]string{}, i.Problems...)}
+	out := FileSays{DigitalSourceType: resource.OrNil(i.Source.URI()), Credit: resource.OrNil(i.Credit),
+		Models: []string{}, Signature: i.Signature, Signer: resource.OrNil(i.Signer),
+		Generator: resource.OrNil(i.Generator), Claims: []FileClaim{}, Problems: append([]string{}, i.Problems...)}
 	if out.DigitalSourceType == nil {
-		out.DigitalSourceType = known(i.Signed.URI())
+		out.DigitalSourceType = resource.OrNil(i.Signed.URI())
 	}
 	if out.Signature == "" {
 		out.Signature = provenance.None
@@ -158,12 +158,4 @@ func says(i provenance.Inspection) FileSays {
 			DigitalSourceType: f.Source.URI()})
 	}
 	return out
-}
-
-// known returns a text, or nil for an empty one.
-func known(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

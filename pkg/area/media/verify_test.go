@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	photos "github.com/content-automation/api/infra/verify/harness/sample"
 	mediaarea "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
-	photos "github.com/content-automation/api/pkg/media/compose/sample"
 	"github.com/content-automation/api/pkg/media/provenance"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"

@@ -118,8 +118,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		return httpapi.Op{
 			ID: id, Method: method, Path: path, Scope: auth.PersonScope, Function: "apikey", Tag: "People",
 			Summary: summary, Errors: []errs.Code{errs.PersonRequired},
-			Description: description + " For people with the role owner or admin who have signed in, not for API keys: " +
-				"`person_required`.",
+			Description: description + " For people with the role owner or admin who have signed in, not for API " +
+				"keys: `person_required`.",
 		}
 	}
 	list := op("listPeople", http.MethodGet, collection, "List the people",
@@ -129,24 +129,24 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.List(r, list, s.list)
 
 	invite := op("invitePerson", http.MethodPost, collection, "Invite a person",
-		"Only this response has the link of the invitation, which works once and for 7 days. Who opens it must sign in "+
-			"with the invited e-mail address. Inviting an invited person again replaces the invitation, the name and "+
-			"the role.")
+		"Only this response has the link of the invitation, which works once and for 7 days. Who opens it must sign "+
+			"in with the invited e-mail address. Inviting an invited person again replaces the invitation, the name "+
+			"and the role.")
 	invite.Status = http.StatusCreated
 	invite.Errors = append(invite.Errors, errs.Duplicate, errs.InvalidState)
 	httpapi.Write(r, invite, s.invite)
 
 	update := op("updatePerson", http.MethodPatch, one, "Change the role of a person",
-		"Takes a JSON merge patch (RFC 7396). The role takes effect on the person's next request. The last owner stays "+
-			"an owner.")
+		"Takes a JSON merge patch (RFC 7396). The role takes effect on the person's next request. The last owner "+
+			"stays an owner.")
 	update.Errors = append(update.Errors, errs.InvalidState, errs.VersionMismatch)
 	update.Fixed = map[string]string{"email": "invite the other address", "name": "it comes from the person's sign-in",
 		"state": "DELETE /v1/people/{person_id} removes the person"}
 	httpapi.Write(r, update, s.update)
 
 	remove := op("removePerson", http.MethodDelete, one, "Remove a person",
-		"Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys that "+
-			"the person has created go on working, but manage no keys any more: revoke those that are not needed.")
+		"Ends the access of the person on the next request, and an open invitation. The last owner stays. API keys "+
+			"that the person has created go on working, but manage no keys any more: revoke those that are not needed.")
 	remove.Errors = append(remove.Errors, errs.InvalidState, errs.VersionMismatch)
 	httpapi.Write(r, remove, s.remove)
 }
@@ -170,8 +170,8 @@ func mayManage(r auth.Role) error {
 	if r.Manages() {
 		return nil
 	}
-	return errs.New(errs.InsufficientScope, "Your role, %s, does not permit managing people. Ask an owner or an admin of "+
-		"the account.", r)
+	return errs.New(errs.InsufficientScope, "Your role, %s, does not permit managing people. Ask an owner or an "+
+		"admin of the account.", r)
 }
 
 var errOwners = errs.New(errs.InsufficientScope, "Only an owner may make, change or remove an owner.")
@@ -294,7 +294,8 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	case err != nil:
 		return out, err
 	case r.State == person.Removed:
-		return out, errs.New(errs.InvalidState, "The person is removed and cannot be changed. Invite the person again.").
+		return out, errs.New(errs.InvalidState, "The person is removed and cannot be changed. Invite the person "+
+			"again.").
 			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
 	case set.Role == auth.Owner && by != auth.Owner:
 		return out, errOwners

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // A person who loses a role starts the tasks, one for each mode, that end what acts on their behalf.

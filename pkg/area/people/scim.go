@@ -24,7 +24,6 @@ import (
 // SCIMPath is the base of all paths.
 const SCIMPath = "/scim/v2"
 
-// The schemas of messages.
 const (
 	userSchema  = "urn:ietf:params:scim:schemas:core:2.0:User"
 	groupSchema = "urn:ietf:params:scim:schemas:core:2.0:Group"
@@ -146,8 +145,8 @@ func (s *SCIM) record(c *call, g httpapi.Gateway, status int, began time.Time) {
 	kind, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(c.URL.Path, SCIMPath), "/"), "/")
 	err := s.audit.Record(c.Context(), httpapi.Call{RequestID: g.RequestID, Principal: &auth.Principal{
 		Owner: tenant.Of(c.account, tenant.Live), Actor: auth.Actor{Kind: auth.Directory, ID: c.by.ID}},
-		OperationID: "scim." + strings.ToLower(kind), Method: c.Method, Path: c.URL.Path, Status: status, IP: g.SourceIP,
-		UserAgent: g.UserAgent, At: began, Latency: s.now().Sub(began)})
+		OperationID: "scim." + strings.ToLower(kind), Method: c.Method, Path: c.URL.Path, Status: status,
+		IP: g.SourceIP, UserAgent: g.UserAgent, At: began, Latency: s.now().Sub(began)})
 	if err != nil {
 		slog.Error("audit entry lost", "request_id", g.RequestID, "connection_id", c.by.ID, "error", err)
 	}

@@ -124,8 +124,8 @@ func (s *SCIM) createUser(c *call, _ string) (answer, error) {
 	}
 	email, err := person.Address(u.UserName, "/userName")
 	if err != nil || !c.by.Speaks(person.Domain(email)) {
-		return answer{}, invalid("invalidValue", "userName must be an e-mail address of a domain that the connection has "+
-			"verified.")
+		return answer{}, invalid("invalidValue", "userName must be an e-mail address of a domain that the connection "+
+			"has verified.")
 	}
 	active, err := u.active()
 	if err != nil {

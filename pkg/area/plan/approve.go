@@ -75,7 +75,8 @@ func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*ch
 		case err != nil:
 			found = append(found, errs.Invalid(at, "is not the number of a topic of the plan"))
 		case t.State == TopicProposed && !t.At.After(now):
-			found = append(found, errs.Invalid(at, "is that of a topic whose time is past. Change its publish_at first"))
+			found = append(found, errs.Invalid(at, "is that of a topic whose time is past. Change its publish_at "+
+				"first"))
 		case t.State == TopicProposed:
 			take(t, n)
 		case t.State != TopicApproved && t.State != TopicWritten:
@@ -114,8 +115,8 @@ func (d *desk) reserve(tx *store.Tx, now time.Time, credits int64, payer ledger.
 		}
 	}
 	if open >= mostHolds {
-		return 0, errs.New(errs.InvalidState, "Topics of the content plan %s were approved in %d calls whose items are not "+
-			"written yet. Approve more topics in one call, or wait.", d.plan.ID, open).
+		return 0, errs.New(errs.InvalidState, "Topics of the content plan %s were approved in %d calls whose items "+
+			"are not written yet. Approve more topics in one call, or wait.", d.plan.ID, open).
 			With(errs.StateContext{State: string(d.plan.State), Allowed: []string{"get"}})
 	}
 	hold, err := ledger.Reserve(tx, now, ledger.Reservation{Account: o.Account, Profile: o.Profile, Subject: d.plan.ID,

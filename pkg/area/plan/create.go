@@ -41,7 +41,7 @@ type createBody struct {
 	// Types of the items, which are spread evenly. Each must be among the content_types of the factory, where
 	// short_video and long_video are video. Absent: those of short_video, post and carousel that the factory makes, or
 	// else story.
-	ContentTypes []string `json:"content_types,omitempty" enum:"short_video,post,carousel,story,long_video" minItems:"1" maxItems:"5" uniqueItems:"true" nullable:"false"`
+	ContentTypes []string `json:"content_types,omitempty" format:"plan-contents" nullable:"false"`
 	// First day, in the time zone of the factory's schedule: today or later. Absent: tomorrow.
 	StartsOn string `json:"starts_on,omitempty" format:"date" example:"2026-12-01"`
 	// What the plan is about, beyond the settings of the factory.
@@ -61,7 +61,7 @@ type createBody struct {
 	ProductShare *int `json:"product_share,omitempty" minimum:"0" maximum:"100" example:"60"`
 	// Country whose holidays and seasons count (ISO 3166-1). Absent: that of the factory's region, or else of its
 	// language, such as de-AT, or of its time zone.
-	Country string `json:"country,omitempty" pattern:"^[A-Z]{2}$" patternDescription:"an ISO 3166-1 code of two letters" example:"DE"`
+	Country string `json:"country,omitempty" format:"country" example:"DE"`
 	// Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC.
 	Timezone string `json:"timezone,omitempty" maxLength:"64" example:"Europe/Berlin"`
 	// What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and
@@ -349,9 +349,9 @@ func book(tx *store.Tx, now time.Time, o tenant.Owner, p Plan, replace bool,
 		replaced = append(replaced, other.ID)
 	}
 	if len(others) > 0 && !replace {
-		return nil, nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s already. "+
-			"Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was created or "+
-			"spent.", others[0].ID, others[0].First, others[0].Last).
+		return nil, nil, errs.New(errs.InvalidState, "The content plan %s of this factory has days from %s to %s "+
+			"already. Send replace: true to cancel what it has not generated yet, or plan other days. Nothing was "+
+			"created or spent.", others[0].ID, others[0].First, others[0].Last).
 			With(errs.StateContext{State: "planned", Allowed: []string{"replace"}})
 	}
 	canceled = b.Add(mine, replaced, now.AddDate(0, 0, -7))

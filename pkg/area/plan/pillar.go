@@ -23,7 +23,7 @@ type Campaign struct {
 	// Name of the campaign.
 	Name string `json:"name" format:"line" minLength:"1" maxLength:"100" example:"Launch of the trail shoe"`
 	// What it is about, and the step that it asks readers for.
-	About string `json:"about,omitempty" maxLength:"500" example:"The shoe can be ordered from 12 December with the code NETS10"`
+	About string `json:"about,omitempty" format:"chapter"`
 	// Number of its items.
 	Items int `json:"items" minimum:"2" maximum:"20" example:"3"`
 	// First day. Absent: that of the plan.
@@ -128,13 +128,14 @@ func (p *Plan) CheckCampaigns(slots []Slot) error {
 			c.StartsOn = p.StartsOn
 		}
 		if c.EndsOn != "" && c.EndsOn < c.StartsOn {
-			found = append(found, errs.Invalid(at+"/ends_on", "is before the first day of the campaign, %s", c.StartsOn))
+			found = append(found, errs.Invalid(at+"/ends_on", "is before the first day of the campaign, %s",
+				c.StartsOn))
 			continue
 		}
 		chosen := p.campaigned(*c, slots, zone, all)
 		if len(chosen) < c.Items {
-			found = append(found, errs.Invalid(at+"/items", "are more than the %d items of the plan on these days that are in "+
-				"no other campaign", len(chosen)))
+			found = append(found, errs.Invalid(at+"/items", "are more than the %d items of the plan on these days "+
+				"that are in no other campaign", len(chosen)))
 		}
 		for _, i := range chosen {
 			all[i].Campaign = c.Name

@@ -70,7 +70,7 @@ type Plan struct {
 	// Number of items on each day.
 	PostsPerDay int `json:"posts_per_day" minimum:"1" maximum:"10" example:"2"`
 	// Types of its items, which are spread evenly.
-	ContentTypes []string `json:"content_types" nullable:"false" enum:"short_video,post,carousel,story,long_video"`
+	ContentTypes []string `json:"content_types" nullable:"false" format:"plan-content"`
 	// First day.
 	StartsOn string `json:"starts_on" format:"date" example:"2026-12-01"`
 	// Time zone of its days and times.

@@ -20,11 +20,11 @@ import (
 
 type topicBody struct {
 	// What the item is about, in up to 400 bytes.
-	Topic string `json:"topic" format:"line-not-blank" minLength:"1" maxLength:"400" example:"Why the left shoe wears out first"`
+	Topic string `json:"topic" format:"topic"`
 	// Time of its publication, on a day of the plan.
 	PublishAt time.Time `json:"publish_at" example:"2026-12-03T17:30:00Z"`
 	// Type of the item: one of the plan's. Absent: the first one of the plan.
-	ContentType string `json:"content_type,omitempty" enum:"short_video,post,carousel,story,long_video"`
+	ContentType string `json:"content_type,omitempty" format:"plan-content"`
 	// Angle from which the item presents its topic, at most 120 bytes.
 	Angle string `json:"angle,omitempty" format:"line" maxLength:"120" example:"a mistake that we made"`
 	// Idea of its first line, in up to 240 bytes.
@@ -41,7 +41,7 @@ type topicPatch struct {
 	// Time of its publication, on a day of the plan.
 	PublishAt time.Time `json:"publish_at,omitzero" example:"2026-12-03T17:30:00Z"`
 	// Type of the item: one of the plan's. That of an approved topic stays, because its price is reserved.
-	ContentType string `json:"content_type,omitempty" enum:"short_video,post,carousel,story,long_video"`
+	ContentType string `json:"content_type,omitempty" format:"plan-content"`
 	// Angle from which the item presents its topic, at most 120 bytes. Null: none.
 	Angle *string `json:"angle,omitempty" format:"line" maxLength:"120" nullable:"true"`
 	// Idea of its first line, in up to 240 bytes. Null: none.
@@ -90,26 +90,27 @@ func (s *Service) registerTopics(r *httpapi.Router) {
 		return httpapi.Op{ID: id, Method: method, Path: path, Scope: auth.FactoriesWrite, Function: "factory",
 			Tag: "Factories", Summary: summary, Description: description, Errors: codes}
 	}
-	add := op("createPlanTopic", http.MethodPost, path, "Add a topic to a content plan", "Adds a topic of your own to a "+
-		"plan whose items are written later. It waits for an approval, as the others do, and costs nothing until then.",
+	add := op("createPlanTopic", http.MethodPost, path, "Add a topic to a content plan", "Adds a topic of your own "+
+		"to a plan whose items are written later. It waits for an approval, as the others do, and costs nothing "+
+		"until then.",
 		errs.InvalidState)
 	add.Status = http.StatusCreated
 	httpapi.Write(r, add, s.addTopic)
 	get := op("getPlanTopic", http.MethodGet, path+"/{topic_number}", "Get a topic of a content plan",
-		"Returns one topic, with its version as the ETag. The `calendar` of `GET /v1/factories/{factory_id}/content-plan` "+
-			"has all of them.")
+		"Returns one topic, with its version as the ETag. The `calendar` of `GET "+
+			"/v1/factories/{factory_id}/content-plan` has all of them.")
 	get.Scope = auth.FactoriesRead
 	httpapi.Read(r, get, s.getTopic)
 	httpapi.Write(r, op("updatePlanTopic", http.MethodPatch, path+"/{topic_number}", "Change a topic of a content plan",
 		"Changes what is sent of a topic whose item is not written yet. A topic that is approved stays approved. Send "+
 			"`If-Match` with its ETag, so that no change of somebody else is lost.", errs.InvalidState), s.changeTopic)
 	httpapi.Write(r, op("deletePlanTopic", http.MethodDelete, path+"/{topic_number}", "Drop a topic of a content plan",
-		"Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. Delete "+
-			"the item of a topic that is written.", errs.InvalidState), s.dropTopic)
-	approve := op("approvePlanTopics", http.MethodPost, path+"/approve", "Approve topics of a content plan", "Approves the "+
-		"topics in `numbers`, or every proposed topic, and reserves the price of their items: all or none. The items "+
-		"are written `write_ahead_hours` before their times. A topic that is approved already costs nothing more. A "+
-		"topic that nobody approves before its time is `missed`.",
+		"Drops a topic whose item is not written yet, and releases what was reserved for it. It counts as canceled. "+
+			"Delete the item of a topic that is written.", errs.InvalidState), s.dropTopic)
+	approve := op("approvePlanTopics", http.MethodPost, path+"/approve", "Approve topics of a content plan",
+		"Approves the topics in `numbers`, or every proposed topic, and reserves the price of their items: all or "+
+			"none. The items are written `write_ahead_hours` before their times. A topic that is approved already "+
+			"costs nothing more. A topic that nobody approves before its time is `missed`.",
 		errs.InvalidState, errs.InsufficientBalance, errs.SpendLimitReached)
 	approve.Status = http.StatusAccepted
 	httpapi.Write(r, approve, s.approve)
@@ -232,8 +233,10 @@ func (s *Service) addTopic(ctx context.Context, tx *store.Tx, in *topicInput) (o
 		return out, err
 	}
 	if d.plan.Items.Total >= mostTopics {
-		return out, errs.New(errs.InvalidState, "The content plan %s has %d topics, and can have no more. Plan other days.",
-			d.plan.ID, mostTopics).With(errs.StateContext{State: string(d.plan.State), Allowed: []string{"approve", "drop"}})
+		return out, errs.New(errs.InvalidState, "The content plan %s has %d topics, and can have no more. Plan other "+
+			"days.",
+			d.plan.ID, mostTopics).With(errs.StateContext{State: string(d.plan.State),
+			Allowed: []string{"approve", "drop"}})
 	}
 	b, now := in.Body, s.now()
 	if b.ContentType == "" {

@@ -185,8 +185,7 @@ func (r *StoredProduct) checkPrior(p *Promotion) error {
 	if e := p.Exception; e != nil && e.Reason == NewProduct && len(r.PriceHistory) > 0 &&
 		p.StartsAt.Sub(r.PriceHistory[0].At.Time) >= law.Window {
 		found = append(found, errs.Invalid("/prior_price_exception/reason", "is for products that are on the market "+
-			"for "+
-			"less than 30 days, and the product %s has had a price since %s", r.ID,
+			"for less than 30 days, and the product %s has had a price since %s", r.ID,
 			r.PriceHistory[0].At.UTC().Format(time.DateOnly)))
 	}
 	return errs.All(found...)

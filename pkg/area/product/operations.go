@@ -5,16 +5,20 @@ import (
 
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/money"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
+var _ = format.Define("sku", format.Format{Pattern: `^[^\x00-\x20\x7F]([^\x00-\x1F\x7F]*[^\x00-\x20\x7F])?$`,
+	Shortest: 1, Longest: 64, Wanted: "free of control characters, and of spaces at its ends"})
+
 type createBody struct {
 	// Factory of type seller that the product belongs to. It cannot be changed.
 	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// Your own number of the product, unique in its factory.
-	SKU string `json:"sku" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends" example:"TRAIL-42"`
+	SKU string `json:"sku" format:"sku" example:"TRAIL-42"`
 	// Name of the product.
 	Name string `json:"name" format:"line-not-blank" minLength:"1" maxLength:"200" example:"Trail running shoe"`
 	// What the product is.
@@ -40,14 +44,14 @@ func (b createBody) Rules() error {
 
 type pricePatch struct {
 	// In the smallest unit of the currency.
-	Amount int64 `json:"amount,omitempty" minimum:"0" maximum:"1000000000000" example:"9900"`
+	Amount int64 `json:"amount,omitempty" format:"credits" example:"9900"`
 	// ISO 4217 code of the currency.
-	Currency string `json:"currency,omitempty" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" example:"EUR"`
+	Currency string `json:"currency,omitempty" format:"currency" example:"EUR"`
 }
 
 type patchBody struct {
 	// Your own number of the product, unique in its factory.
-	SKU string `json:"sku,omitempty" minLength:"1" maxLength:"64" pattern:"^[^\\x00-\\x20\\x7F]([^\\x00-\\x1F\\x7F]*[^\\x00-\\x20\\x7F])?$" patternDescription:"free of control characters, and of spaces at its ends"`
+	SKU string `json:"sku,omitempty" format:"sku"`
 	// Name of the product.
 	Name string `json:"name,omitempty" format:"line-not-blank" minLength:"1" maxLength:"200"`
 	// What the product is.
@@ -72,7 +76,7 @@ type photoBody struct {
 	// Size in bytes. Required for an upload.
 	Bytes int64 `json:"bytes,omitempty" minimum:"1" maximum:"20971520" example:"482113"`
 	// SHA-256 of the file in hexadecimal. Required for an upload.
-	SHA256 string `json:"sha256,omitempty" pattern:"^[0-9a-f]{64}$" patternDescription:"64 lower-case hexadecimal digits" example:"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"`
+	SHA256 string `json:"sha256,omitempty" format:"sha256"`
 	// Public https URL of a file that the service fetches.
 	SourceURL string `json:"source_url,omitempty" maxLength:"2048" example:"https://www.example.com/shoe.jpg"`
 	// Id of a ready media of type image, which is copied.

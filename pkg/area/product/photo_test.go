@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/importertest"
 	"github.com/content-automation/api/pkg/area/media"
-	"github.com/content-automation/api/pkg/area/media/importertest"
 	record "github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/task"
 )
 

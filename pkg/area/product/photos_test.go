@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	importer "github.com/content-automation/api/pkg/area/media"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/id"
@@ -23,7 +24,6 @@ import (
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 	"github.com/content-automation/api/pkg/task"
 )
 

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/area/media/importertest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/importertest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/money"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 func TestAProductFromBeginningToEnd(t *testing.T) {

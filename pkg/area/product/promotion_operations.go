@@ -56,7 +56,7 @@ type discountPatch struct {
 type PriorPriceUpdate struct {
 	_ struct{} `nullable:"true"`
 	// In the smallest unit of the currency.
-	Amount int64 `json:"amount,omitempty" minimum:"0" maximum:"1000000000000"`
+	Amount int64 `json:"amount,omitempty" format:"credits"`
 	// ISO 4217 code of the currency.
 	Currency string `json:"currency,omitempty" minLength:"3" maxLength:"3"`
 }
@@ -128,9 +128,8 @@ func (s *Promotions) Register(r *httpapi.Router) {
 		"Lowers the prices of 1 to 50 products of one factory for a time. A discount by `amount` is at most the "+
 			"price of each product, and its products have one currency. A product is in up to 20 promotions that "+
 			"have not ended; of those that are active, the lowest price counts. If the region of the factory is in "+
-			"the "+
-			"European Union, a percentage above the real one is refused: that from the lowest price of the 30 days "+
-			"before.")
+			"the European Union, a percentage above the real one is refused: that from the lowest price of the 30 "+
+			"days before.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.WrongFactoryType, errs.NotFound, errs.RuleViolated}
 	httpapi.Write(r, create, s.create)

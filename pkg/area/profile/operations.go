@@ -19,7 +19,7 @@ type createBody struct {
 	Logo *string `json:"logo,omitempty" nullable:"true" maxLength:"64"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). A call that would cost more fails with
 	// 402 spend_limit_reached. Absent or null: no limit of its own.
-	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"5000"`
+	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits" example:"5000"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
 	// of this country. A factory may have another one. Absent or null: none.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
@@ -36,7 +36,7 @@ type patchBody struct {
 	Logo *string `json:"logo,omitempty" nullable:"true" maxLength:"64"`
 	// Credits that the work for the profile may cost in a calendar month (UTC). It counts for the present month at
 	// once. Null: no limit of its own.
-	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" minimum:"0" maximum:"1000000000000" example:"8000"`
+	SpendLimit *int64 `json:"spend_limit_credits,omitempty" nullable:"true" format:"credits" example:"8000"`
 	// Country in which the content of its factories is published (ISO 3166-1). The content must keep the rules of law
 	// of this country. A factory may have another one. Null: none.
 	Region *string `json:"region,omitempty" nullable:"true" minLength:"2" maxLength:"2" example:"DE"`
@@ -80,9 +80,9 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.List(r, list, s.list)
 
 	create := op("createProfile", http.MethodPost, collection, auth.AccountManage, "Create a profile",
-		"A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the studio "+
-			"that are created with its id belong to it, with all that they make. A key with `profile_ids` sees and makes "+
-			"nothing else.")
+		"A profile is a client of an agency. Factories, social accounts, media, webhooks and generations of the "+
+			"studio that are created with its id belong to it, with all that they make. A key with `profile_ids` "+
+			"sees and makes nothing else.")
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.UnsupportedMedia, errs.InvalidState}
 	httpapi.Write(r, create, s.create)
@@ -96,9 +96,9 @@ func (s *Service) Register(r *httpapi.Router) {
 	httpapi.Write(r, update, s.update)
 
 	remove := op("deleteProfile", http.MethodDelete, one, auth.AccountManage, "Delete a profile",
-		"A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories, content "+
-			"items, generations and media, disconnect its social accounts, delete its webhooks and revoke its keys before. "+
-			"Its chats end with it. The entries of the balance stay.")
+		"A profile is deleted once nothing belongs to it: `invalid_state` names what does. Delete its factories, "+
+			"content items, generations and media, disconnect its social accounts, delete its webhooks and revoke "+
+			"its keys before. Its chats end with it. The entries of the balance stay.")
 	remove.Errors = []errs.Code{errs.InvalidState, errs.VersionMismatch}
 	httpapi.Write(r, remove, s.remove)
 }

@@ -123,12 +123,13 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o tenant.Owner, r *re
 		return err
 	}
 	if f.Bytes > record.MaxLogo {
-		return errs.Invalid(m.Param, "must have at most %d bytes, and the media %s has %d", record.MaxLogo, f.ID, f.Bytes)
+		return errs.Invalid(m.Param, "must have at most %d bytes, and the media %s has %d", record.MaxLogo, f.ID,
+			f.Bytes)
 	}
 	picture, err := s.signer.Read(ctx, f, record.MaxLogo)
 	if err != nil {
-		return errs.Wrap(err, errs.ProviderUnavailable, "The picture cannot be read at the moment. Nothing was changed. "+
-			"Repeat the request.")
+		return errs.Wrap(err, errs.ProviderUnavailable, "The picture cannot be read at the moment. Nothing was "+
+			"changed. Repeat the request.")
 	}
 	it, err := record.LogoItem(o, record.Logo{MIMEType: f.MIMEType, Picture: picture})
 	if err != nil {

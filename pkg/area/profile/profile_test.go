@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/crm"
 	"github.com/content-automation/api/pkg/area/media"
@@ -16,13 +18,11 @@ import (
 	"github.com/content-automation/api/pkg/auth/credential"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/ledger"
 	record "github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 type object = map[string]any

@@ -12,13 +12,13 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/gowebpki/jcs"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/audit/chain"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // dossier reads a dossier and verifies its signature by the steps that the guide describes.

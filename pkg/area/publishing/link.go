@@ -159,10 +159,10 @@ func (s *Service) registerLinks(r *httpapi.Router) {
 
 	create := op("createReviewLink", http.MethodPost, "/v1/review-links", auth.ContentPublish, "Create a review link",
 		"Makes the address of a page for people without an account. It shows the finished media and texts of content "+
-			"items as each platform will show them; with `may: decide`, people approve items there or request changes. "+
-			"Whoever has the address can open the page until `expires_at`, or until you delete the link. Decisions are "+
-			"in the audit log under the id of the link. The scope content:read is needed too, and the page ends if the "+
-			"calling key, or the person, loses one of both or all access.")
+			"items as each platform will show them; with `may: decide`, people approve items there or request "+
+			"changes. Whoever has the address can open the page until `expires_at`, or until you delete the link. "+
+			"Decisions are in the audit log under the id of the link. The scope content:read is needed too, and the "+
+			"page ends if the calling key, or the person, loses one of both or all access.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createLink)
 
@@ -280,7 +280,8 @@ func (s *Service) ownerOf(ctx context.Context, b linkBody) (o tenant.Owner, err 
 			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is not the id of a content item")
 		}
 		if i > 0 && it.Owner != o {
-			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is of another profile than %s", b.ItemIDs[0])
+			return o, errs.Invalid(fmt.Sprintf("/content_item_ids/%d", i), "is of another profile than %s",
+				b.ItemIDs[0])
 		}
 		o = it.Owner
 	}

@@ -24,7 +24,7 @@ type validateBody struct {
 	// Body of createContentItem to check.
 	Item *content.CreateBody `json:"item,omitempty"`
 	// Ids of the social accounts. Absent: those that the item is planned for, or else those of its factory.
-	Accounts []string `json:"social_account_ids,omitempty" minItems:"1" maxItems:"15" uniqueItems:"true" nullable:"false"`
+	Accounts []string `json:"social_account_ids,omitempty" format:"accounts" nullable:"false"`
 	// Time of publication. Absent: that of the item, or else now.
 	PublishAt *resource.Time `json:"publish_at,omitempty" example:"2027-01-15T09:30:00Z"`
 	// Time for which rules of law are checked (RFC 3339). Absent: that of the publication.
@@ -92,8 +92,8 @@ func (s *Service) registerPlanning(r *httpapi.Router) {
 
 	slots := op("listSlots", http.MethodGet, "/v1/publishing/slots", auth.ContentRead, "List the slots of a schedule",
 		"Lists the free and taken times of the schedule of a factory, the earliest first. The value `next_slot` of "+
-			"`publish_at` takes the first time that is free on all accounts of the item. A time is taken by everything "+
-			"that is scheduled for it, and by the items of the factory that are planned for it.")
+			"`publish_at` takes the first time that is free on all accounts of the item. A time is taken by "+
+			"everything that is scheduled for it, and by the items of the factory that are planned for it.")
 	slots.Errors = []errs.Code{errs.NotFound, errs.InvalidCursor}
 	httpapi.List(r, slots, s.slots)
 }

@@ -12,12 +12,20 @@ import (
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("publication-order", format.Format{
+		Values: format.Words("time impressions reach views watch_time_seconds likes comments shares saves clicks")})
+	_ = format.Define("review-note", format.Format{Name: format.NotBlank, Shortest: 1, Longest: 2000,
+		Example: "Name the price in the first line."})
 )
 
 const (
@@ -92,7 +100,7 @@ type listInput struct {
 	// Only publications of this factory.
 	FactoryID string `query:"factory_id"`
 	// What the results are sorted by. Publications without the metric are last.
-	OrderBy string `query:"order_by" enum:"time,impressions,reach,views,watch_time_seconds,likes,comments,shares,saves,clicks" default:"time"`
+	OrderBy string `query:"order_by" format:"publication-order" default:"time"`
 	// Order of the results: desc is the latest or greatest first.
 	Order string `query:"order" enum:"asc,desc" default:"desc"`
 }
@@ -117,8 +125,8 @@ type removeInput struct {
 func (s *Service) registerPublications(r *httpapi.Router) {
 	list := op("listAllPublications", http.MethodGet, "/v1/publications", auth.ContentRead, "List all publications",
 		"Lists the publications of the account in a period, and what is planned in it: a calendar. A period with more "+
-			"than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer is a file "+
-			"of comma-separated values with all results of the period.")
+			"than 1,000 content items is refused: name a shorter one. With the header `Accept: text/csv`, the answer "+
+			"is a file of comma-separated values with all results of the period.")
 	list.Sheet = "publications.csv"
 	list.Errors = []errs.Code{errs.InvalidCursor}
 	httpapi.List(r, list, s.list)
@@ -184,8 +192,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (page httpapi.Page[En
 	}
 	slices.SortStableFunc(all, func(a, b Entry) int { return in.compare(a, b) })
 	return httpapi.Slice(ctx, all, map[string]string{"state": httpapi.AnyOf(in.State),
-		"platform": httpapi.AnyOf(in.Platform), "account": in.AccountID, "factory": in.FactoryID, "profile": in.ProfileID,
-		"from": in.From.String(), "to": in.To.String(), "order": in.OrderBy + in.Order}, in.SliceInput, Entry.key)
+		"platform": httpapi.AnyOf(in.Platform), "account": in.AccountID, "factory": in.FactoryID,
+		"profile": in.ProfileID, "from": in.From.String(), "to": in.To.String(),
+		"order": in.OrderBy + in.Order}, in.SliceInput, Entry.key)
 }
 
 // between returns the items of the caller that are planned, or were published, in a period: those of a profile, unless

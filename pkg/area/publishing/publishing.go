@@ -87,7 +87,7 @@ type changesInput struct {
 
 type changesBody struct {
 	// What is to be changed.
-	Note string `json:"note" format:"not-blank" minLength:"1" maxLength:"2000" example:"Name the price in the first line."`
+	Note string `json:"note" format:"review-note"`
 }
 
 // registerApprovals adds the decisions about content items.

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/publishing"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/quota"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // An account makes so many review links in a day, in each mode. Those of an earlier day do not count.

@@ -78,9 +78,9 @@ func (s *Service) Register(r *httpapi.Router) {
 			"It runs in the background, and has ended when `GET /v1/factories` lists none of the earlier factories. " +
 			"A call during a reset starts another one, which finds what is left. With a live key it is refused.\n\n" +
 			"With `advance`, it deletes nothing. It makes the published posts older by so many seconds: their " +
-			"metrics are read anew, and analytics follow. Posts that are published later start at zero. Content plans write " +
-			"the items whose time comes. It has ended " +
-			"when `metrics.read_at` of the publications is not before `requested_at`.",
+			"metrics are read anew, and analytics follow. Posts that are published later start at zero. Content " +
+			"plans write the items whose time comes. It has ended when `metrics.read_at` of the publications is not " +
+			"before `requested_at`.",
 		Status: http.StatusAccepted, Errors: []errs.Code{errs.ValidationFailed},
 	}, s.reset)
 }

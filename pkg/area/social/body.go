@@ -3,8 +3,18 @@ package social
 import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+)
+
+var (
+	_ = format.Define("telegram-token", format.Format{Pattern: "^[0-9]+:[0-9A-Za-z_-]+$", Longest: 200,
+		Wanted: "a token of @BotFather"})
+	_ = format.Define("channel", format.Format{Pattern: `^[^\x00-\x1F\x7F]+$`, Wanted: "free of control characters",
+		Longest: 200, Example: "@acme_news"})
+	_ = format.Define("vk-token", format.Format{Pattern: "^[0-9A-Za-z._-]+$", Longest: 500,
+		Wanted: "a token of a community"})
 )
 
 type connectBody struct {
@@ -14,16 +24,16 @@ type connectBody struct {
 	// Id of an account to connect again. Send this or platform.
 	SocialAccountID string `json:"social_account_id,omitempty" example:"soc_01h455vb4pex5vsknk084sn02q"`
 	// telegram: token of a bot that is an administrator of the channel.
-	BotToken string `json:"bot_token,omitempty" maxLength:"200" pattern:"^[0-9]+:[0-9A-Za-z_-]+$" patternDescription:"a token of @BotFather"`
+	BotToken string `json:"bot_token,omitempty" format:"telegram-token"`
 	// Channel, page or community: its id on the platform, or a name such as @acme_news. telegram needs it. By OAuth its
 	// owner chooses where it is left out.
-	Channel string `json:"channel,omitempty" maxLength:"200" pattern:"^[^\\x00-\\x1F\\x7F]+$" patternDescription:"free of control characters" example:"@acme_news"`
+	Channel string `json:"channel,omitempty" format:"channel"`
 	// User name. rutube and bluesky need it: of bluesky, the handle of the account.
 	Username string `json:"username,omitempty" maxLength:"200"`
 	// Password. rutube and bluesky need it: of bluesky, an app password. It is used once and not stored.
 	Password string `json:"password,omitempty" maxLength:"200"`
 	// vk: token of a community, in place of OAuth. VK takes posts of text only with it.
-	CommunityToken string `json:"community_token,omitempty" maxLength:"500" pattern:"^[0-9A-Za-z._-]+$" patternDescription:"a token of a community"`
+	CommunityToken string `json:"community_token,omitempty" format:"vk-token"`
 	// Only for OAuth: page of yours that the browser of the account's owner returns to, with social_account_id, and
 	// error where it failed, in its query. The operator of the service lists the pages that are allowed.
 	ReturnURL string `json:"return_url,omitempty" maxLength:"2048" example:"https://app.example.com/social"`

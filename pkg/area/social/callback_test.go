@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
 // changed returns the parameters with another value of one of them.

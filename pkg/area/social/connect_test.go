@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/testdata/platforms/rutube"
 	"github.com/content-automation/api/testdata/platforms/telegram"
 	"github.com/content-automation/api/testdata/platforms/vk"

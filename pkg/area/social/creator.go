@@ -54,8 +54,8 @@ type CreatorInfo struct {
 func (s *Service) registerCreator(r *httpapi.Router) {
 	httpapi.Read(r, httpapi.Op{ID: "getCreatorInfo", Method: http.MethodGet, Path: "/v1/publishing/creator-info",
 		Scope: auth.SocialManage, Function: "social", Tag: "Publishing", Summary: "Get what a creator may choose",
-		Description: "Returns what TikTok allows the account to choose for its next post. Read it when you show the form " +
-			"for a post, as TikTok requires, and send the choices of the person in `options.tiktok`.",
+		Description: "Returns what TikTok allows the account to choose for its next post. Read it when you show the " +
+			"form for a post, as TikTok requires, and send the choices of the person in `options.tiktok`.",
 		Errors: []errs.Code{errs.NotFound, errs.InvalidState, errs.ProviderUnavailable},
 	}, s.creator)
 }
@@ -121,8 +121,8 @@ func creatorError(err error, r *Record) error {
 	if errors.As(err, &e) && e.Kind == platform.Reconnect {
 		return invalidState(r, "The platform refuses the access to the account. Connect it again.", "connect")
 	}
-	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform does not answer at the moment. Try again in a "+
-		"few seconds.")
+	unavailable := errs.Wrap(err, errs.ProviderUnavailable, "The platform does not answer at the moment. Try again "+
+		"in a few seconds.")
 	unavailable.RetryAfter = 5 * time.Second
 	return unavailable
 }

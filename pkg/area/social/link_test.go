@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/social"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 // Before the platform asks an owner, they see which customer requests access to their account, on which platform, and

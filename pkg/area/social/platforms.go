@@ -116,7 +116,7 @@ type TextLimit struct {
 	Max int `json:"max"`
 	// Unit of the length. graphemes: what readers see as characters. weighted_characters: 23 for a link, 2 for an emoji
 	// and for a character of the scripts of East Asia, 1 for others.
-	Unit string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters"`
+	Unit string `json:"unit" format:"text-unit"`
 	// Further maximum of the length in bytes of UTF-8. Null: none.
 	MaxBytes *int `json:"max_bytes"`
 	// Whether it is required.

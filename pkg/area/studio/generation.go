@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -12,6 +13,13 @@ import (
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("generation-outcome", format.Format{
+		Values: format.Words("generated failed insufficient_balance spend_limit_reached rate_limited")})
+	_ = format.Define("studio-prompt", format.Format{Shortest: 1, Longest: 4000,
+		Example: "A trail running shoe on wet rock, morning light"})
 )
 
 // ItemKind is the kind of a generation in the table.
@@ -77,7 +85,7 @@ func (g Generation) Pending() (path string, after time.Duration) {
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	// Result of the generation. The last three refuse the call with that error, as with a live key.
-	Outcome string `json:"outcome,omitempty" enum:"generated,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"generated"`
+	Outcome string `json:"outcome,omitempty" format:"generation-outcome" default:"generated"`
 	generate.Rehearsal
 }
 

@@ -18,9 +18,9 @@ type Input struct {
 	// Voices and avatars: language of the text (BCP 47).
 	Language string `json:"language,omitempty" maxLength:"35" example:"en"`
 	// Voices and avatars: the provider's id of a voice. Absent: the model's own.
-	Voice string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+	Voice string `json:"voice,omitempty" maxLength:"100" format:"word"`
 	// Avatars: the provider's id of an avatar. Absent: a suitable one.
-	Avatar string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+	Avatar string `json:"avatar,omitempty" maxLength:"100" format:"word"`
 	// Music: lyrics, if the model supports them.
 	Lyrics string `json:"lyrics,omitempty" maxLength:"3000"`
 	// Image to start from: a public https URL, or the id of one of your media.

@@ -22,7 +22,7 @@ type (
 	videoBody struct {
 		Common
 		// Description of what to make.
-		Prompt string `json:"prompt" minLength:"1" maxLength:"4000" example:"A trail running shoe on wet rock, morning light"`
+		Prompt string `json:"prompt" format:"studio-prompt"`
 		// Aspect ratio, one of the model's aspect_ratios.
 		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"9:16"`
 		// Length, within the limits of the model. Absent: the default of the model.
@@ -33,7 +33,7 @@ type (
 	imageBody struct {
 		Common
 		// Description of what to make.
-		Prompt string `json:"prompt" minLength:"1" maxLength:"4000" example:"A trail running shoe on wet rock, morning light"`
+		Prompt string `json:"prompt" format:"studio-prompt"`
 		// Aspect ratio, one of the model's aspect_ratios.
 		AspectRatio string `json:"aspect_ratio,omitempty" maxLength:"10" example:"4:5"`
 		// Number of images. Absent: 1.
@@ -57,7 +57,7 @@ type (
 		// Language of the text (BCP 47).
 		Language string `json:"language,omitempty" maxLength:"35" example:"en"`
 		// The provider's id of a voice. Absent: a suitable one.
-		Voice string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+		Voice string `json:"voice,omitempty" maxLength:"100" format:"word"`
 		// Sample of the voice to imitate, for models that require audio: a public https URL, or the id of one of your
 		// media.
 		AudioURL string `json:"audio_url,omitempty" maxLength:"2048"`
@@ -78,9 +78,9 @@ type (
 		// Language of the text (BCP 47).
 		Language string `json:"language,omitempty" maxLength:"35" example:"en"`
 		// The provider's id of a voice. Absent: a suitable one.
-		Voice string `json:"voice,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+		Voice string `json:"voice,omitempty" maxLength:"100" format:"word"`
 		// The provider's id of an avatar. Absent: a suitable one.
-		Avatar string `json:"avatar,omitempty" maxLength:"100" pattern:"^[A-Za-z0-9_-]*$" patternDescription:"letters, digits, - and _"`
+		Avatar string `json:"avatar,omitempty" maxLength:"100" format:"word"`
 	}
 )
 

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/area"
 	"github.com/content-automation/api/pkg/area/studio"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 )
 
 // wav is a recording of silence, in 8 bits at 8 kHz.

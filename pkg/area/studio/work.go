@@ -36,7 +36,6 @@ type work struct {
 
 var _ generate.Composing = (*work)(nil)
 
-// Waits implements generate.Work.
 func (w *work) Waits() int {
 	if w.Runs() {
 		return Attempt
@@ -44,10 +43,8 @@ func (w *work) Waits() int {
 	return 0
 }
 
-// Ticket implements generate.Work.
 func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 
-// Request implements generate.Work.
 func (w *work) Request(int, []generate.Made) (provider.Request, error) {
 	in := w.Input
 	for member, file := range w.Given {
@@ -75,7 +72,6 @@ func (w *work) Composition(_ int, made []generate.Made) (generate.Composition, e
 // Gave implements generate.Composing: the caller's own files are not among those that are signed.
 func (w *work) Gave(*provider.Error) bool { return false }
 
-// Start implements generate.Work.
 func (w *work) Start(now time.Time) {
 	w.State = Generating
 	w.Touch(now)
@@ -84,7 +80,6 @@ func (w *work) Start(now time.Time) {
 // progressStep is the least progress that is worth a write.
 const progressStep = 10
 
-// Progress implements generate.Work.
 func (w *work) Progress(now time.Time, percent int) bool {
 	if percent < w.Record.Progress+progressStep {
 		return false
@@ -94,7 +89,6 @@ func (w *work) Progress(now time.Time, percent int) bool {
 	return true
 }
 
-// Succeed implements generate.Work.
 func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
 	w.State, w.Record.Progress, w.CostCredits = Generated, 100, cost
 	w.Files = made[len(made)-1].Files
@@ -102,7 +96,6 @@ func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost i
 	return w.notify(tx, event.StudioGenerated)
 }
 
-// Fail implements generate.Work.
 func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	w.State, w.Failure = Failed, &Failure{Code: f.Code, Message: f.Message, Retryable: f.Retryable}
 	w.CostCredits = f.Cost
@@ -117,7 +110,6 @@ func (w *work) Cancel(_ *store.Tx, now time.Time, charged int64, _ []generate.Ma
 	return nil
 }
 
-// Item implements generate.Work.
 func (w *work) Item() (store.Item, error) { return w.Into(w.item) }
 
 // notify adds the event of the generation's end to the transaction.

@@ -3,12 +3,20 @@ package training
 import (
 	"time"
 
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/record/ledger"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("training-failure", format.Format{Values: format.Values(FailedTraining, FailedRefused,
+		FailedSamples, FailedUnavailable, FailedTimeout)})
+	_ = format.Define("training-outcome", format.Format{
+		Values: format.Words("completed failed insufficient_balance spend_limit_reached rate_limited")})
 )
 
 // ItemKind is the kind of a training in the table.
@@ -29,7 +37,7 @@ const (
 // Failure is the reason why a training failed.
 type Failure struct {
 	// Machine-readable reason of the failure.
-	Code FailureCode `json:"code" enum:"training_failed,training_refused,not_enough_samples,provider_unavailable,timeout" example:"training_failed"`
+	Code FailureCode `json:"code" format:"training-failure" example:"training_failed"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
 	// Whether another training may succeed.
@@ -70,10 +78,10 @@ func (t Training) Pending() (path string, after time.Duration) {
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	// Result of the training. The last three refuse the call with that error, as with a live key.
-	Outcome string `json:"outcome,omitempty" enum:"completed,failed,insufficient_balance,spend_limit_reached,rate_limited" default:"completed"`
+	Outcome string `json:"outcome,omitempty" format:"training-outcome" default:"completed"`
 	// Code of the failure, with its message and retryable as with a live key. With outcome failed only. Absent:
 	// training_failed.
-	FailureCode FailureCode `json:"failure_code,omitempty" enum:"training_failed,training_refused,not_enough_samples,provider_unavailable,timeout"`
+	FailureCode FailureCode `json:"failure_code,omitempty" format:"training-failure"`
 	// Seconds until the result.
 	DelaySeconds int `json:"delay_seconds,omitempty" minimum:"0" maximum:"60" default:"0"`
 }

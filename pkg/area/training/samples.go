@@ -108,7 +108,6 @@ func chosen(all []*item.Record) []*item.Record {
 	return good
 }
 
-// add adds the samples of items.
 func (s *Samples) add(all []*item.Record) error {
 	for _, r := range all {
 		asked, text, _ := item.AttemptAt(r).Written() // those without texts were left out

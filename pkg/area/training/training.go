@@ -147,15 +147,10 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, in *startInput) (out 
 
 // checkRehearsal rejects instructions for the sandbox that come with a live key, or contradict each other.
 func checkRehearsal(r *Rehearsal, mode tenant.Mode) error {
-	switch {
-	case r == nil:
-		return nil
-	case mode != tenant.Test:
-		return errs.Invalid("/sandbox", "works with test keys only; leave it out with a live key")
-	case r.FailureCode != "" && r.Outcome != string(Failed):
+	if r != nil && mode == tenant.Test && r.FailureCode != "" && r.Outcome != string(Failed) {
 		return errs.Invalid("/sandbox/failure_code", "needs outcome failed")
 	}
-	return nil
+	return httpapi.CheckSandbox(r != nil, mode)
 }
 
 func (s *Service) get(ctx context.Context, in *factory.FactoryPath) (out Training, err error) {

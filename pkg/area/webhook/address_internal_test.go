@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 )
 
 func TestRetryAfter(t *testing.T) {

@@ -66,14 +66,14 @@ type Delivery struct {
 	State string `json:"state" enum:"pending,delivered,failed"`
 	// Reason of the failure. exhausted: all attempts failed. gone: the receiver returned 410. not_permitted: the
 	// creator of the webhook may no longer read the event. Null if it has not failed.
-	FailedReason *string `json:"failed_reason" enum:"exhausted,gone,webhook_disabled,webhook_deleted,event_expired,not_permitted"`
+	FailedReason *string `json:"failed_reason" format:"delivery-failure"`
 	// Attempts, oldest first.
 	Attempts []Attempt `json:"attempts" nullable:"false"`
 	// What a pending delivery waits for. dispatch: the event has no delivery yet. response: an attempt is under way.
 	// retry: the wait after a failed attempt. redelivery: the attempt that a redelivery or replay asked for.
 	// circuit_breaker: the receiver does not answer; the attempt follows as soon as it does, at the latest at
 	// next_attempt_at. capacity: too many attempts at the receiver take long. Null if the delivery is not pending.
-	WaitingFor *string `json:"waiting_for" enum:"dispatch,first_attempt,response,retry,redelivery,circuit_breaker,capacity" example:"retry"`
+	WaitingFor *string `json:"waiting_for" format:"delivery-wait" example:"retry"`
 	// Time of the next attempt. Null: none follows.
 	NextAttemptAt *resource.Time `json:"next_attempt_at"`
 }

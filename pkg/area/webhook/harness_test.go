@@ -1,6 +1,6 @@
 package webhook_test
 
-import "github.com/content-automation/api/pkg/area/webhook/webhooktest"
+import "github.com/content-automation/api/infra/verify/harness/webhooktest"
 
 const hookURL = webhooktest.HookURL
 

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 

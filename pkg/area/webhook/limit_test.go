@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/httpapi/apitest"
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/record/event"
-	"github.com/content-automation/api/pkg/store/storetest"
 )
 
 func TestSamplesReplaysAndRedeliveriesAreLimited(t *testing.T) {

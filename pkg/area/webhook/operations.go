@@ -20,7 +20,7 @@ type createBody struct {
 	// Event bus or queue in your own AWS account. Send this or url.
 	Destination *destinationBody `json:"destination,omitempty"`
 	// Subscribed events: types, areas such as content.*, or * for all.
-	EventTypes []eventPattern `json:"event_types" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	EventTypes []eventPattern `json:"event_types" format:"event-pattern" nullable:"false"`
 	FactoryIDs factoryIDs     `json:"factory_ids,omitempty"`
 	// Description of the webhook.
 	Description string `json:"description,omitempty" format:"line" maxLength:"200" example:"CRM"`
@@ -45,7 +45,7 @@ type patchBody struct {
 	// Event bus or queue in your own AWS account. Only for a webhook with a destination.
 	Destination *destinationPatch `json:"destination,omitempty"`
 	// Subscribed events: types, areas such as content.*, or * for all.
-	EventTypes []eventPattern `json:"event_types,omitempty" minItems:"1" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	EventTypes []eventPattern `json:"event_types,omitempty" format:"event-pattern" nullable:"false"`
 	FactoryIDs factoryIDs     `json:"factory_ids,omitempty"`
 	// Description of the webhook.
 	Description string `json:"description,omitempty" format:"line" maxLength:"200" example:"CRM"`

@@ -25,9 +25,9 @@ func (a *attempt) report(d *DeliveryRecord, o *Outcome) {
 			status = *o.Status
 		}
 		ref := event.RefOf(a.event)
-		slog.Info("delivery", "request_id", ref.Request, "account_id", d.Owner.Account, "mode", d.Owner.Mode, "webhook_id",
-			d.WebhookID, "event_id", d.EventID, "delivery_id", d.ID, "attempt", d.Next-1, "outcome", d.State, "status",
-			status, "ms", o.LatencyMS)
+		slog.Info("delivery", "request_id", ref.Request, "account_id", d.Owner.Account, "mode", d.Owner.Mode,
+			"webhook_id", d.WebhookID, "event_id", d.EventID, "delivery_id", d.ID, "attempt", d.Next-1,
+			"outcome", d.State, "status", status, "ms", o.LatencyMS)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"github.com/content-automation/api/infra/verify/harness/sealtest"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
-	"github.com/content-automation/api/pkg/cloud/seal/sealtest"
 )
 
 func testEnvelope() *seal.Envelope { return sealtest.Envelope("key") }

@@ -10,46 +10,58 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 )
 
 // RolePrefix begins the names of all roles that deliver may assume: its own
 // permission ends there.
 const RolePrefix = "content-automation-"
 
+var (
+	_ = format.Define("delivery-failure", format.Format{
+		Values: format.Words("exhausted gone webhook_disabled webhook_deleted event_expired not_permitted")})
+	_ = format.Define("delivery-wait", format.Format{
+		Values: format.Words("dispatch first_attempt response retry redelivery circuit_breaker capacity")})
+	_ = format.Define("event-pattern", format.Format{Fewest: 1, Many: 50, Distinct: true})
+	_ = format.Define("role-arn", format.Format{Shortest: 1, Longest: 256,
+		Example: "arn:aws:iam::111122223333:role/content-automation-events"})
+	_ = format.Define("target-arn", format.Format{Shortest: 1, Longest: 512,
+		Example: "arn:aws:sqs:eu-central-1:111122223333:content-events"})
+)
+
 // targetGuide explains in the reference how a destination in AWS is made.
 const targetGuide = "With a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own " +
-	"AWS account. " +
-	"Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` " +
-	"of this response in its trust policy:\n\n" +
-	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
+	"AWS account. Create the webhook first. Then create the role that you named, with the `principal_arn` and the " +
+	"`external_id` of this response in its trust policy:\n\n```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sts:AssumeRole",
   "Principal": {"AWS": "<principal_arn>"},
   "Condition": {"StringEquals": {"sts:ExternalId": "<external_id>"}}
-}]}` + "\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n" +
+}]}` + "\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a " +
+	"KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n" +
 	"```json\n" + `{"Version": "2012-10-17", "Statement": [{
   "Effect": "Allow", "Action": "sqs:SendMessage", "Resource": "<arn>"
 }]}` + "\n```\n\nUntil then, attempts fail, report what is missing, and are retried. " +
-	"The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. " +
-	"Verify it like a request. " +
-	"On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. " +
-	"Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`."
+	"The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. Verify it " +
+	"like a request. On a bus, `detail` is the event, `detail-type` its type, and `source` is " +
+	"`content-automation.webhooks`. Retries, the log of deliveries, replay and disabling after 5 days of failures " +
+	"work as for a `url`."
 
 // targetBody is a new destination in a request.
 type destinationBody struct {
 	// Type of the destination. eventbridge: an event bus. sqs: a standard queue.
 	Type string `json:"type" enum:"eventbridge,sqs"`
 	// ARN of the event bus or queue.
-	ARN string `json:"arn" minLength:"1" maxLength:"512" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	ARN string `json:"arn" format:"target-arn"`
 	// ARN of a role in the same account. Its name must begin with content-automation-.
-	RoleARN string `json:"role_arn" minLength:"1" maxLength:"256" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	RoleARN string `json:"role_arn" format:"role-arn"`
 }
 
 // destinationPatch changes a destination.
 type destinationPatch struct {
 	// ARN of another event bus or queue of the same type.
-	ARN string `json:"arn,omitempty" minLength:"1" maxLength:"512" example:"arn:aws:sqs:eu-central-1:111122223333:content-events"`
+	ARN string `json:"arn,omitempty" format:"target-arn"`
 	// ARN of a role in the same account. Its name must begin with content-automation-.
-	RoleARN string `json:"role_arn,omitempty" minLength:"1" maxLength:"256" example:"arn:aws:iam::111122223333:role/content-automation-events"`
+	RoleARN string `json:"role_arn,omitempty" format:"role-arn"`
 }
 
 // targetSettings are the members of a destination that can be changed.

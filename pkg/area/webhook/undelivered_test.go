@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	endpoint "github.com/content-automation/api/pkg/area/webhook"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/pkg/record/event"
 )
 

@@ -97,8 +97,8 @@ func (s *Service) add(tx *store.Tx, to Ref, r *WebhookRecord) error {
 	it.Key, it.Listed = to.Key(), store.Key{}
 	tx.Create(it, nil)
 	tx.Count(CountKey(to.Owner), 1, MaxPerOwner,
-		errs.New(errs.InvalidState, "There are already %d webhooks in this mode or profile, which is the maximum. Delete one "+
-			"first.", MaxPerOwner))
+		errs.New(errs.InvalidState, "There are already %d webhooks in this mode or profile, which is the maximum. "+
+			"Delete one first.", MaxPerOwner))
 	return nil
 }
 

@@ -78,7 +78,6 @@ type claims struct {
 // flag is a boolean. Attributes that Cognito maps from a provider arrive as the text "true".
 type flag bool
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (f *flag) UnmarshalJSON(b []byte) error {
 	*f = string(b) == "true" || string(b) == `"true"`
 	return nil
@@ -87,7 +86,6 @@ func (f *flag) UnmarshalJSON(b []byte) error {
 // list is a list of texts. Cognito writes an attribute with several values as one text, "[a, b]".
 type list []string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (l *list) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, (*[]string)(l)) == nil {
 		return nil

@@ -18,9 +18,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/content-automation/api/infra/verify/harness/signintest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/signin"
-	"github.com/content-automation/api/pkg/auth/signin/signintest"
 	"github.com/content-automation/api/pkg/base/errs"
 )
 

@@ -29,7 +29,7 @@ type SpendContext struct {
 // RuleContext is the data of rule_violated.
 type RuleContext struct {
 	// Id of the rule.
-	Rule string `json:"rule" enum:"eu_prior_price,eu_deep_fake_label,eu_public_interest_disclosure,ru_ad_platforms,ru_ad_marking"`
+	Rule string `json:"rule" format:"law-rule"`
 	// Where the rule is in force: EU, or a country (ISO 3166-1).
 	Jurisdiction string `json:"jurisdiction" example:"EU"`
 	// First day on which the rule is in force there.

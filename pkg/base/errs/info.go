@@ -53,7 +53,8 @@ func InfoOf(code Code) Info {
 
 // Response returns the body of an example response with the code, as JSON.
 func (i Info) Response() []byte {
-	return fmt.Appendf(nil, `{"data": null, "error": {"code": %q, %s, "type": %q, "doc_url": %q}, "request_id": "1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"}`,
+	return fmt.Appendf(nil, `{"data": null, "error": {"code": %q, %s, "type": %q, "doc_url": %q}, "request_id": `+
+		`"1763812345678-6f9a4e7e-2f0b-4d3c-9b1e-0a5f1c7d8e21"}`,
 		i.Code, i.Example, i.Type, DocURL("https://api.example.com", i.Code))
 }
 
@@ -73,13 +74,15 @@ var Infos = []Info{
 		"The `cursor` was changed, or comes from a list with another path, filter or order.",
 		"Send `next_cursor` of the previous page unchanged, with the same filters and order. Otherwise start without " +
 			"a cursor.",
-		Never, `"message": "The cursor does not belong to this list with these filters and this order. Send it with those of the request that returned it, or start without a cursor.", "param": "cursor"`},
+		Never, `"message": "The cursor does not belong to this list with these filters and this order. Send it with ` +
+			`those of the request that returned it, or start without a cursor.", "param": "cursor"`},
 	{InvalidHeader, http.StatusBadRequest, invalidRequest,
 		"A header of the request has the wrong form.",
 		"`Idempotency-Key` is empty, longer than 255 characters or sent twice, or `If-Match` is not an ETag in " +
 			"double quotes.",
 		"`param` names the header. Send an `Idempotency-Key` such as a UUID, and `If-Match` exactly as `ETag` had it.",
-		Never, `"message": "Idempotency-Key must be one value of 1 to 255 characters, such as a UUID.", "param": "Idempotency-Key"`},
+		Never, `"message": "Idempotency-Key must be one value of 1 to 255 characters, such as a UUID.", "param": ` +
+			`"Idempotency-Key"`},
 
 	{MissingAPIKey, http.StatusUnauthorized, authentication,
 		"The request has no API key.",
@@ -96,7 +99,8 @@ var Infos = []Info{
 			"limited by address: stop repeating them.",
 		Never, `"message": "The header Authorization has no valid API key. It must be ` + "`" + `Bearer svc_live_…` +
 			"`" + ` or ` + "`" + `Bearer svc_test_…` + "`" +
-			`: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is mistyped, expired or revoked: create one in the account area or with POST /v1/api-keys."`},
+			`: a key alone, or by another scheme such as Basic, is not read. In the right form, the key is mistyped, ` +
+			`expired or revoked: create one in the account area or with POST /v1/api-keys."`},
 
 	{InsufficientBalance, http.StatusPaymentRequired, payment,
 		"The balance does not cover the price of the work.",
@@ -104,12 +108,16 @@ var Infos = []Info{
 		"Compare `required_credits` and `available_credits` in `context`. Top up the account, order something that " +
 			"costs less, or wait until running work releases its reserve. `POST /v1/balance/estimates` returns a " +
 			"price in advance.",
-		Never, `"message": "This costs 120 credits, and the balance is 45. Top up the account, or request something that costs less.", "context": {"required_credits": 120, "available_credits": 45}`},
+		Never, `"message": "This costs 120 credits, and the balance is 45. Top up the account, or request something ` +
+			`that costs less.", "context": {"required_credits": 120, "available_credits": 45}`},
 	{SpendLimitReached, http.StatusPaymentRequired, payment,
 		"The work would exceed the key's limit of spending in this month.",
-		"The key has `spend_limit_credits`, which holds for each calendar month (UTC). Nothing was created or reserved.",
+		"The key has `spend_limit_credits`, which holds for each calendar month (UTC). Nothing was created or " +
+			"reserved.",
 		"Raise the limit of the key with a key that may do so, use another key, or wait for the next month.",
-		Never, `"message": "This costs 120 credits. The API key may spend 1000 a month and has spent 950. Raise its limit, use another key, or wait for the next month (UTC).", "context": {"spend_limit_credits": 1000, "required_credits": 120, "available_credits": 50}`},
+		Never, `"message": "This costs 120 credits. The API key may spend 1000 a month and has spent 950. Raise its ` +
+			`limit, use another key, or wait for the next month (UTC).", "context": {"spend_limit_credits": 1000, ` +
+			`"required_credits": 120, "available_credits": 50}`},
 
 	{InsufficientScope, http.StatusForbidden, permission,
 		"The key lacks the scope of the operation.",
@@ -120,39 +128,45 @@ var Infos = []Info{
 		"The plan of the account does not include the API.",
 		"The account is not on the enterprise plan.",
 		"Ask the owner of the account to change the plan.",
-		Never, `"message": "The API is part of the enterprise plan, and this account is on another plan. Ask its owner to change the plan."`},
+		Never, `"message": "The API is part of the enterprise plan, and this account is on another plan. Ask its ` +
+			`owner to change the plan."`},
 	{IPNotAllowed, http.StatusForbidden, permission,
 		"Requests from this address are not allowed.",
 		"The account or the key has a list of allowed addresses, and the caller's address is not on it. Both lists " +
 			"must agree.",
 		"Add the address, or its network, to the `ip_allow_list` of the account and of the key. Behind a proxy or " +
 			"NAT the address is that of the proxy.",
-		Never, `"message": "Requests from this address are not allowed. Add it to the IP allow-lists of the account and of the key."`},
+		Never, `"message": "Requests from this address are not allowed. Add it to the IP allow-lists of the account ` +
+			`and of the key."`},
 	{ScopeEscalation, http.StatusForbidden, permission,
 		"The key would grant more than it has.",
 		"A key can create, widen or rotate only keys that end up no wider than itself, in scopes, addresses, expiry " +
 			"and limit of spending. A webhook may receive only events that its creator may read.",
 		"Use a key that has everything that is granted, or grant less.",
-		Never, `"message": "The calling key does not have the scope studio:use, so it cannot grant it. Use a key that has it.", "param": "/scopes"`},
+		Never, `"message": "The calling key does not have the scope studio:use, so it cannot grant it. Use a key ` +
+			`that has it.", "param": "/scopes"`},
 	{PersonRequired, http.StatusForbidden, permission,
 		"Only people may call the operation, not API keys.",
 		"The operation manages the people of the account. No scope of a key permits it.",
 		"Sign in to the account area as an owner or an admin, and do it there.",
-		Never, `"message": "Only a person who has signed in to the account area may do this. API keys cannot manage people, whatever their scopes."`},
+		Never, `"message": "Only a person who has signed in to the account area may do this. API keys cannot manage ` +
+			`people, whatever their scopes."`},
 
 	{ProfileNotAllowed, http.StatusForbidden, permission,
 		"The key is bound to profiles, and the operation concerns the whole account.",
 		"A key with `profile_ids` reaches only what belongs to these profiles. Keys, profiles, the audit log, the " +
 			"service levels and the sandbox as a whole belong to the account.",
 		"Use a key of the account that is not bound to profiles.",
-		Never, `"message": "This concerns the whole account, and the API key is bound to profiles. Use a key without profile_ids."`},
+		Never, `"message": "This concerns the whole account, and the API key is bound to profiles. Use a key without ` +
+			`profile_ids."`},
 
 	{NotFound, http.StatusNotFound, invalidRequest,
 		"There is no such resource.",
 		"The id does not exist, was deleted, is malformed, or belongs to another account or the other mode. A test " +
 			"key does not see live data, nor a live key test data.",
 		"Check the id and the mode of the key. Remove a deleted resource from your own records.",
-		Never, `"message": "No content item has the id \"cnt_01h455vb4pex5vsknk084sn02q\" for this key's account and mode."`},
+		Never, `"message": "No content item has the id \"cnt_01h455vb4pex5vsknk084sn02q\" for this key's account and ` +
+			`mode."`},
 	{UnknownPath, http.StatusNotFound, invalidRequest,
 		"There is no such path.",
 		"The path is misspelled, lacks `/v1`, or ends with a slash.",
@@ -168,20 +182,23 @@ var Infos = []Info{
 		"The first request with this idempotency key is still running.",
 		"The same request was sent twice at nearly the same time, or repeated before its answer.",
 		"Wait for the first answer, or repeat the request: it then returns the first answer.",
-		Later, `"message": "The first request with this Idempotency-Key is still running. Repeat the request in a second."`},
+		Later, `"message": "The first request with this Idempotency-Key is still running. Repeat the request in a ` +
+			`second."`},
 	{InvalidState, http.StatusConflict, conflict,
 		"The state of the resource does not allow the action.",
 		"For example, a content item that is published cannot be canceled, and a revoked key cannot be rotated. The " +
 			"code also reports a reached maximum, such as that of webhooks.",
 		"`context.state` is the state and `context.allowed` lists what is possible in it. Work moves on in the " +
 			"background, so read the resource before you decide.",
-		Reread, `"message": "The content item is generated. It can be canceled only while it is queued or generating.", "context": {"state": "generated", "allowed": ["delete", "regenerate"]}`},
+		Reread, `"message": "The content item is generated. It can be canceled only while it is queued or ` +
+			`generating.", "context": {"state": "generated", "allowed": ["delete", "regenerate"]}`},
 	{StaleProposal, http.StatusConflict, conflict,
 		"What the proposal changes has been changed since it was made.",
-		"A proposal is applied only while the values that its patch replaces are those that it was made for. Changes of " +
-			"other members of the factory do not matter.",
+		"A proposal is applied only while the values that its patch replaces are those that it was made for. Changes " +
+			"of other members of the factory do not matter.",
 		"Read the factory, and ask for a new proposal.",
-		Reread, `"message": "What this proposal changes has been changed since it was made for version 3 of the factory: its version is now 5. Diagnose it again for new proposals."`},
+		Reread, `"message": "What this proposal changes has been changed since it was made for version 3 of the ` +
+			`factory: its version is now 5. Diagnose it again for new proposals."`},
 	{Duplicate, http.StatusConflict, conflict,
 		"Something with the same unique value exists.",
 		"For example, a product with the same `sku` in the same factory.",
@@ -192,7 +209,8 @@ var Infos = []Info{
 		"The resource has changed since you read it.",
 		"The ETag in `If-Match` is not the current one.",
 		"Read the resource again, apply your change to what it is now, and send its new ETag.",
-		Reread, `"message": "The resource has changed: its version is now 4. Read it again, and repeat the change with its ETag."`},
+		Reread, `"message": "The resource has changed: its version is now 4. Read it again, and repeat the change ` +
+			`with its ETag."`},
 	{BodyTooLarge, http.StatusRequestEntityTooLarge, invalidRequest,
 		"The body is larger than 256 KiB.",
 		"Bodies carry JSON only. Files do not belong in them.",
@@ -211,12 +229,14 @@ var Infos = []Info{
 			"names are refused, so that a misspelled one is never ignored.",
 		"`details` has an entry for each fault; `param` and `message` repeat the first. `param` is a JSON pointer " +
 			"into the body, or the name of a parameter.",
-		Never, `"message": "/name: is required", "param": "/name", "details": [{"param": "/name", "message": "is required"}]`},
+		Never, `"message": "/name: is required", "param": "/name", "details": [{"param": "/name", "message": "is ` +
+			`required"}]`},
 	{IdempotencyKeyReused, http.StatusUnprocessableEntity, invalidRequest,
 		"The idempotency key was used for another request.",
 		"Within 24 hours, the same `Idempotency-Key` was sent with another method, path or body.",
 		"Make a new key for each new request. Repeat a request only with exactly the same body.",
-		Never, `"message": "This Idempotency-Key was used within 24 hours for another request: another path, query or body. Use a new key for a new request.", "param": "Idempotency-Key"`},
+		Never, `"message": "This Idempotency-Key was used within 24 hours for another request: another path, query ` +
+			`or body. Use a new key for a new request.", "param": "Idempotency-Key"`},
 	{WrongFactoryType, http.StatusUnprocessableEntity, invalidRequest,
 		"The type of the factory does not allow this.",
 		"Only factories of the type `seller` have products and promotions.",
@@ -232,7 +252,8 @@ var Infos = []Info{
 		"The file cannot be fetched, is not of an accepted format, or is too large or too long.",
 		"The message says what is wrong with it. Convert or shorten the file, or upload it with `POST /v1/media`, " +
 			"where it is checked once.",
-		Never, `"message": "The recording is 95.0 seconds long; the model hedra-character-3 speaks at most 60.", "param": "/input/audio_url"`},
+		Never, `"message": "The recording is 95.0 seconds long; the model hedra-character-3 speaks at most 60.", ` +
+			`"param": "/input/audio_url"`},
 
 	{RuleViolated, http.StatusUnprocessableEntity, invalidRequest,
 		"A rule of law forbids the content in the region where it is published.",
@@ -254,7 +275,8 @@ var Infos = []Info{
 			"each day as well.",
 		"Wait for `Retry-After`. `RateLimit` in every answer shows what is left: spread requests before it reaches " +
 			"0. Use webhooks instead of polling.",
-		Later, `"message": "This key has reached its limit of requests per minute. Wait for the time in Retry-After, and spread requests out.", "context": {"limit": 60, "window_seconds": 60}`},
+		Later, `"message": "This key has reached its limit of requests per minute. Wait for the time in Retry-After, ` +
+			`and spread requests out.", "context": {"limit": 60, "window_seconds": 60}`},
 	{QueueFull, http.StatusTooManyRequests, rateLimit,
 		"Too much work is waiting.",
 		"The account already has the maximum of work that is queued or running in this mode, which is 1,000; or the " +
@@ -262,19 +284,22 @@ var Infos = []Info{
 			"created or reserved.",
 		"Wait until some of it has ended, for the time in Retry-After, or choose another model. Events report each " +
 			"result.",
-		Later, `"message": "This account already has 1000 pieces of work waiting, which is the maximum. Wait until some have ended. Nothing was created or spent."`},
+		Later, `"message": "This account already has 1000 pieces of work waiting, which is the maximum. Wait until ` +
+			`some have ended. Nothing was created or spent."`},
 
 	{Internal, http.StatusInternalServerError, api,
 		"Something went wrong on our side.",
 		"The fault was recorded.",
 		"Repeat the request after a moment. If it persists, send the `request_id` to support.",
-		Again, `"message": "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if it persists, send the request_id to support."`},
+		Again, `"message": "Something went wrong on our side. Repeat the request with the same Idempotency-Key; if ` +
+			`it persists, send the request_id to support."`},
 	{ProviderUnavailable, http.StatusServiceUnavailable, api,
 		"Something that the request needs is not available at the moment.",
 		"A provider of generations or another part of the service does not answer or is busy, or many requests " +
 			"change the same resource.",
 		"Repeat the request after a moment.",
-		Later, `"message": "Other requests are changing the same resource. Repeat the request with the same Idempotency-Key in a second."`},
+		Later, `"message": "Other requests are changing the same resource. Repeat the request with the same ` +
+			`Idempotency-Key in a second."`},
 	{Timeout, http.StatusGatewayTimeout, api,
 		"The request took too long.",
 		"It may have had its effect all the same.",

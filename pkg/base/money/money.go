@@ -12,9 +12,9 @@ import (
 // Price is a price in the smallest unit of a currency.
 type Price struct {
 	// In the smallest unit of the currency: 12900 are 129.00 EUR, and 12900 JPY.
-	Amount int64 `json:"amount" minimum:"0" maximum:"1000000000000" example:"12900"`
+	Amount int64 `json:"amount" format:"credits" example:"12900"`
 	// ISO 4217 code of the currency.
-	Currency string `json:"currency" pattern:"^[A-Z]{3}$" patternDescription:"three capital letters" example:"EUR"`
+	Currency string `json:"currency" format:"currency" example:"EUR"`
 }
 
 // currencies are the codes of ISO 4217 that are money, by the number of digits of their smallest unit. Funds, metals
@@ -22,14 +22,10 @@ type Price struct {
 var currencies = map[int]string{
 	0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF",
 	2: "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CNY COP " +
-		"CRC CUP CVE CZK " +
-		"DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS " +
-		"KHR KPW KYD KZT " +
-		"LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN " +
-		"PGK PHP PKR PLN " +
-		"QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS " +
-		"UAH USD UYU UZS " +
-		"VED VES WST XCD XCG YER ZAR ZMW ZWG",
+		"CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR " +
+		"IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN " +
+		"NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP " +
+		"STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD UYU UZS VED VES WST XCD XCG YER ZAR ZMW ZWG",
 	3: "BHD IQD JOD KWD LYD OMR TND",
 }
 
@@ -76,7 +72,8 @@ func (p Price) String() string {
 // whether there is such a price.
 func Parse(decimal, currency string) (p Price, ok bool) {
 	value, good := new(big.Rat).SetString(strings.TrimSpace(decimal))
-	if !good || len(decimal) > 40 || strings.ContainsAny(decimal, "/eExX_") || value.Sign() < 0 || !IsCurrency(currency) {
+	if !good || len(decimal) > 40 || strings.ContainsAny(decimal, "/eExX_") || value.Sign() < 0 ||
+		!IsCurrency(currency) {
 		return p, false
 	}
 	value.Mul(value, new(big.Rat).SetInt64(unitOf(currency)))

@@ -236,13 +236,11 @@ type cappedBody struct {
 	end  context.CancelFunc
 }
 
-// Close implements io.Closer.
 func (b *cappedBody) Close() error {
 	defer b.end()
 	return b.ReadCloser.Close()
 }
 
-// Read implements io.Reader.
 func (b *cappedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, ErrBodyTooLarge

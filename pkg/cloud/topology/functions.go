@@ -7,7 +7,6 @@ import (
 
 var reads = []Use{Get, GetAll, List}
 
-// use returns the reads and others.
 func use(others ...Use) []Use { return append(slices.Clone(reads), others...) }
 
 // Functions are all the functions of the service.

@@ -217,7 +217,10 @@ var (
 	bracesText = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\{\{[^{}]{0,60}\}\}|\$\{[^{}]{1,60}\}|%[A-Z]{2,}_?[A-Z]+%`)
 	})
-	bracketText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\[<【]([^\[\]<>【】\n]{2,48})[\]>】]`) })
+	bracketText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\[<【]` +
+			`([^\[\]<>【】\n]{2,48})[\]>】]`)
+	})
 )
 
 // The part of a text in which a model presents its answer, and the number of words of a placeholder.

@@ -34,8 +34,8 @@ const (
 
 // String names the kind.
 func (k kind) String() string {
-	return [...]string{"e-mail address", "address", "account", "promotional code", "date", "time", "price", "percentage",
-		"quantity", "telephone number", "year"}[k]
+	return [...]string{"e-mail address", "address", "account", "promotional code", "date", "time", "price",
+		"percentage", "quantity", "telephone number", "year"}[k]
 }
 
 // claim is a claim in a text, from an offset to another one. Its keys are the canonical forms of what it may mean.

@@ -32,8 +32,8 @@ func (l *lexicon) weekdays(sentence string, short bool) (days []dayAt) {
 type dayAt struct{ day, from, to int }
 
 // listed are the words and signs between days that are not the two ends of a range.
-var listed = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و", " ו", "और",
-	"和", "와 ", "과 "}
+var listed = []string{",", "、", "・", "and", "und", " y ", " et ", " e ", " и ", " і ", " та ", " i ", " ve ", " و",
+	" ו", "और", "和", "와 ", "과 "}
 
 // longestRange is the longest text between the two days of a range, in bytes.
 const longestRange = 24

@@ -57,8 +57,9 @@ var (
 		return regexp.MustCompile(`(?:^|[^\d.])(\d{1,2})([./-])\s?(\d{1,2})([./-])\s?(\d{4}|\d{2})\b`)
 	})
 	shortDate = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:(?:bis|am|ab|vom|zum|до|с|со|от|по|on|until|from|by|le|au|du|el|del|al|hasta|` +
-			`desde|dal|fino|até|do|od)\s+(?:zum\s+)?(\d{1,2})[./](\d{1,2})\b\.?|(\d{1,2})\.(\d{1,2})\.(?:[^\d]|$))`)
+		return regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(?:(?:bis|am|ab|vom|zum|до|с|со|от|по|on|until|from|by|le|au|` +
+			`du|el|del|al|hasta|desde|dal|fino|até|do|od)\s+(?:zum\s+)?(\d{1,2})[./](\d{1,2})\b\.?|` +
+			`(\d{1,2})\.(\d{1,2})\.(?:[^\d]|$))`)
 	})
 	dayMonth = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:\.|st|nd|rd|th|er|º|-?го|-?е)?\s?(?:of\s|de\s|d'|من\s|ב)?\s?` +
@@ -72,8 +73,8 @@ var (
 		return regexp.MustCompile(`(?i)([\p{L}\p{M}]{3,12})\.?\s(?:de\s|del\s|of\s)?(\d{4})\b`)
 	})
 	clock = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:[:.](\d\d))?\s?(a\.?m\b\.?|p\.?m\b\.?|uhr\b)|\b(\d{1,2}):(\d\d)\b|` +
-			`\b(\d{1,2})(?:\s?h\s?(\d\d)\b|\.(\d\d)\s?h\b)`)
+		return regexp.MustCompile(`(?i)\b(\d{1,2})(?:[:.](\d\d))?\s?(a\.?m\b\.?|p\.?m\b\.?|uhr\b)|` +
+			`\b(\d{1,2}):(\d\d)\b|\b(\d{1,2})(?:\s?h\s?(\d\d)\b|\.(\d\d)\s?h\b)`)
 	})
 	yearText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:18|19|20)\d\d\b`) })
 )

@@ -9,8 +9,8 @@ import (
 
 // endings are the endings of Russian nouns, adjectives, adverbs and verbs, the longest first.
 var endings = strings.Fields("иями ями ами ого его ому ему ыми ими иях ией ешь ишь ете ите ала ила али или " +
-	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию ья ье ью " +
-	"а я о е у ю ы и й ь")
+	"ов ев ей ой ый ий ая яя ое ее ые ие ую юю ам ям ом ем ах ях ою ею ть ла ло ли ет ит ут ют ат ят ия ии ию ья ье " +
+	"ью а я о е у ю ы и й ь")
 
 // leastStem is the shortest stem of a Russian word.
 const leastStem = 3

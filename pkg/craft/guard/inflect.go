@@ -16,10 +16,10 @@ var inflections = map[string]string{
 	"pt": "íssimos íssimas íssimo íssima inhos inhas inho inha os as es o a e",
 	"it": "issimi issime issimo issima hi he i e o a",
 	"fr": "ères ère es s e",
-	"pl": "szego szemu szych szymi szym szej szą szy sze sza iego iemu iej ich imi im ego emu ej ych ymi ym ą ę ie owi ów " +
-		"om ach ami em y i e a o u",
-	"uk": "ішого ішому ішими ішій ішою ішої ішим іших іший іша іше іші шого шому шими шій шої шим ших ший ша ше ші ого ому " +
-		"ими ій ою ої им их ий а е і у и о",
+	"pl": "szego szemu szych szymi szym szej szą szy sze sza iego iemu iej ich imi im ego emu ej ych ymi ym ą ę ie " +
+		"owi ów om ach ami em y i e a o u",
+	"uk": "ішого ішому ішими ішій ішою ішої ішим іших іший іша іше іші шого шому шими шій шої шим ших ший ша ше ші " +
+		"ого ому ими ій ою ої им их ий а е і у и о",
 	"hi": "ियों ियाँ ों ें ा ी े ो",
 	"ko": "하고 한데 하게 합니다 하지 해서 해요 한 해 할 하",
 	"he": "ים ות ה ת י",
@@ -27,9 +27,9 @@ var inflections = map[string]string{
 }
 
 // suffixes are the endings that may follow one another in Turkish.
-var suffixes = strings.Fields("lar ler ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı yi yu yü ya ye nı ni nu nü na " +
-	"ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca ce ça çe la le yla yle " +
-	"ki dı di du dü tı ti tu tü mış miş muş müş sa se")
+var suffixes = strings.Fields("lar ler ın in un ün nın nin nun nün ım im um üm ı i u ü a e yı yi yu yü ya ye nı ni " +
+	"nu nü na ne sı si su sü da de ta te dan den tan ten nda nde ndan nden dır dir dur dür tır tir tur tür ca ce ça " +
+	"çe la le yla yle ki dı di du dü tı ti tu tü mış miş muş müş sa se")
 
 // particles may follow a Korean word without a space between them.
 var particles = strings.Fields("은 는 이 가 을 를 의 에 에서 에게 로 으로 와 과 도 만 보다 까지 부터 라고 이라고 이나 나 처럼 입니다 이에요 예요")
@@ -63,7 +63,8 @@ func (l *lexicon) sameWord(word, forbidden string) bool {
 	}
 	endings := strings.Fields(inflections[l.base])
 	return len(endings) > 0 && (inflected(word, forbidden, endings) || l.base == "fr" &&
-		inflected(word, strings.TrimSuffix(forbidden, "er"), []string{"ère", "ères"}) && strings.HasSuffix(forbidden, "er"))
+		inflected(word, strings.TrimSuffix(forbidden, "er"), []string{"ère", "ères"}) &&
+		strings.HasSuffix(forbidden, "er"))
 }
 
 // polish writes a letter that changes before an ending without its sign.

@@ -13,30 +13,31 @@ import (
 var common = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for tag, words := range map[string]string{
-		"en": "the and you your is are of to for with that this it in on we our have has not but from what when how will can " +
-			"be as at was they more all if just out about so up them who why here there been",
-		"de": "der die das und ist nicht ein eine einen du ihr wir mit für auf den dem des sie es im zu von auch sich wie " +
-			"aber oder wenn dein deine euer eure nur noch schon mehr aus bei nach über wird sind hat kann einer einem was",
-		"es": "el la los las que y de en un una es para con por tu tus se lo más pero como nuestro nuestra su sus te del al " +
-			"si cuando porque este esta todo también hay está son qué sin nos le ya muy",
-		"fr": "le la les et des est une un pour dans vous votre vos que qui avec sur pas ne plus nous notre ce cette ses son sa " +
-			"mais ou du au aux en il elle on tout par sont comme vous c'est quand sans",
-		"it": "il lo la gli le che e di un una è per con non più sono della del dei nella nel tuo tua nostro nostra ma come " +
-			"anche si ci questo questa da al alla se quando dove perché tutto ogni",
-		"pt": "o a os as que e de um uma é para com não seu sua mais por do da dos das no na em você nosso nossa mas como " +
-			"se ao este esta isso quando são também tem muito pelo até",
-		"nl": "de het een en van is niet je jouw wij we met voor op dat die te zijn ook maar als om er aan bij naar uit wat " +
-			"hoe meer wordt kan heeft onze deze dit",
-		"pl": "i w na nie się jest z do to że jak dla po od ale co czy tak twój nasz nasze są już tylko przez gdy lub ich może " +
-			"tego który która",
+		"en": "the and you your is are of to for with that this it in on we our have has not but from what when how " +
+			"will can be as at was they more all if just out about so up them who why here there been",
+		"de": "der die das und ist nicht ein eine einen du ihr wir mit für auf den dem des sie es im zu von auch " +
+			"sich wie aber oder wenn dein deine euer eure nur noch schon mehr aus bei nach über wird sind hat kann " +
+			"einer einem was",
+		"es": "el la los las que y de en un una es para con por tu tus se lo más pero como nuestro nuestra su sus te " +
+			"del al si cuando porque este esta todo también hay está son qué sin nos le ya muy",
+		"fr": "le la les et des est une un pour dans vous votre vos que qui avec sur pas ne plus nous notre ce cette " +
+			"ses son sa mais ou du au aux en il elle on tout par sont comme vous c'est quand sans",
+		"it": "il lo la gli le che e di un una è per con non più sono della del dei nella nel tuo tua nostro nostra " +
+			"ma come anche si ci questo questa da al alla se quando dove perché tutto ogni",
+		"pt": "o a os as que e de um uma é para com não seu sua mais por do da dos das no na em você nosso nossa mas " +
+			"como se ao este esta isso quando são também tem muito pelo até",
+		"nl": "de het een en van is niet je jouw wij we met voor op dat die te zijn ook maar als om er aan bij naar " +
+			"uit wat hoe meer wordt kan heeft onze deze dit",
+		"pl": "i w na nie się jest z do to że jak dla po od ale co czy tak twój nasz nasze są już tylko przez gdy " +
+			"lub ich może tego który która",
 		"tr": "ve bir bu için ile çok daha ama gibi ne her olan kadar en sen siz biz değil var da de mi ya",
 		"sv": "och att det som en är på för med inte du vi av den till har om ett din vår så men från kan eller när",
-		"ru": "и в не на что с как это для из по но вы мы вас ваш все уже так или только от до бы если когда где он она они " +
-			"есть чтобы за у к о же",
-		"uk": "і в не на що з як це для із по але ви ми вас ваш все вже так або тільки від до якщо коли де він вона вони є " +
-			"щоб за у та й",
-		"bg": "и в не на че с как това за от по но вие ние ви вашия всичко вече така или само до ако когато къде той тя те " +
-			"е да се са ще",
+		"ru": "и в не на что с как это для из по но вы мы вас ваш все уже так или только от до бы если когда где он " +
+			"она они есть чтобы за у к о же",
+		"uk": "і в не на що з як це для із по але ви ми вас ваш все вже так або тільки від до якщо коли де він вона " +
+			"вони є щоб за у та й",
+		"bg": "и в не на че с как това за от по но вие ние ви вашия всичко вече така или само до ако когато къде той " +
+			"тя те е да се са ще",
 	} {
 		all[tag] = map[string]bool{}
 		for word := range strings.FieldsSeq(words) {

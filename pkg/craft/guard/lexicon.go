@@ -193,8 +193,9 @@ func (l *lexicon) begins(text string, at int) bool {
 func (l *lexicon) ends(text string, at int) bool {
 	last, _ := utf8.DecodeLastRuneInString(text[:at])
 	next, size := utf8.DecodeRuneInString(text[at:])
-	return size == 0 || l.spaceless() || l.base == "ko" || !isLetter(last) && !unicode.IsDigit(last) || !isLetter(next) &&
-		!(unicode.IsDigit(last) && unicode.IsDigit(next))
+	return size == 0 || l.spaceless() || l.base == "ko" || !isLetter(last) && !unicode.IsDigit(last) ||
+		!isLetter(next) &&
+			!(unicode.IsDigit(last) && unicode.IsDigit(next))
 }
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) }

@@ -158,8 +158,10 @@ var (
 	hanHour = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`((?:上午|下午|早上|晚上|夜里|凌晨|中午|傍晚|早晨)\s?)([` + hanDigits + `]+)([点點])`)
 	})
-	percentOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`百分之(\d+(?:\.\d+)?|[` + hanDigits + `]+)`) })
-	tenths    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+(?:\.\d+)?)\s?(割引き?|割|成|折)`) })
+	percentOf = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`百分之(\d+(?:\.\d+)?|[` + hanDigits + `]+)`)
+	})
+	tenths = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+(?:\.\d+)?)\s?(割引き?|割|成|折)`) })
 	// percentBefore is the form of Turkish, whose number follows.
 	percentBefore = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)(?:yüzde\s|%\s?)(\d+(?:[.,]\d+)?)`)

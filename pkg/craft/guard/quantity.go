@@ -29,7 +29,9 @@ var (
 		return regexp.MustCompile(`^\+?[ \n-]?((?:°|%|‰|[\p{L}\p{M}]+(?:[²³2]|/[\p{L}]+|\.\p{L}+)?)°?[CFcf]?\b?)`)
 	})
 	// laterText matches the words after that.
-	laterText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.?(?:[ \n](?:d')?([\p{L}\p{M}]+|%)| ?(\p{Sc}))`) })
+	laterText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\.?(?:[ \n](?:d')?([\p{L}\p{M}]+|%)| ?(\p{Sc}))`)
+	})
 )
 
 // amount is a number with what follows it.
@@ -217,8 +219,8 @@ func isIn(l lookup[bool], word string) bool {
 
 // currencies are words for money after a magnitude, which package money does not read.
 var currencies = sync.OnceValue(func() lookup[bool] {
-	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken złot* eur" +
-		" usd gbp € $ £ ₽ ₴ zł"}.index()
+	return table[bool]{true: "euro* dollar* dólar* доллар* рубл* руб евро pound* pfund* libra* franc* franken złot* " +
+		"eur usd gbp € $ £ ₽ ₴ zł"}.index()
 })
 
 func currency(word string) bool { return isIn(currencies(), word) }

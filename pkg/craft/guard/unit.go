@@ -133,7 +133,8 @@ var percents = sync.OnceValue(func() lookup[bool] {
 func (m measure) counted() bool { return m.factor == 1 && !physical[m.of] }
 
 var physical = map[string]bool{"mass": true, "length": true, "area": true, "volume": true, "time": true, "speed": true,
-	"temperature": true, "data": true, "power": true, "energy": true, "nutrition": true, "screen": true, "tension": true}
+	"temperature": true, "data": true, "power": true, "energy": true, "nutrition": true, "screen": true,
+	"tension": true}
 
 // fewPeople is the number of people below which their number is a manner of speech.
 const fewPeople = 10

@@ -52,8 +52,9 @@ var choices = map[string]map[string]string{
 		"intermediate": "Its readers know the basics.",
 		"advanced":     "Its readers are of the trade: explain no basics.",
 	},
-	"cite_sources": {"true": "Where it states what somebody else has found, it names who, as far as the message says so."},
-	"fact_check":   {"true": "It publishes only statements whose source stands in the message."},
+	"cite_sources": {"true": "Where it states what somebody else has found, it names who, as far as the message says " +
+		"so."},
+	"fact_check": {"true": "It publishes only statements whose source stands in the message."},
 	"humor": {
 		"none": "It makes no jokes.", "light": "Its humor is light and friendly.",
 		"dry": "Its humor is dry: the joke is told with a straight face.", "absurd": "Its humor is absurd.",

@@ -19,9 +19,10 @@ const ReviewTokens = 700
 
 // Rubric are the members of a second look, each with what it asks.
 var Rubric = []struct{ Name, Asks string }{
-	{"hook", "Would a reader of this channel stop at the first line? Is it concrete, and does the text keep its promise?"},
-	{"specific", "Could another channel publish the same words? Names, steps and reasons from the message count, adjectives " +
-		"do not."},
+	{"hook", "Would a reader of this channel stop at the first line? Is it concrete, and does the text keep its " +
+		"promise?"},
+	{"specific", "Could another channel publish the same words? Names, steps and reasons from the message count, " +
+		"adjectives do not."},
 	{"voice", "Does it sound like the channel, and like its examples if there are some? Are its rules kept?"},
 	{"fit", "Does its form fit the platforms and the kind: first line, length, structure, one call to action? A " +
 		"caption of a video does not repeat its first scene, and news are neutral and ask for nothing."},
@@ -107,7 +108,8 @@ type Verdict struct {
 }
 
 // Approval is the verdict of the sandbox.
-var Approval = json.RawMessage(`{"scores":{"hook":4,"specific":4,"voice":4,"fit":4,"language":5,"claims":5},"problems":[]}`)
+var Approval = json.RawMessage(`{"scores":{"hook":4,"specific":4,"voice":4,"fit":4,"language":5,"claims":5},` +
+	`"problems":[]}`)
 
 // The bounds of the problems of a verdict.
 const (

@@ -161,8 +161,8 @@ func removed(what generate.Composition, key string) string {
 	v, _ := what.(generate.Video)
 	for name, f := range map[string]*media.File{"intro": v.Intro, "outro": v.Outro} {
 		if f != nil && f.Key == key {
-			return "The " + name + " that the factory had when the item was created was deleted. Set another one in the " +
-				"settings of the factory, and create the item again."
+			return "The " + name + " that the factory had when the item was created was deleted. Set another one in " +
+				"the settings of the factory, and create the item again."
 		}
 	}
 	return "A file that is needed for the composition was removed."

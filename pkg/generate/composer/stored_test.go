@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -23,7 +24,6 @@ import (
 	"github.com/content-automation/api/pkg/generate/composer"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/media/compose"
-	"github.com/content-automation/api/pkg/media/compose/sample"
 	"github.com/content-automation/api/pkg/media/probe"
 )
 

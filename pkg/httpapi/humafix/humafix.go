@@ -1,4 +1,5 @@
-// Package humafix has all workarounds for huma, so that package httpapi needs none. Each was checked with the version
+// Package humafix serves operations by huma: huma routes, reads parameters and decodes bodies, and package schema
+// checks bodies. It has all workarounds for huma, so that package httpapi needs none. Each was checked with the version
 // of huma that its tests name.
 package humafix
 
@@ -10,6 +11,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
 // NewAPI returns an API that accepts and returns JSON only.
@@ -22,13 +26,13 @@ func NewAPI(mux *http.ServeMux, config huma.Config) huma.API {
 	if config.Components == nil {
 		config.Components = &huma.Components{}
 	}
-	config.Components.Schemas = newRegistry()
+	config.Components.Schemas = schema.NewRegistry()
 	return humago.New(mux, config)
 }
 
 // Handler serves one operation. Making its schemas takes a good part of a function's start, so it is postponed to the
 // first call of the operation, which most instances never get for most operations.
-func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context, *I) (*O, error)) http.Handler {
+func Handler[I, O any](o huma.Operation, known schema.Known, serve func(context.Context, *I) (*O, error)) http.Handler {
 	prepared := sync.OnceValue(func() http.Handler {
 		mux := http.NewServeMux()
 		api := NewAPI(mux, huma.Config{})
@@ -36,7 +40,7 @@ func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context
 		o.SkipValidateBody = true
 		o.RequestBody = &huma.RequestBody{}
 		sent, _ := reflect.TypeFor[I]().FieldByName("Body")
-		var body *checker
+		var body *schema.Checker
 		var described *huma.Operation
 		o.Middlewares = huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 			c := callFrom(ctx.Context())
@@ -44,24 +48,28 @@ func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context
 				c = &call{}
 				ctx = huma.WithValue(ctx, callKey{}, c)
 			} else if body != nil {
-				c.problems = body.check(c.tree)
+				c.problems = body.Check(c.tree)
 			}
 			u := ctx.URL()
 			c.problems = append(parameters(u.Query(), described), c.problems...)
 			if body != nil && len(c.problems) > 0 {
-				c.problems = body.broken(sent.Type, c.tree, c.problems)
+				c.problems = body.AddRules(sent.Type, c.tree, c.problems)
 			}
 			next(ctx)
 		}}
 		huma.Register(api, o, func(ctx context.Context, in *I) (*O, error) {
 			if c := callFrom(ctx); len(c.problems) > 0 {
-				return nil, render(ctx, Invalid(c.problems, c.tree))
+				return nil, render(ctx, schema.Invalid(c.problems))
 			}
 			return serve(ctx, in)
 		})
 		described = operationOf(api.OpenAPI().Paths[o.Path], o.Method)
+		for _, p := range described.Parameters {
+			schema.Fill(p.Schema)
+		}
 		if media := o.RequestBody.Content["application/json"]; media != nil {
-			body = newChecker(api.OpenAPI().Components.Schemas, media.Schema, o.Method == http.MethodPatch, known)
+			body = schema.NewChecker(api.OpenAPI().Components.Schemas, media.Schema, o.Method == http.MethodPatch,
+				known)
 		}
 		return mux
 	})
@@ -70,8 +78,8 @@ func Handler[I, O any](o huma.Operation, known Known, serve func(context.Context
 
 // call is the state of the call that is being served.
 type call struct {
-	tree     any     // the body, nil if there is none
-	problems []error // of the names of its parameters, and of the tree with its schema
+	tree     any           // the body, nil if there is none
+	problems []errs.Detail // of the names of its parameters, and of the tree with its schema
 }
 
 type callKey struct{}
@@ -91,4 +99,14 @@ func callFrom(ctx context.Context) *call {
 func TakesBody(input reflect.Type) (takes, optional bool) {
 	body, ok := input.FieldByName("Body")
 	return ok, ok && body.Type.Kind() == reflect.Pointer
+}
+
+// operationOf returns the operation of a method.
+func operationOf(item *huma.PathItem, method string) *huma.Operation {
+	for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+		if o != nil && o.Method == method {
+			return o
+		}
+	}
+	return nil
 }

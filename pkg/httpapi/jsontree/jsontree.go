@@ -141,11 +141,6 @@ func Escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// Unescape reads a part of a JSON pointer.
-func Unescape(part string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
-}
-
 // Merge applies a merge patch to a value (RFC 7396, 2). It changes the objects of the
 // value, and none of the patch.
 func Merge(value, patch any) any {

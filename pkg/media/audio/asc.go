@@ -61,7 +61,6 @@ func descriptor(b []byte, tag byte) ([]byte, bool) {
 	return nil, false
 }
 
-// readASC reads a configuration.
 func readASC(b []byte) (aacConfig, error) {
 	r := bits{b: b}
 	is := r.aacType()

@@ -39,7 +39,6 @@ type bumper struct {
 	loudness float64
 }
 
-// openBumpers opens the bumpers.
 func (f *videoRun) openBumpers(ctx context.Context) (err error) {
 	if f.intro, err = f.openBumper(ctx, f.Intro, "intro"); err != nil {
 		return err
@@ -48,7 +47,6 @@ func (f *videoRun) openBumpers(ctx context.Context) (err error) {
 	return err
 }
 
-// openBumper opens a bumper.
 func (f *videoRun) openBumper(ctx context.Context, b Bumper, name string) (o bumper, err error) {
 	o.name = name
 	about, length := "/"+name, timeline.Still
@@ -135,8 +133,9 @@ func (in input) within(n, width, height int) string {
 	}
 	const coarse = 16
 	return fmt.Sprintf("split[back%[1]d][front%[1]d];[back%[1]d]%[2]s,gblur=sigma=4,"+
-		"scale=%[3]d:%[4]d:flags=bicubic[ground%[1]d];[front%[1]d]scale=%[3]d:%[4]d:force_original_aspect_ratio=decrease:"+
-		"force_divisible_by=2:flags=bicubic:out_color_matrix=bt709:out_range=tv,format=yuv420p[whole%[1]d];"+
+		"scale=%[3]d:%[4]d:flags=bicubic[ground%[1]d];"+
+		"[front%[1]d]scale=%[3]d:%[4]d:force_original_aspect_ratio=decrease:force_divisible_by=2:flags=bicubic:"+
+		"out_color_matrix=bt709:out_range=tv,format=yuv420p[whole%[1]d];"+
 		"[ground%[1]d][whole%[1]d]overlay=x=(W-w)/2:y=(H-h)/2:format=yuv420",
 		n, in.cover(max(width/coarse&^1, 2), max(height/coarse&^1, 2)), width, height)
 }
@@ -159,7 +158,8 @@ func (m mix) surround(job *ffmpeg.Job) string {
 	if at := timeline.Time(m.hook).Seconds(); m.hook > 0 {
 		order, rest, n = "[hook]", "[rest]", 2
 		job.Filter += fmt.Sprintf(";[mixed]asplit[before][after];"+
-			"[before]atrim=end=%[1]f,afade=t=out:st=%[2]f:d=0.05[hook];[after]atrim=start=%[1]f,asetpts=PTS-STARTPTS,afade=d=0.05[rest]", at, at-0.05)
+			"[before]atrim=end=%[1]f,afade=t=out:st=%[2]f:d=0.05[hook];[after]atrim=start=%[1]f,asetpts=PTS-STARTPTS,"+
+			"afade=d=0.05[rest]", at, at-0.05)
 	}
 	for _, b := range []bumper{m.intro, {}, m.outro} {
 		switch label := "[" + b.name + "]"; {

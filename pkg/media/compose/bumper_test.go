@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/sample"
 	"github.com/content-automation/api/pkg/media/compose/timeline"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"github.com/Eyevinn/mp4ff/mp4"
 
+	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/sample"
 )
 
 // tools is where `make media-tools` installs.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/content-automation/api/pkg/media/compose/sample"
+	"github.com/content-automation/api/infra/verify/harness/sample"
 )
 
 // A PNG may say that it has more pixels than memory has bytes.

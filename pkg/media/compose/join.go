@@ -58,11 +58,9 @@ func encoder(q Quality, still bool, rate int) []string {
 	}
 	fps := q.fps()
 	options := []string{
-		"-r", fmt.Sprint(fps), "-c:v", "libx264", "-preset", preset, quality[0], quality[1], "-profile:v", "high", "-level:v",
-		"4.1",
-		"-pix_fmt", "yuv420p",
-		"-maxrate", fmt.Sprint(rate), "-bufsize", fmt.Sprint(rate), "-g", fmt.Sprint(2 * fps), "-keyint_min", fmt.Sprint(2 * fps), "-sc_threshold",
-		"0", "-flags", "+cgop",
+		"-r", fmt.Sprint(fps), "-c:v", "libx264", "-preset", preset, quality[0], quality[1], "-profile:v", "high",
+		"-level:v", "4.1", "-pix_fmt", "yuv420p", "-maxrate", fmt.Sprint(rate), "-bufsize", fmt.Sprint(rate),
+		"-g", fmt.Sprint(2 * fps), "-keyint_min", fmt.Sprint(2 * fps), "-sc_threshold", "0", "-flags", "+cgop",
 		"-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv",
 		"-video_track_timescale", "15360",
 	}

@@ -146,9 +146,11 @@ func (m MusicClip) encode(ctx context.Context, r *run, back *image.RGBA, heard h
 	count := frames / m.Quality.every()
 	// Each bar is one widened column.
 	const bar = 6
-	filter := fmt.Sprintf("[0:v]format=rgb24,%s,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d[back];"+
-		"[1:a]volume=%s,showwaves=s=%dx%d:mode=cline:draw=full:scale=sqrt:rate=%d:colors=0x%02X%02X%02X,scale=%d:%d:flags=neighbor,format=yuva420p[wave];"+
-		"[back][wave]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat,setsar=1,format=yuv420p[out]",
+	filter := fmt.Sprintf("[0:v]format=rgb24,%s,scale=out_color_matrix=bt709:out_range=tv,format=yuv420p,"+
+		"loop=loop=-1:size=1:start=0,trim=end_frame=%d,setpts=N/(%d*TB),fps=%d[back];[1:a]volume=%s,"+
+		"showwaves=s=%dx%d:mode=cline:draw=full:scale=sqrt:rate=%d:colors=0x%02X%02X%02X,scale=%d:%d:flags=neighbor,"+
+		"format=yuva420p[wave];[back][wave]overlay=x=%d:y=%d:format=yuv420:eof_action=repeat,setsar=1,"+
+		"format=yuv420p[out]",
 		draw, count, fps, fps,
 		fmt.Sprintf("%.2fdB", waveLoudness-heard.Integrated), size.X/bar, size.Y, fps, wave.R, wave.G, wave.B,
 		size.X, size.Y, waveAt.Min.X, waveAt.Min.Y)

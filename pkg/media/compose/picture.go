@@ -100,7 +100,6 @@ type Slide struct {
 
 const maxSlides = 35 // the limit of TikTok
 
-// The sizes.
 const (
 	wide       = 1080
 	slideTall  = 1350

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media"
-	"github.com/content-automation/api/pkg/media/compose/sample"
 )
 
 // corners returns a photo of a size with a marker in each corner, on a gray of two kinds, so that its ground is

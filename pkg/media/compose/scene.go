@@ -143,7 +143,9 @@ func (f *videoRun) still(ctx context.Context, n int) (*Still, error) {
 
 // cover returns the filters that scale an input so that it covers a size, and crop the rest.
 func (in input) cover(width, height int) string {
-	size := fmt.Sprintf("scale=%d:%d:force_original_aspect_ratio=increase:flags=bicubic:out_color_matrix=bt709:out_range=tv,crop=%d:%d,setsar=1,format=yuv420p", width, height, width, height)
+	size := fmt.Sprintf(
+		"scale=%d:%d:force_original_aspect_ratio=increase:flags=bicubic:out_color_matrix=bt709:out_range=tv,"+
+			"crop=%d:%d,setsar=1,format=yuv420p", width, height, width, height)
 	if in.Format == "png_pipe" {
 		// ffmpeg would convert the colors of a palette by a different matrix.
 		return "format=rgb24," + size

@@ -84,7 +84,6 @@ type mix struct {
 	heardClip float64
 }
 
-// The files of the sound.
 const (
 	mixFile   = "mix.wav"
 	soundFile = "sound.aac"
@@ -183,12 +182,13 @@ func (r *run) encodeSound(ctx context.Context, gain, limit float64, q Quality) e
 		coder = "fast"
 	}
 	// The limiter detects peaks between two samples only at a higher sample rate.
-	filter := fmt.Sprintf("[0:a]atrim=start_sample=%d,asetpts=N/SR/TB,volume=%.3fdB,aresample=%d,alimiter=level=0:attack=3:release=80:latency=1:limit=%.5f,aresample=%d,aformat=sample_fmts=fltp[out]",
+	filter := fmt.Sprintf("[0:a]atrim=start_sample=%d,asetpts=N/SR/TB,volume=%.3fdB,aresample=%d,"+
+		"alimiter=level=0:attack=3:release=80:latency=1:limit=%.5f,aresample=%d,aformat=sample_fmts=fltp[out]",
 		priming, gain, 2*sampleRate, math.Pow(10, limit/20), sampleRate)
 	_, err := r.ffmpeg(ctx, StageSound, "", ffmpeg.Job{
 		Inputs: []ffmpeg.Input{{Path: r.path(mixFile), Format: "wav"}}, Filter: filter,
-		Output: []string{"-map", "[out]", "-c:a", "aac", "-aac_coder", coder, "-b:a", "160k", "-ar", "48000", "-ac", "2", "-f",
-			"adts", soundFile},
+		Output: []string{"-map", "[out]", "-c:a", "aac", "-aac_coder", coder, "-b:a", "160k", "-ar", "48000", "-ac",
+			"2", "-f", "adts", soundFile},
 	})
 	return err
 }

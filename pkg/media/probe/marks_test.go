@@ -11,7 +11,7 @@ import (
 	"slices"
 	"testing"
 
-	photos "github.com/content-automation/api/pkg/media/compose/sample"
+	photos "github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media/probe"
 	"github.com/content-automation/api/pkg/media/provenance"
 )

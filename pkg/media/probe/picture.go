@@ -53,7 +53,6 @@ type timely struct {
 	r   io.Reader
 }
 
-// Read implements io.Reader.
 func (t *timely) Read(p []byte) (int, error) {
 	if err := t.ctx.Err(); err != nil {
 		return 0, err
@@ -72,8 +71,8 @@ func picture(ctx context.Context, content []byte) (Decoded, error) {
 		return Decoded{}, broken("picture in one of the formats JPEG, PNG and WebP")
 	}
 	if pixels := int64(info.Width) * int64(info.Height); pixels > media.MaxPixels {
-		return Decoded{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture has %d x %d pixels. It may have up "+
-			"to %d million.", info.Width, info.Height, media.MaxPixels/1_000_000)}
+		return Decoded{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture has %d x %d pixels. It may have "+
+			"up to %d million.", info.Width, info.Height, media.MaxPixels/1_000_000)}
 	}
 	if info.MIMEType == "image/jpeg" && scans(content) > maxScans {
 		return Decoded{}, &Refused{TooLarge: true, Message: fmt.Sprintf("The picture is drawn in more than %d scans. "+

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/image/draw"
 
-	"github.com/content-automation/api/pkg/media/compose/sample"
+	"github.com/content-automation/api/infra/verify/harness/sample"
 	"github.com/content-automation/api/pkg/media/provenance"
 )
 

@@ -77,5 +77,6 @@ func RootOf(ctx context.Context, db *store.DB, account tenant.Account, r *Record
 		}
 		root, by = maker.Root, maker.CreatedBy
 	}
-	return "", errs.New(errs.InvalidState, "The key was made through more than %d other keys. Create it anew.", maxDepth)
+	return "", errs.New(errs.InvalidState, "The key was made through more than %d other keys. Create it anew.",
+		maxDepth)
 }

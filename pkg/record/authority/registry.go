@@ -51,8 +51,8 @@ var Kinds = []Kind{
 		Changes: []string{"createReviewLink"}, Ends: "`expired`; the page answers 404"},
 	{Name: "sign-on connection", Document: "pkg/record/connection.Connection",
 		Acts: "lets people in with the roles of their groups; its set-up link lets the customer's IT set the provider",
-		Ends: "a group gives no stronger role than who mapped it had; the set-up link is not valid any more; no owner " +
-			"comes by a provider that no owner has confirmed"},
+		Ends: "a group gives no stronger role than who mapped it had; the set-up link is not valid any more; no " +
+			"owner comes by a provider that no owner has confirmed"},
 	{Name: "topic of a content plan", Document: "pkg/area/plan.chosen",
 		Acts:    "becomes a content item before its time, which may be published",
 		Needs:   []auth.Scope{auth.ContentPublish},
@@ -61,8 +61,8 @@ var Kinds = []Kind{
 	{Name: "publication", Document: "pkg/area/content/item.Outlets", Item: "content_item",
 		Acts:  "is published at its time, after it is generated or after it is approved",
 		Needs: []auth.Scope{auth.ContentPublish},
-		Content: []string{"title", "caption", "hashtags", "variants", "slides", "script", "prompt", "social_account_ids",
-			"publish_at"},
+		Content: []string{"title", "caption", "hashtags", "variants", "slides", "script", "prompt",
+			"social_account_ids", "publish_at"},
 		Changes: []string{"createContentItem", "createContentItems", "createContentPlan", "updateContentItem",
 			"regenerateContentItem", "scheduleContentItem", "publishContentItem", "approveContentItem",
 			"bulkPublishing", "applyDraft"},

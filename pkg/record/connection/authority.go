@@ -56,8 +56,8 @@ func (s *Service) Confirm(ctx context.Context, account tenant.Account, connectio
 	}
 	return s.change(ctx, account, connectionID, func(_ *store.Tx, c *Connection) error {
 		if !c.Ready || c.ProviderID() != setAt {
-			return errs.New(errs.InvalidState, "The provider has been set again since the page was opened. Check it, and "+
-				"confirm it then.")
+			return errs.New(errs.InvalidState, "The provider has been set again since the page was opened. Check it, "+
+				"and confirm it then.")
 		}
 		c.ConfirmedBy = &by
 		return nil

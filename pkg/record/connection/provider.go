@@ -39,7 +39,8 @@ const maxMetadata = 100 << 10
 func (p Provider) check() error {
 	https := func(raw string) bool {
 		u, err := url.Parse(raw)
-		return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil && u.Fragment == "" && len(raw) <= 2048
+		return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil && u.Fragment == "" &&
+			len(raw) <= 2048
 	}
 	switch {
 	case p.Kind == SAML && (p.MetadataURL == "") == (p.Metadata == ""):

@@ -96,10 +96,10 @@ var Types = []struct {
 	{APIKeyRotated, auth.AccountManage, "An API key has a new secret; old_secrets lists the earlier ones that still " +
 		"work"},
 	{APIKeyRevoked, auth.AccountManage, "An API key was revoked"},
-	{IntegrationNeedsReconnect, auth.AccountRead, "A CRM has ended the access of an integration, or the key or person " +
-		"that it acts for has none any more: connect it again"},
-	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, or the key or person that it acts for " +
-		"has no access any more. It makes nothing until it is set to active"},
+	{IntegrationNeedsReconnect, auth.AccountRead, "A CRM has ended the access of an integration, or the key or " +
+		"person that it acts for has none any more: connect it again"},
+	{AutomationFailed, auth.ContentRead, "An automation has failed five times in a row, or the key or person that it " +
+		"acts for has no access any more. It makes nothing until it is set to active"},
 	{ModelRetiring, auth.FactoriesRead, "A model that a factory names ends in about 60 days, or sooner if its " +
 		"provider has told it late"},
 }

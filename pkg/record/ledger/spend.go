@@ -142,9 +142,9 @@ func (p Payer) count(tx *store.Tx, account tenant.Account, credits int64, failed
 func makerLimitReached(credits int64, p Payer) func(store.Item) error {
 	return func(spent store.Item) error {
 		e := *errs.As(spendLimitReached(credits, p)(spent))
-		e.Message = fmt.Sprintf("This costs %d credits. The API key %s, which has made this one, may spend %d a month, "+
-			"and has spent %d with the keys that it has made. Raise its limit, use another key, or wait for the next month "+
-			"(UTC).", credits, p.Key, *p.Limit, spent.Count())
+		e.Message = fmt.Sprintf("This costs %d credits. The API key %s, which has made this one, may spend %d a "+
+			"month, and has spent %d with the keys that it has made. Raise its limit, use another key, or wait for "+
+			"the next month (UTC).", credits, p.Key, *p.Limit, spent.Count())
 		return &e
 	}
 }

@@ -56,8 +56,8 @@ func (b Bound) Take(tx *store.Tx, now time.Time, it *store.Item) {
 	}
 	if !b.Daily {
 		mark(it, byAccount)
-		tx.Count(key(it.Kind, wide(it.Owner)), 1, most, errs.New(errs.InvalidState, "%s already has %d %s, which is the "+
-			"maximum. %s.", where, most, b.Name, b.Remedy))
+		tx.Count(key(it.Kind, wide(it.Owner)), 1, most, errs.New(errs.InvalidState, "%s already has %d %s, which is "+
+			"the maximum. %s.", where, most, b.Name, b.Remedy))
 		return
 	}
 	day := now.UTC().Truncate(24 * time.Hour)

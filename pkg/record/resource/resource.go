@@ -33,6 +33,15 @@ func (r *Resource) Touch(now time.Time) {
 	r.Version++
 }
 
+// OrNil returns a member that is null if the value is the zero value.
+func OrNil[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
 // MadeAt returns the query of a list that selects the resources created in the millisecond of a time.
 func MadeAt(at time.Time) string {
 	at = Instant(at).Time

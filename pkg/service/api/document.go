@@ -59,8 +59,8 @@ func header() *huma.OpenAPI {
 			{Name: "Promotions", Description: "Lower prices of products for a time"},
 			{Name: "Social accounts", Description: "Accounts on social platforms, and the factories that publish to " +
 				"them"},
-			{Name: "Integrations", Description: "Connections to CRMs: products, stages of deals that make content, and " +
-				"notes"},
+			{Name: "Integrations", Description: "Connections to CRMs: products, stages of deals that make content, " +
+				"and notes"},
 			{Name: "Webhooks", Description: "Receivers of events, signed as Standard Webhooks defines"},
 		},
 		Components: &huma.Components{Headers: httpapi.Headers(), SecuritySchemes: map[string]*huma.SecurityScheme{
@@ -129,7 +129,6 @@ func operationsOf(item *huma.PathItem) []*huma.Operation {
 
 // clean removes huma's own words from every schema, and redundant properties from the parameters.
 func clean(doc *huma.OpenAPI) {
-	eachSchema(doc, func(_, _ string, s *huma.Schema) { s.PatternDescription = "" })
 	for _, path := range doc.Paths {
 		for _, o := range operationsOf(path) {
 			for _, p := range o.Parameters {

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/httpapi/humafix"
+	"github.com/content-automation/api/pkg/httpapi/schema"
 )
 
 // unlike are members whose name does not tell whose ids they have, by schema and member: the resource, or nothing for
@@ -45,7 +45,8 @@ var addresses = []string{"url", "doc_url", "avatar_url", "authorization_url", "s
 // patterns of ids only inform readers and generators.
 func describeFormats(doc *huma.OpenAPI) {
 	eachSchema(doc, func(at, member string, s *huma.Schema) {
-		humafix.DescribeLine(s)
+		schema.Fill(s)
+		s.PatternDescription = "" // huma's own word
 		if s.Type != huma.TypeString || s.Pattern != "" || len(s.Enum) > 0 {
 			return
 		}

@@ -71,8 +71,10 @@ func listApprovals(r *request) error {
 	r.permitMedia(pictures...)
 	v := r.view("Approvals", approvalsPath)
 	v.Error = message
-	v.Notice = map[string]string{"approve": "The item is approved.",
-		"request-changes": "Changes are requested. The item stays here until it is approved."}[r.URL.Query().Get("done")]
+	v.Notice = map[string]string{
+		"approve":         "The item is approved.",
+		"request-changes": "Changes are requested. The item stays here until it is approved.",
+	}[r.URL.Query().Get("done")]
 	v.Data = map[string]any{"Items": all, "More": r.more(next), "Filters": given, "Names": n, "States": approvalStates}
 	return r.show(http.StatusOK, "approvals", v)
 }

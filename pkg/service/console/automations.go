@@ -204,8 +204,8 @@ func (r *request) showAutomation(status int, message string) error {
 	}
 	d := r.automationDraft()
 	if d.Kind == "" {
-		d = automationDraft{a.FactoryID, a.Trigger.Kind, a.Trigger.URL, a.Trigger.Cron, a.text("kind"), a.text("prompt"),
-			strconv.Itoa(a.MaxPerDay)}
+		d = automationDraft{a.FactoryID, a.Trigger.Kind, a.Trigger.URL, a.Trigger.Cron, a.text("kind"),
+			a.text("prompt"), strconv.Itoa(a.MaxPerDay)}
 	}
 	v := r.view("Automation", automationsPath)
 	v.Error = message

@@ -20,13 +20,13 @@ func addCalendar(open func(string, func(*request) error)) {
 // zones are the time zones that the field of the zone proposes.
 var zones = []string{"UTC", "America/Anchorage", "America/Argentina/Buenos_Aires", "America/Bogota", "America/Chicago",
 	"America/Denver", "America/Los_Angeles", "America/Mexico_City", "America/New_York", "America/Sao_Paulo",
-	"America/Toronto", "Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Nairobi", "Asia/Almaty", "Asia/Baku",
-	"Asia/Bangkok", "Asia/Dubai", "Asia/Hong_Kong", "Asia/Jakarta", "Asia/Jerusalem", "Asia/Karachi", "Asia/Kolkata",
-	"Asia/Krasnoyarsk", "Asia/Novosibirsk", "Asia/Omsk", "Asia/Riyadh", "Asia/Seoul", "Asia/Shanghai", "Asia/Singapore",
-	"Asia/Tashkent", "Asia/Tbilisi", "Asia/Tokyo", "Asia/Vladivostok", "Asia/Yekaterinburg", "Asia/Yerevan",
-	"Australia/Sydney", "Europe/Athens", "Europe/Berlin", "Europe/Istanbul", "Europe/Kaliningrad", "Europe/Kyiv",
-	"Europe/Lisbon", "Europe/London", "Europe/Madrid", "Europe/Minsk", "Europe/Moscow", "Europe/Paris", "Europe/Samara",
-	"Pacific/Auckland"}
+	"America/Toronto", "Africa/Cairo", "Africa/Johannesburg", "Africa/Lagos", "Africa/Nairobi", "Asia/Almaty",
+	"Asia/Baku", "Asia/Bangkok", "Asia/Dubai", "Asia/Hong_Kong", "Asia/Jakarta", "Asia/Jerusalem", "Asia/Karachi",
+	"Asia/Kolkata", "Asia/Krasnoyarsk", "Asia/Novosibirsk", "Asia/Omsk", "Asia/Riyadh", "Asia/Seoul", "Asia/Shanghai",
+	"Asia/Singapore", "Asia/Tashkent", "Asia/Tbilisi", "Asia/Tokyo", "Asia/Vladivostok", "Asia/Yekaterinburg",
+	"Asia/Yerevan", "Australia/Sydney", "Europe/Athens", "Europe/Berlin", "Europe/Istanbul", "Europe/Kaliningrad",
+	"Europe/Kyiv", "Europe/Lisbon", "Europe/London", "Europe/Madrid", "Europe/Minsk", "Europe/Moscow", "Europe/Paris",
+	"Europe/Samara", "Pacific/Auckland"}
 
 // zoneOf returns the time zone that a person has chosen.
 func zoneOf(s *session.Session) *time.Location {

@@ -132,7 +132,8 @@ func (c *chart) draw(d Drawn, v *view) template.HTML {
 	height := func(value int64) float64 { return float64(value) / float64(top) * (chartHeight - chartBottom - 8) }
 	var out strings.Builder
 	label := template.HTMLEscapeString(fmt.Sprintf("%s: %d", c.unit, d.Total))
-	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight, label)
+	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s">`, chartWidth, chartHeight,
+		label)
 	for i := range 5 {
 		value := top * int64(i) / 4
 		y := chartHeight - chartBottom - height(value)
@@ -151,13 +152,14 @@ func (c *chart) draw(d Drawn, v *view) template.HTML {
 			}
 			h := height(value)
 			y -= h
-			fmt.Fprintf(&out, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="1.5"><title>%s</title></rect>`,
+			fmt.Fprintf(&out, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" `+
+				`rx="1.5"><title>%s</title></rect>`,
 				s.Class, x+step*0.14, y, step*0.72, max(h, 1), template.HTMLEscapeString(fmt.Sprintf("%s, %s: %d",
 					v.ShortDay(c.from.AddDate(0, 0, day)), s.Name, value)))
 		}
 		if (c.days-1-day)%max(1, (c.days+3)/5) == 0 {
-			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6, anchor(day, c.days),
-				template.HTMLEscapeString(v.ShortDay(c.from.AddDate(0, 0, day))))
+			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6,
+				anchor(day, c.days), template.HTMLEscapeString(v.ShortDay(c.from.AddDate(0, 0, day))))
 		}
 	}
 	out.WriteString(`</svg>`)

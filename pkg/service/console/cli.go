@@ -61,12 +61,14 @@ func (r *request) cli() (c cliRequest, message string) {
 	case err != nil || port < 1 || port > 65535:
 		return c, "The parameter port must be a number from 1 to 65535. Start the sign-in from the command line again."
 	case !isToken(c.Challenge, challengeLength, challengeLength):
-		return c, "The parameter challenge must be an SHA-256 in base64url. Start the sign-in from the command line again."
+		return c, "The parameter challenge must be an SHA-256 in base64url. Start the sign-in from the command line " +
+			"again."
 	case !isToken(c.State, 16, 128):
-		return c, "The parameter state must have 16 to 128 letters, digits, - or _. Start the sign-in from the command " +
-			"line again."
+		return c, "The parameter state must have 16 to 128 letters, digits, - or _. Start the sign-in from the " +
+			"command line again."
 	case c.Name == "" || utf8.RuneCountInString(c.Name) > maxHostName || !printable(c.Name):
-		return c, "The parameter name must have 1 to 64 printable characters. Start the sign-in from the command line again."
+		return c, "The parameter name must have 1 to 64 printable characters. Start the sign-in from the command " +
+			"line again."
 	}
 	return c, ""
 }
@@ -195,8 +197,8 @@ func (s *site) redeemCLI(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err == nil && !slices.Contains(role.Scopes(), auth.AccountManage):
 		// Nobody learns the secret of the key, which expires by itself.
-		refuse(http.StatusBadRequest, "invalid_grant", "The person who has confirmed the key may not create API keys any "+
-			"more.")
+		refuse(http.StatusBadRequest, "invalid_grant", "The person who has confirmed the key may not create API keys "+
+			"any more.")
 	case errors.Is(err, session.ErrHandover):
 		refuse(http.StatusBadRequest, "invalid_grant", "The code is wrong, used or expired, or code_verifier is wrong.")
 	case err != nil:

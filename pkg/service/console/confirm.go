@@ -114,8 +114,8 @@ func confirmRevoke(r *request) error {
 		return err
 	}
 	v := r.view("", "")
-	c := confirmation{Title: "Revoke the key", Subject: k.Name + " · " + k.Prefix + "…" + k.Last4, Verb: "Revoke the key",
-		Active: keysPath, Back: keysPath + "/" + k.ID,
+	c := confirmation{Title: "Revoke the key", Subject: k.Name + " · " + k.Prefix + "…" + k.Last4,
+		Verb: "Revoke the key", Active: keysPath, Back: keysPath + "/" + k.ID,
 		Text: "Calls with the key are refused at once. A revoked key cannot be used again."}
 	if k.Usage != nil {
 		c.Effects = append(c.Effects, v.T("Requests with it in the last 24 hours: %d.", k.Usage.LastDay.Requests))
@@ -233,7 +233,8 @@ func removal(r *request) (confirmation, error) {
 func enforcement(r *request) (confirmation, error) {
 	c, err := connectionConfirmation(r)
 	c.Title, c.Verb, c.Text = "Require single sign-on", "Require it for these domains",
-		"People of its verified domains can sign in by this provider only. Owners with emergency access still can otherwise."
+		"People of its verified domains can sign in by this provider only. Owners with emergency access still can "+
+			"otherwise."
 	c.Fields = []choice{{"on", "true"}}
 	return c, err
 }

@@ -116,7 +116,8 @@ func addKeys(open func(string, func(*request) error)) {
 	open("GET "+keysPath+"/{id}/revoke", guarded("", confirmRevoke))
 	open("GET "+keysPath+"/{id}/rotate", guarded("", keyForm("key-rotate")))
 	open("GET "+keysPath+"/{id}/leak", guarded("", keyForm("key-leak")))
-	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey, "leak": reportLeak} {
+	for name, act := range map[string]func(*request) error{"rotate": rotateKey, "revoke": revokeKey,
+		"leak": reportLeak} {
 		open("POST "+keysPath+"/{id}/"+name, guarded("", act))
 	}
 }

@@ -16,8 +16,8 @@ type fieldErrors map[string]string
 // formFields are the fields of forms in the order in which pages show them: the first with an error gets the focus.
 var formFields = []string{"url", "name", "email", "kind", "expires", "ips", "limit", "profiles", "description",
 	"event_types", "scopes", "logo", "region", "factory_id", "trigger", "cron", "prompt", "most", "domain", "groups",
-	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "from", "to", "operation_id", "status", "key_id",
-	"request_id", "type", "object_id", "role", "may", "days", "zone", "note", "typed"}
+	"metadata_url", "metadata", "issuer", "client_id", "client_secret", "from", "to", "operation_id", "status",
+	"key_id", "request_id", "type", "object_id", "role", "may", "days", "zone", "note", "typed"}
 
 // mend is a field of a form and what to do if the API refuses it.
 type mend struct{ field, text string }

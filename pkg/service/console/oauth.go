@@ -137,13 +137,8 @@ func parameters(r *http.Request, needed ...string) (url.Values, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, bad(invalidRequest, "The form cannot be read")
 	}
-	for name, values := range r.PostForm {
-		if len(values) > 1 {
-			return nil, bad(invalidRequest, "The parameter "+clipped(name)+" is sent twice")
-		}
-		if len(values[0]) > longestToken {
-			return nil, bad(invalidRequest, "The parameter "+clipped(name)+" is too long")
-		}
+	if message := misshapen(r.PostForm); message != "" {
+		return nil, bad(invalidRequest, message)
 	}
 	for _, name := range needed {
 		if r.PostForm.Get(name) == "" {
@@ -155,6 +150,19 @@ func parameters(r *http.Request, needed ...string) (url.Values, error) {
 			"secret: leave out client_secret"}
 	}
 	return r.PostForm, nil
+}
+
+// misshapen says which parameter is sent twice or is too long, or returns an empty text.
+func misshapen(q url.Values) string {
+	for name, values := range q {
+		if len(values) > 1 {
+			return "The parameter " + clipped(name) + " is sent twice"
+		}
+		if len(values[0]) > longestToken {
+			return "The parameter " + clipped(name) + " is too long"
+		}
+	}
+	return ""
 }
 
 // clipped returns the beginning of a name that a program has sent, without characters that could mislead.
@@ -171,6 +179,16 @@ func (s *site) program(ctx context.Context, id string) (session.Program, error) 
 		return session.Program{}, session.ErrProgram
 	}
 	return s.Sessions.Program(ctx, id)
+}
+
+// registered returns the program that calls. One that is not registered is refused.
+func (s *site) registered(ctx context.Context, id string) (session.Program, error) {
+	p, err := s.program(ctx, id)
+	if errors.Is(err, session.ErrProgram) {
+		err = &refusal{status: http.StatusUnauthorized, code: invalidClient,
+			description: "The program is not registered. Register it again"}
+	}
+	return p, err
 }
 
 // targets reports whether a resource (RFC 8707) is one of this service. Without one it is.
@@ -282,11 +300,8 @@ func (s *site) token(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	p, err := s.program(r.Context(), q.Get("client_id"))
+	p, err := s.registered(r.Context(), q.Get("client_id"))
 	switch {
-	case errors.Is(err, session.ErrProgram):
-		return 0, nil, &refusal{status: http.StatusUnauthorized, code: invalidClient,
-			description: "The program is not registered. Register it again"}
 	case err != nil:
 		return 0, nil, err
 	case !s.targets(q.Get("resource")):
@@ -356,11 +371,7 @@ func (s *site) revoke(r *http.Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	p, err := s.program(r.Context(), q.Get("client_id"))
-	if errors.Is(err, session.ErrProgram) {
-		return 0, nil, &refusal{status: http.StatusUnauthorized, code: invalidClient,
-			description: "The program is not registered"}
-	}
+	p, err := s.registered(r.Context(), q.Get("client_id"))
 	if err != nil {
 		return 0, nil, err
 	}

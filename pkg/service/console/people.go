@@ -104,7 +104,8 @@ func personOf(r *request) (p member, err error) {
 }
 
 func remove(r *request) error {
-	return r.peopleDone("removed", r.api.change(r.Context(), http.MethodDelete, r.apiPath("people"), r.once(), nil, nil))
+	return r.peopleDone("removed", r.api.change(r.Context(), http.MethodDelete, r.apiPath("people"), r.once(), nil,
+		nil))
 }
 
 // peopleDone returns to the people after a form, with the error that the person can mend.

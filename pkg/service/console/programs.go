@@ -70,13 +70,8 @@ func (w wish) Host() string {
 // asked returns what a program asks for, or why it is wrong. An error is shown to the person, and never sent on: the
 // address of a program that anybody can register is no place to lead a browser to without a click.
 func (s *site) asked(r *http.Request, q url.Values) (w wish, message string, err error) {
-	for name, values := range q {
-		if len(values) > 1 {
-			return w, "The parameter " + clipped(name) + " is sent twice.", nil
-		}
-		if len(values[0]) > longestToken {
-			return w, "The parameter " + clipped(name) + " is too long.", nil
-		}
+	if message := misshapen(q); message != "" {
+		return w, message + ".", nil
 	}
 	w = wish{Redirect: q.Get("redirect_uri"), State: q.Get("state"), Challenge: q.Get("code_challenge"),
 		Resource: q.Get("resource"), values: url.Values{}}

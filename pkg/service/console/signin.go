@@ -143,8 +143,8 @@ func (s *site) opened(r *http.Request) (p progress, ok bool) {
 
 // The messages of sign-ins that fail.
 const (
-	messageNoState = "Your browser has not kept the sign-in in progress. It may block cookies, or more than ten minutes " +
-		"have passed. Allow cookies for this site, and sign in again."
+	messageNoState = "Your browser has not kept the sign-in in progress. It may block cookies, or more than ten " +
+		"minutes have passed. Allow cookies for this site, and sign in again."
 	messageState   = "This sign-in was not started in this browser. Start it here."
 	messageRefused = "The sign-in was not completed. Try again, or ask the owner of your account."
 	messageIssuer  = "The sign-in service does not answer at the moment. Try again in a few seconds."
@@ -266,7 +266,8 @@ func (s *site) recheck(r *http.Request, identity signin.Identity) {
 	}
 	for _, domain := range lost {
 		slog.Warn("a connection has lost a domain", "connection_id", c.ID, "domain", domain)
-		s.noteSignOn(r, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.lose_domain", c.ID+" "+domain, nil)
+		s.noteSignOn(r, account, auth.Actor{Kind: auth.Directory, ID: c.ID}, "sign_on.lose_domain", c.ID+" "+domain,
+			nil)
 	}
 }
 

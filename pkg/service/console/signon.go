@@ -257,9 +257,10 @@ func (s *site) showSetup(w http.ResponseWriter, r *http.Request, status int, fou
 	v := s.newView(r, nil)
 	v.Title = "Set up single sign-on"
 	v.mend(found)
-	v.Data = map[string]any{"Connection": c, "ACS": base + "/saml2/idpresponse", "Redirect": base + "/oauth2/idpresponse",
-		"Entity": "urn:amazon:cognito:sp:" + path.Base(s.SignIn.Issuer), "Kind": r.FormValue("kind"), "Link": setupToken(r),
-		"MetadataURL": r.FormValue("metadata_url"), "Issuer": r.FormValue("issuer"), "Client": r.FormValue("client_id")}
+	v.Data = map[string]any{"Connection": c, "ACS": base + "/saml2/idpresponse",
+		"Redirect": base + "/oauth2/idpresponse", "Entity": "urn:amazon:cognito:sp:" + path.Base(s.SignIn.Issuer),
+		"Kind": r.FormValue("kind"), "Link": setupToken(r), "MetadataURL": r.FormValue("metadata_url"),
+		"Issuer": r.FormValue("issuer"), "Client": r.FormValue("client_id")}
 	s.showPublic(w, r, status, "setup", v)
 }
 

@@ -96,13 +96,13 @@ func (r *Refusal) Error() string { return "console: not admitted: " + r.Message 
 
 // refusals are the messages for those who are not admitted. They tell nothing about other people.
 var refusals = map[admission.Reason]string{
-	admission.Unverified: "Your e-mail address is not verified. Verify it at your sign-in service, or ask the owner of " +
-		"your account.",
+	admission.Unverified: "Your e-mail address is not verified. Verify it at your sign-in service, or ask the owner " +
+		"of your account.",
 	admission.Uninvited: "You are not a person of any account, or your invitation has expired. Ask the owner of your " +
 		"account for an invitation.",
 	admission.Elsewhere: "Your company requires single sign-on. Continue with its provider.",
-	admission.Unconfirmed: "The provider of your company has been set up or replaced. An owner of the account confirms it " +
-		"first, signed in another way.",
-	admission.Conflict: "You have signed in to this account in another way before. Sign in that way, or ask the owner of " +
-		"your account.",
+	admission.Unconfirmed: "The provider of your company has been set up or replaced. An owner of the account " +
+		"confirms it first, signed in another way.",
+	admission.Conflict: "You have signed in to this account in another way before. Sign in that way, or ask the " +
+		"owner of your account.",
 }

@@ -34,10 +34,11 @@ func markdown(name string) []byte {
 	return guideLink.ReplaceAll(guideText(name), []byte("](${1}.md$2)"))
 }
 
-const about = "# Content-Automation API\n\n> A REST API for making and publishing social-media content: factories make posts, " +
-	"videos, carousels, stories and music clips, and publish them on Instagram, TikTok, YouTube, Telegram, VK, Rutube and others.\n\n" +
-	"Calls are JSON over HTTPS with `Authorization: Bearer svc_test_…`. Keys that begin with `svc_test_` use a sandbox. Work " +
-	"runs in the background; webhooks report the result. Agents can use the tools at `/mcp` (Model Context Protocol) instead.\n"
+const about = "# Content-Automation API\n\n> A REST API for making and publishing social-media content: factories " +
+	"make posts, videos, carousels, stories and music clips, and publish them on Instagram, TikTok, YouTube, " +
+	"Telegram, VK, Rutube and others.\n\nCalls are JSON over HTTPS with `Authorization: Bearer svc_test_…`. Keys " +
+	"that begin with `svc_test_` use a sandbox. Work runs in the background; webhooks report the result. Agents can " +
+	"use the tools at `/mcp` (Model Context Protocol) instead.\n"
 
 // index returns the index of the texts. Its links are relative, since the path may begin with a stage.
 func index() []byte {
@@ -49,10 +50,12 @@ func index() []byte {
 			group = g.group
 			fmt.Fprintf(&out, "\n## %s\n\n", group)
 		}
-		fmt.Fprintf(&out, "- [%s](%s/%s.md)%s\n", g.title, strings.TrimPrefix(guidesPath, "/"), g.name, lead(guideText(g.name)))
+		fmt.Fprintf(&out, "- [%s](%s/%s.md)%s\n", g.title, strings.TrimPrefix(guidesPath, "/"), g.name,
+			lead(guideText(g.name)))
 	}
-	fmt.Fprintf(&out, "\n## Reference\n\n- [Errors](%s.md): All codes of errors\n- [OpenAPI document](openapi.json): All "+
-		"operations with their schemas\n- [All texts](llms-full.txt): The guides, the codes and the operations in one file\n",
+	fmt.Fprintf(&out, "\n## Reference\n\n- [Errors](%s.md): All codes of errors\n- [OpenAPI document](openapi.json): "+
+		"All operations with their schemas\n- [All texts](llms-full.txt): The guides, the codes and the operations "+
+		"in one file\n",
 		strings.TrimPrefix(errorsPath, "/"))
 	return out.Bytes()
 }
@@ -68,7 +71,8 @@ func lead(text []byte) string {
 			return ""
 		}
 		sentence, _, _ := strings.Cut(line, ". ")
-		return ": " + strings.TrimSuffix(regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(sentence, "$1"), ".")
+		return ": " + strings.TrimSuffix(regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(sentence, "$1"),
+			".")
 	}
 	return ""
 }
@@ -85,7 +89,8 @@ func everything(document []byte) []byte {
 	out.Write(errorIndex())
 	out.WriteString("\n# Operations\n\n| Operation | Call | Scope | Meaning |\n|---|---|---|---|\n")
 	for _, o := range operationsOf(document) {
-		fmt.Fprintf(&out, "| `%s` | `%s %s` | `%s` | %s |\n", o.ID, o.method, o.path, strings.Join(o.Scopes, " "), o.Summary)
+		fmt.Fprintf(&out, "| `%s` | `%s %s` | `%s` | %s |\n", o.ID, o.method, o.path, strings.Join(o.Scopes, " "),
+			o.Summary)
 	}
 	return out.Bytes()
 }

@@ -60,7 +60,8 @@ const (
 <body>
 <h1>The explorer is not part of this build</h1>
 <p>Its script was not there when the function was built. Run <code>make explorer-assets</code> and build again.</p>
-<p>The API is described in <a href="../openapi.json">openapi.json</a> and <a href="../openapi.yaml">openapi.yaml</a>.</p>
+<p>The API is described in <a href="../openapi.json">openapi.json</a>
+and <a href="../openapi.yaml">openapi.yaml</a>.</p>
 </body>
 </html>
 `
@@ -168,7 +169,6 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// ServeHTTP implements http.Handler.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set(RequestIDHeader, r.Header.Get(RequestIDHeader))

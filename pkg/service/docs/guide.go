@@ -253,7 +253,8 @@ func errorIndex() []byte {
 	for _, i := range errs.Infos {
 		fmt.Fprintf(&out, "| %d | [`%s`](errors/%[2]s) | %s |\n", i.Status, i.Code, i.Meaning)
 	}
-	out.WriteString("\nA 502 without this shape can come from the gateway. Treat it as [`internal`](errors/internal).\n")
+	out.WriteString("\nA 502 without this shape can come from the gateway. Treat it as " +
+		"[`internal`](errors/internal).\n")
 	return out.Bytes()
 }
 

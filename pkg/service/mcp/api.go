@@ -118,8 +118,8 @@ func (c *caller) call(ctx context.Context, method, path string, body any, key st
 // lost describes a call without an answer.
 func lost(cause error) error {
 	f := &failure{Code: errs.ProviderUnavailable, status: http.StatusServiceUnavailable,
-		Message: "The API did not answer. Whether the call had an effect is not known. Repeat the tool call with the same " +
-			"arguments: it has its effect at most once."}
+		Message: "The API did not answer. Whether the call had an effect is not known. Repeat the tool call with the " +
+			"same arguments: it has its effect at most once."}
 	if errors.Is(cause, context.DeadlineExceeded) {
 		f.Code = errs.Timeout
 	}

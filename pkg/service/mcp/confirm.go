@@ -24,8 +24,8 @@ func (c call) asks(confirmation string) (bool, error) {
 	text, _, _ := strings.Cut(confirmation, ".")
 	until, err := strconv.ParseInt(text, 36, 64)
 	if err != nil || !hmac.Equal([]byte(c.confirmation(until)), []byte(confirmation)) || c.now().Unix() >= until {
-		return false, invalid("confirmation", "The confirmation is not that of this call, or is older than 15 minutes. Call "+
-			"again without it, show the answer to the user, and send the confirmation of that answer.")
+		return false, invalid("confirmation", "The confirmation is not that of this call, or is older than 15 "+
+			"minutes. Call again without it, show the answer to the user, and send the confirmation of that answer.")
 	}
 	return false, nil
 }
@@ -43,7 +43,7 @@ func (c call) confirmation(until int64) string {
 
 // asked is the answer to a call with a live key that is not confirmed.
 func (c call) asked(text string, data any) said {
-	return said{text: "Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the call " +
-		"with the same arguments and confirmation: \"" + c.confirmation(c.now().Add(confirmTime).Unix()) + "\"",
+	return said{text: "Nothing was done yet. " + text + " Show this to the user. Only if the user agrees, repeat the " +
+		"call with the same arguments and confirmation: \"" + c.confirmation(c.now().Add(confirmTime).Unix()) + "\"",
 		data: data, all: true}
 }

@@ -72,15 +72,17 @@ var kinds = []any{"post", "video", "carousel", "story", "music_clip"}
 
 func (s *server) addContent() {
 	add(s, tool[createIn]{name: "create_content", scope: "content:write", effect: publishes,
-		doc: "Create a content item and wait for it. It costs credits. With publish_at it is published at that time; a " +
-			"factory with auto_publish publishes it by itself.",
-		values: map[string][]any{"kind": kinds, "format": {"short", "long"}}, texts: createTexts, out: itemOut, run: create})
+		doc: "Create a content item and wait for it. It costs credits. With publish_at it is published at that time; " +
+			"a factory with auto_publish publishes it by itself.",
+		values: map[string][]any{"kind": kinds, "format": {"short", "long"}}, texts: createTexts, out: itemOut,
+		run: create})
 	add(s, tool[reviseIn]{name: "revise_content", scope: "content:write", effect: changes,
 		doc:   "Change texts of a content item, free of charge, or regenerate it.",
 		texts: reviseTexts, out: itemOut, run: revise})
 	add(s, tool[reviewIn]{name: "review_content", scope: "content:publish", effect: publishes,
 		doc:    "Decide about a content item that waits for an approval. Approval schedules it if it has a publish_at.",
-		values: map[string][]any{"decision": {"approve", "request_changes"}}, texts: reviewTexts, out: itemOut, run: review})
+		values: map[string][]any{"decision": {"approve", "request_changes"}}, texts: reviewTexts, out: itemOut,
+		run: review})
 	add(s, tool[publishIn]{name: "schedule_or_publish", scope: "content:publish", effect: publishes,
 		doc:   "Publish a content item now or at a time, or take it off the schedule. Free of charge.",
 		texts: publishTexts, out: itemOut, run: publish})
@@ -285,5 +287,6 @@ func (c call) price(ctx context.Context, operation string, order object, text st
 	if err != nil {
 		return said{}, err
 	}
-	return c.asked(text+" Price: "+strconv.FormatInt(e.Credits, 10)+" credits.", object{"credits": e.Credits, "order": order}), nil
+	return c.asked(text+" Price: "+strconv.FormatInt(e.Credits, 10)+" credits.",
+		object{"credits": e.Credits, "order": order}), nil
 }

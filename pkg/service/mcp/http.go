@@ -89,7 +89,6 @@ func New(o Options) http.Handler {
 // callerContext is the key of the caller in a context.
 type callerContext struct{}
 
-// ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set(requestIDHeader, r.Header.Get(requestIDHeader))
@@ -133,8 +132,8 @@ func (h *handler) single(w http.ResponseWriter, r *http.Request) bool {
 	case err != nil:
 		h.refuse(w, r, http.StatusBadRequest, errs.MalformedJSON, "The body could not be read.")
 	case bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
-		h.refuse(w, r, http.StatusBadRequest, errs.MalformedJSON, "Batches are not taken: send each message in a request "+
-			"of its own, as a JSON object.")
+		h.refuse(w, r, http.StatusBadRequest, errs.MalformedJSON, "Batches are not taken: send each message in a "+
+			"request of its own, as a JSON object.")
 	default:
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		return true

@@ -66,7 +66,8 @@ type listed struct {
 func listContent(ctx context.Context, c call, in contentsIn) (said, error) {
 	zone := time.UTC
 	if in.FactoryID != "" && (in.Calendar || len(in.From) == len(time.DateOnly) || len(in.To) == len(time.DateOnly)) {
-		f, err := into[struct{ Schedule *struct{ Timezone string } }](c.get(ctx, pathOf("factories", in.FactoryID), nil))
+		f, err := into[struct{ Schedule *struct{ Timezone string } }](c.get(ctx, pathOf("factories", in.FactoryID),
+			nil))
 		if err == nil && f.Schedule != nil {
 			if known, err := time.LoadLocation(f.Schedule.Timezone); err == nil {
 				zone = known
@@ -198,7 +199,8 @@ func calendar(items []listed, more bool, zone *time.Location) said {
 	case more:
 		text += " There are more than a calendar has: ask for a shorter period."
 	case shown < len(items):
-		text += " For those after them, repeat the call with from: " + items[shown].PublishAt.UTC().Format(time.RFC3339) + "."
+		text += " For those after them, repeat the call with from: " +
+			items[shown].PublishAt.UTC().Format(time.RFC3339) + "."
 	}
 	return said{text: text, data: object{"days": days, "timezone": zone.String()}}
 }
@@ -231,8 +233,8 @@ func analyse(ctx context.Context, c call, in analyticsIn) (said, error) {
 	}
 	text := fmt.Sprintf("From %v to %v: ", data["from"], data["to"])
 	var sums []string
-	for _, name := range []string{"published", "views", "likes", "comments", "shares", "saves", "clicks", "made", "failed",
-		"spend_credits"} {
+	for _, name := range []string{"published", "views", "likes", "comments", "shares", "saves", "clicks", "made",
+		"failed", "spend_credits"} {
 		if sum, ok := totals[name]; ok {
 			sums = append(sums, fmt.Sprintf("%s %v", name, sum))
 		}
@@ -241,8 +243,8 @@ func analyse(ctx context.Context, c call, in analyticsIn) (said, error) {
 		sums = []string{"nothing was made or published"}
 	}
 	return said{text: text + strings.Join(sums, ", ") + ". Zeros are left out.",
-		data: object{"totals": totals, "series": rows, "from": data["from"], "to": data["to"], "timezone": data["timezone"],
-			"comparison": data["comparison"]}}, nil
+		data: object{"totals": totals, "series": rows, "from": data["from"], "to": data["to"],
+			"timezone": data["timezone"], "comparison": data["comparison"]}}, nil
 }
 
 // withoutZeros returns an object without its zeros, and reports whether it has any other number.

@@ -66,8 +66,8 @@ var operationTexts = map[string]string{
 
 func (s *server) addOperations() {
 	add(s, tool[searchIn]{name: "search_operations",
-		doc: "Find operations for what no other tool does, such as webhooks, promotions and training, by plain words in " +
-			"English, German, Spanish, French or Russian.",
+		doc: "Find operations for what no other tool does, such as webhooks, promotions and training, by plain words " +
+			"in English, German, Spanish, French or Russian.",
 		texts: map[string]string{"query": "words, or an operation id for its parameters"},
 		out:   []string{"operations[]"}, run: search})
 	add(s, tool[operationIn]{name: "call_operation", effect: publishes,
@@ -85,7 +85,8 @@ func callOperation(ctx context.Context, c call, in operationIn) (said, error) {
 			known = append(known, o.ID)
 		}
 		if forPeople[in.OperationID] {
-			return said{}, invalid("operation_id", "Agents make and change no API keys: a person does this in the account area.")
+			return said{}, invalid("operation_id", "Agents make and change no API keys: a person does this in the "+
+				"account area.")
 		}
 		return said{}, invalid("operation_id", "There is no operation %q%s. Use search_operations.", in.OperationID,
 			nearest.NearestHint(in.OperationID, known))

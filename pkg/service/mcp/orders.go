@@ -79,8 +79,8 @@ var studioOperations = map[string][2]string{
 
 func (s *server) addOrders() {
 	add(s, tool[planIn]{name: "plan_week", scope: "factories:write", effect: publishes,
-		doc: "Plan and generate the content of some days, for credits. A factory with auto_publish publishes it, others need " +
-			"schedule_or_publish.",
+		doc: "Plan and generate the content of some days, for credits. A factory with auto_publish publishes it, " +
+			"others need schedule_or_publish.",
 		values: map[string][]any{"content_types": {"short_video", "post", "carousel", "story", "long_video"}},
 		texts:  planTexts, out: []string{"id", "state", "items{}"}, run: plan})
 	add(s, tool[productIn]{name: "save_product", scope: "products:write", effect: changes,
@@ -92,10 +92,11 @@ func (s *server) addOrders() {
 	add(s, tool[estimateIn]{name: "estimate", scope: "account:read",
 		doc: "The price of an operation in credits.",
 		values: map[string][]any{"operation": {"createContentItem", "createContentItems", "regenerateContentItem",
-			"createContentPlan", "createImage", "createVideo", "createMusic", "createVoice", "createAvatar", "startTraining"}}, texts: estimateTexts, out: []string{"credits#"}, run: estimate})
+			"createContentPlan", "createImage", "createVideo", "createMusic", "createVoice", "createAvatar",
+			"startTraining"}}, texts: estimateTexts, out: []string{"credits#"}, run: estimate})
 	add(s, tool[studioIn]{name: "studio_generate", scope: "studio:use", effect: adds,
-		doc: "Generate an image, video, music, voice or avatar outside of a factory, and wait for it. It costs credits. " +
-			"Read it later by getGeneration.",
+		doc: "Generate an image, video, music, voice or avatar outside of a factory, and wait for it. It costs " +
+			"credits. Read it later by getGeneration.",
 		values: map[string][]any{"kind": {"image", "video", "music", "voice", "avatar"}}, texts: studioTexts,
 		out: []string{"id", "state", "media[]"}, run: studio})
 }
@@ -125,8 +126,8 @@ func plan(ctx context.Context, c call, in planIn) (said, error) {
 	data, err := into[object](a, err)
 	delete(data, "calendar") // list_content shows the items with their times
 	if data["approve"] == "topics" {
-		return said{text: a.note() + "The plan is accepted. Its topics wait for an approval: getContentPlan shows them, " +
-			"and approvePlanTopics approves them.", data: data}, err
+		return said{text: a.note() + "The plan is accepted. Its topics wait for an approval: getContentPlan shows " +
+			"them, and approvePlanTopics approves them.", data: data}, err
 	}
 	return said{text: a.note() + "The plan is accepted. Its items are made in the background: list_content with its " +
 		"content_plan_id shows them.", data: data}, err

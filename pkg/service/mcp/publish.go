@@ -56,7 +56,8 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 			return said{}, err
 		}
 		at, _ := time.Parse(time.RFC3339, when)
-		if item.State == "scheduled" && item.PublishAt != nil && item.PublishAt.Equal(at) && len(in.SocialAccountIDs) == 0 {
+		if item.State == "scheduled" && item.PublishAt != nil && item.PublishAt.Equal(at) &&
+			len(in.SocialAccountIDs) == 0 {
 			return c.read(ctx, path, "The item is already scheduled for this time. ")
 		}
 		body["publish_at"] = when
@@ -66,7 +67,8 @@ func publish(ctx context.Context, c call, in publishIn) (said, error) {
 	case err != nil:
 		return said{}, err
 	case ask && in.When == "never":
-		return c.asked("This takes the item off the schedule.", object{"title": item.Title, "publish_at": item.PublishAt}), nil
+		return c.asked("This takes the item off the schedule.",
+			object{"title": item.Title, "publish_at": item.PublishAt}), nil
 	case ask:
 		accounts := any(in.SocialAccountIDs)
 		if len(in.SocialAccountIDs) == 0 {
@@ -106,8 +108,8 @@ func (c call) timeOf(ctx context.Context, param, text, factory string) (string, 
 		}
 	}
 	if zoneless == "" {
-		return "", invalid(param, "%s must be a time such as 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the factory's time "+
-			"zone.", param)
+		return "", invalid(param, "%s must be a time such as 2027-01-15T09:00:00Z, or 2027-01-15T09:00 in the "+
+			"factory's time zone.", param)
 	}
 	f, err := into[struct{ Schedule *struct{ Timezone string } }](c.get(ctx, pathOf("factories", factory), nil))
 	if err != nil {
@@ -116,7 +118,8 @@ func (c call) timeOf(ctx context.Context, param, text, factory string) (string, 
 	zone := time.UTC
 	if f.Schedule != nil {
 		if zone, err = time.LoadLocation(f.Schedule.Timezone); err != nil {
-			return "", invalid(param, "The time zone of the factory is not known here: give a time such as 2027-01-15T09:00:00Z.")
+			return "", invalid(param, "The time zone of the factory is not known here: give a time such as "+
+				"2027-01-15T09:00:00Z.")
 		}
 	}
 	at, err := time.ParseInLocation(zoneless, text, zone)

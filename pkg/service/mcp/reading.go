@@ -179,18 +179,20 @@ func failures(ctx context.Context, c call, in failuresIn) (said, error) {
 	out := object{"content_items": items, "next_cursor": a.NextCursor}
 	text := "No content item has failed."
 	if len(items) > 0 {
-		text = strconv.Itoa(len(items)) + " content items have failed. A retryable failure of the stage generate is repeated " +
-			"with revise_content and regenerate: true, one of the stage publish with schedule_or_publish."
+		text = strconv.Itoa(len(items)) + " content items have failed. A retryable failure of the stage generate is " +
+			"repeated with revise_content and regenerate: true, one of the stage publish with schedule_or_publish."
 	}
 	if c.may("social:manage") {
-		a, err := c.get(ctx, "/v1/social/accounts", pageIn{}.query("state", "needs_reconnect", "factory_id", in.FactoryID))
+		a, err := c.get(ctx, "/v1/social/accounts",
+			pageIn{}.query("state", "needs_reconnect", "factory_id", in.FactoryID))
 		if err == nil {
 			accounts := picks(a.Data, accountMembers...)
 			out["social_accounts"] = accounts
 			if len(accounts) == 0 {
 				return said{text: text, data: out}, nil
 			}
-			text += " Social accounts that need_reconnect are connected again by their owners in a browser: connectSocialAccount."
+			text += " Social accounts that need_reconnect are connected again by their owners in a browser: " +
+				"connectSocialAccount."
 		}
 	}
 	return said{text: text, data: out}, nil
@@ -204,10 +206,11 @@ func explain(_ context.Context, _ call, in explainIn) (said, error) {
 		for i, code := range errs.Codes {
 			known[i] = string(code)
 		}
-		return said{}, invalid("code", "%q is no code of an error of the API%s. The code of a failed item or post is explained "+
-			"by its message.", in.Code, nearest.NearestHint(in.Code, known))
+		return said{}, invalid("code", "%q is no code of an error of the API%s. The code of a failed item or post is "+
+			"explained by its message.", in.Code, nearest.NearestHint(in.Code, known))
 	}
 	i := errs.Infos[at]
-	return said{text: "The error " + in.Code + ".", data: object{"code": i.Code, "status": i.Status, "meaning": i.Meaning,
-		"when": i.When, "what_to_do": i.Fix, "repeat": i.Retry}}, nil
+	return said{text: "The error " + in.Code + ".",
+		data: object{"code": i.Code, "status": i.Status, "meaning": i.Meaning,
+			"when": i.When, "what_to_do": i.Fix, "repeat": i.Retry}}, nil
 }

@@ -189,8 +189,9 @@ var taskTools = map[string]string{
 	"createEstimate": "estimate", "createMedia": "upload_media", "createProduct": "save_product",
 	"getContentItem": "get_content", "getFactoryAnalytics": "analytics", "getMe": "account_overview",
 	"listContentItems": "list_content", "listFactories": "list_factories", "listProducts": "products",
-	"publishContentItem": "schedule_or_publish", "regenerateContentItem": "revise_content", "requestChanges": "review_content",
-	"scheduleContentItem": "schedule_or_publish", "updateContentItem": "revise_content",
+	"publishContentItem": "schedule_or_publish", "regenerateContentItem": "revise_content",
+	"requestChanges": "review_content", "scheduleContentItem": "schedule_or_publish",
+	"updateContentItem": "revise_content",
 }
 
 type searchIn struct {
@@ -202,7 +203,8 @@ func search(_ context.Context, c call, in searchIn) (said, error) {
 	one := strings.TrimSpace(in.Query)
 	for _, o := range operations() {
 		if strings.EqualFold(o.ID, one) && c.may(o.Scope) {
-			return said{text: "Call it with call_operation.", data: object{"operations": []any{o.whole()}}, all: true}, nil
+			return said{text: "Call it with call_operation.", data: object{"operations": []any{o.whole()}}, all: true},
+				nil
 		}
 	}
 	list := []any{}
@@ -216,11 +218,11 @@ func search(_ context.Context, c call, in searchIn) (said, error) {
 		list = append(list, shown)
 	}
 	if len(list) == 0 {
-		return said{text: "No operation matches that the credential may call. Use other words, in English, German, Spanish, " +
-			"French or Russian.", data: object{"operations": list}}, nil
+		return said{text: "No operation matches that the credential may call. Use other words, in English, German, " +
+			"Spanish, French or Russian.", data: object{"operations": list}}, nil
 	}
-	return said{text: "Use the tool that one names, or call one with call_operation. For the parameters of another one, " +
-		"search for its operation_id.", data: object{"operations": list}}, nil
+	return said{text: "Use the tool that one names, or call one with call_operation. For the parameters of another " +
+		"one, search for its operation_id.", data: object{"operations": list}}, nil
 }
 
 // brief returns what an operation does, without its parameters.

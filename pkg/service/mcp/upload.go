@@ -33,7 +33,8 @@ func upload(ctx context.Context, c call, in uploadIn) (said, error) {
 	case in.MediaID != "" && len(body) > 0:
 		return said{}, invalid("media_id", "media_id looks at an earlier file: send nothing else with it.")
 	case in.MediaID == "" && in.SourceURL == "" && (in.MimeType == "" || in.Bytes == 0 || in.SHA256 == ""):
-		return said{}, invalid("source_url", "Send source_url, or mime_type, bytes and sha256 of a file that you send yourself.")
+		return said{}, invalid("source_url", "Send source_url, or mime_type, bytes and sha256 of a file that you "+
+			"send yourself.")
 	}
 	began := c.now()
 	if in.MediaID != "" {
@@ -44,7 +45,8 @@ func upload(ctx context.Context, c call, in uploadIn) (said, error) {
 	case err != nil:
 		return said{}, err
 	case ask && in.SourceURL != "":
-		return c.asked("This fetches a file from the address, which sees the whole address. It costs no credits.", body), nil
+		return c.asked("This fetches a file from the address, which sees the whole address. It costs no credits.",
+			body), nil
 	case ask:
 		return c.asked("This brings in a file. It costs no credits.", body), nil
 	}
@@ -81,8 +83,8 @@ func (c call) awaitMedia(ctx context.Context, a *answer, err error, began time.T
 	case media["state"] == "rejected":
 		text = note + id + " is rejected: the reason says why."
 	case media["upload"] != nil:
-		text = note + "Send the file within 15 minutes by the request in upload, with its headers as they are. Then call " +
-			"upload_media with media_id: " + id + "."
+		text = note + "Send the file within 15 minutes by the request in upload, with its headers as they are. Then " +
+			"call upload_media with media_id: " + id + "."
 	}
 	return said{text: text, data: pick(media, "id", "state", "type", "mime_type", "bytes", "width", "height",
 		"duration_seconds", "reason", "upload", "url", "expires_at"), all: media["upload"] != nil}, nil

@@ -94,7 +94,6 @@ func (h cleanup) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 // items ends the work of a factory's content items. Content plans end by themselves.
 type items struct{ *generate.Worker }
 
-// Clean implements Cleaner.
 func (e items) Clean(ctx context.Context, o tenant.Owner, factoryID string) (more bool, err error) {
 	page, err := e.DB.List(ctx, running(o, factoryID, cancelAtOnce, item.Queued, item.Generating))
 	if err != nil {

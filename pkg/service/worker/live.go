@@ -74,7 +74,8 @@ func cheapest(models []liveModel) map[string]liveModel {
 	best := map[string]liveModel{}
 	for _, m := range models {
 		known, ok := best[m.Provider]
-		if m.State == "available" && m.Price != nil && len(m.Capabilities.Requires) == 0 && (!ok || m.order(known) < 0) {
+		if m.State == "available" && m.Price != nil && len(m.Capabilities.Requires) == 0 &&
+			(!ok || m.order(known) < 0) {
 			best[m.Provider] = m
 		}
 	}

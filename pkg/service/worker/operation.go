@@ -52,7 +52,6 @@ func synchronizing(e Env) Handlers {
 // maker makes content items by the operation that creates them.
 type maker struct{ *content.Service }
 
-// Make implements crm.ContentMaker.
 func (m maker) Make(ctx context.Context, tx *store.Tx, p *auth.Principal, piece crm.Piece) (string, error) {
 	made, err := m.Service.Make(ctx, tx, p, content.New(piece))
 	return made.ID, err

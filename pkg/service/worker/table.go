@@ -40,7 +40,9 @@ var All = []Function{
 		return NewRelay(e.queues(topology.Named("relay").Sends), e.Bus, e.BusName).Handle
 	}},
 	// The sums of the analytics.
-	{Name: "rollup", Other: func(e Env) any { return Consumer(analytics.New(e.DB).Holding(e.holder(topology.Rollup))) }},
+	{Name: "rollup", Other: func(e Env) any {
+		return Consumer(analytics.New(e.DB).Holding(e.holder(topology.Rollup)))
+	}},
 	// The hash chains of the audit log, and the calls of accounts, which are counted for their service levels.
 	{Name: "chain", Other: func(e Env) any {
 		return Follower(chain.Follow(chain.New(e.Entries, e.Now).Handle, account.NewCallCounter(e.DB).Handle))
@@ -65,7 +67,8 @@ var All = []Function{
 		return Handlers{webhook.ReplayKind: webhook.Replayer{Dispatcher: webhook.NewDispatcher(e.DB, e.Now)}}
 	}},
 	// Deliveries whose receivers take long to answer are passed on to deliver-slow, so that no others wait for them.
-	{Name: "deliver", Tasks: func(e Env) Handlers { return delivering(e, false) }, Around: counting, Prepare: economize},
+	{Name: "deliver", Tasks: func(e Env) Handlers { return delivering(e, false) }, Around: counting,
+		Prepare: economize},
 	{Name: "deliver-slow", Tasks: func(e Env) Handlers { return delivering(e, true) }, Around: counting,
 		Prepare: economize},
 	{Name: "due", Other: func(e Env) any { return NewSearch(e.DB, e.queues(topology.Outbox), e.Now).Run }},
@@ -81,7 +84,6 @@ var All = []Function{
 	}},
 }
 
-// generator returns the worker of generations.
 func generator(e Env) *generate.Worker {
 	return &generate.Worker{DB: e.DB, Loaders: e.Loaders(), Providers: e.Models, Moderator: e.Moderator,
 		Objects: e.Files, Composer: e.Composer, Now: e.Now}

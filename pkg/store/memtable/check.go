@@ -93,7 +93,8 @@ func (s scope) literal(o *operand) value {
 func (s scope) checkKinds(op string, args []*operand, kinds ...string) error {
 	for _, o := range args {
 		if v := s.literal(o); v != nil && !slices.Contains(kinds, kind(v)) {
-			return invalid("Incorrect operand type for operator or function; operator or function: %s, operand type: %s", op, kind(v))
+			return invalid("Incorrect operand type for operator or function; operator or function: %s, operand type: "+
+				"%s", op, kind(v))
 		}
 	}
 	return nil

@@ -256,7 +256,8 @@ func (t *table) checkKeys(it item) error {
 			continue
 		}
 		if kind(v) != want {
-			return invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", name, want, kind(v))
+			return invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: "+
+				"%s", name, want, kind(v))
 		}
 		if s, ok := v.(*types.AttributeValueMemberS); ok && s.Value == "" {
 			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute "+

@@ -15,7 +15,6 @@ func Wide(s Sender) Sender { return wide{s} }
 
 type wide struct{ sender Sender }
 
-// Send implements Sender.
 func (w wide) Send(ctx context.Context, messages ...Message) []error {
 	if len(messages) <= BatchSize {
 		return w.sender.Send(ctx, messages...)

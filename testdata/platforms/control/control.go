@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 )
 
 // maxKept is the greatest size of the body that a CutOff call keeps.

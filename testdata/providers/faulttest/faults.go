@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/providertest"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/providertest"
 	"github.com/content-automation/api/testdata/providers/control"
 )
 

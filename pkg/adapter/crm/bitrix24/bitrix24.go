@@ -196,7 +196,8 @@ func (a *Adapter) Unsubscribe(ctx context.Context, acc crm.Account, address stri
 		return nil
 	}
 	for event := range events {
-		if err := a.call(ctx, acc, "event.unbind", map[string]any{"event": event, "handler": address}, nil); err != nil {
+		if err := a.call(ctx, acc, "event.unbind", map[string]any{"event": event, "handler": address},
+			nil); err != nil {
 			return err
 		}
 	}

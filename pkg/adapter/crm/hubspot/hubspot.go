@@ -111,7 +111,8 @@ func (a *Adapter) Connect(ctx context.Context, g crm.Grant) (out crm.Account, er
 // Refresh implements crm.Connector. The refresh token stays valid.
 func (a *Adapter) Refresh(ctx context.Context, acc crm.Account) (platform.Token, error) {
 	t := acc.Token
-	return a.token(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh.Reveal()}}, t.Refresh, t)
+	return a.token(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh.Reveal()}}, t.Refresh,
+		t)
 }
 
 // Revoke implements crm.Connector.

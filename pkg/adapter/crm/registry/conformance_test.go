@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/pkg/adapter/crm"
 	"github.com/content-automation/api/pkg/adapter/crm/registry"
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
 	"github.com/content-automation/api/testdata/fakes/crms"
 	"github.com/content-automation/api/testdata/platforms/control"

@@ -79,7 +79,8 @@ func (p *Platform) Reply(ctx context.Context, a platform.Account, r platform.Rep
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(r.Key)) // a hash takes all
-	text := map[string]any{"$type": collection, "text": r.Text, "createdAt": r.At.UTC().Format("2006-01-02T15:04:05.000Z"),
+	text := map[string]any{"$type": collection, "text": r.Text, "createdAt": r.At.UTC().Format(
+		"2006-01-02T15:04:05.000Z"),
 		"reply": map[string]record{"root": root, "parent": parent}}
 	if facets := (state{}).facets(r.Text); len(facets) > 0 {
 		text["facets"] = facets

@@ -45,7 +45,8 @@ type blob struct {
 
 // wire returns the blob as a record has it.
 func (b blob) wire() map[string]any {
-	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": b.Link}, "mimeType": b.MIME, "size": b.Size}
+	return map[string]any{"$type": "blob", "ref": map[string]string{"$link": b.Link}, "mimeType": b.MIME,
+		"size": b.Size}
 }
 
 // given is a blob as the platform answers it.

@@ -71,11 +71,12 @@ var capabilities = platform.Capabilities{
 	Options: []platform.Option{platform.OptionAlt, platform.OptionCover, platform.OptionCoverAt,
 		platform.OptionFirstComment, platform.OptionGenerated, platform.OptionPaid, platform.OptionPartners,
 		platform.OptionLocation, optionCollaborators, optionTags, optionFeed, optionTrial, optionAudio},
-	Refuses:    refuses,
-	Shape:      Options{},
-	Privacies:  []platform.Privacy{platform.Public},
-	Metrics:    []string{"reach", "views", "likes", "comments", "shares", "saves"},
-	Account:    platform.AccountFigures{Names: []string{"followers", "followers_gained", "posts", "reach"}, History: true},
+	Refuses:   refuses,
+	Shape:     Options{},
+	Privacies: []platform.Privacy{platform.Public},
+	Metrics:   []string{"reach", "views", "likes", "comments", "shares", "saves"},
+	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "posts", "reach"},
+		History: true},
 	DailyPosts: 50,
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
@@ -109,7 +110,8 @@ func New(cfg wire.Config) *Platform {
 	c := wire.New(Name, cfg)
 	g := graph.New(c, c.Base(graphAddress)+version, refusals, graph.Number)
 	p := &Platform{Connector: wire.Connector{API: g.API, OAuth: wire.OAuth{
-		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version + "/oauth/access_token",
+		Authorize: c.Base(dialog) + version + "/dialog/oauth", Token: c.Base(graphAddress) + version +
+			"/oauth/access_token",
 		Scopes: capabilities.Scopes, Divider: ",", Refused: refusals.Token,
 	}}, Containers: containers(g)}
 	const comment = "id,text,timestamp,username,hidden,from"

@@ -8,7 +8,11 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("instagram-name", format.Format{Pattern: "^[A-Za-z0-9._]{1,30}$",
+	Wanted: "a user name of Instagram"})
 
 // These options are members of the shape of Instagram alone.
 const (
@@ -29,7 +33,7 @@ type Options struct {
 	platform.Partnered
 	platform.Located
 	// User names of up to three accounts that are invited as authors, without @.
-	Collaborators []string `json:"collaborators,omitempty" pattern:"^[A-Za-z0-9._]{1,30}$" maxItems:"3" nullable:"false"`
+	Collaborators []string `json:"collaborators,omitempty" format:"instagram-name" maxItems:"3" nullable:"false"`
 	// Accounts that are tagged.
 	UserTags []UserTag `json:"user_tags,omitempty" maxItems:"20" nullable:"false"`
 	// Whether a Reel is also shown on the profile. Absent: true.
@@ -44,7 +48,7 @@ type Options struct {
 // UserTag names an account in a picture or a Reel.
 type UserTag struct {
 	// User name of the account that is tagged, without @.
-	Username string `json:"username" pattern:"^[A-Za-z0-9._]{1,30}$" patternDescription:"a user name of Instagram"`
+	Username string `json:"username" format:"instagram-name"`
 	// Place of the tag in a picture, from the left edge (0) to the right one (1). A Reel has none.
 	X *float64 `json:"x,omitempty" minimum:"0" maximum:"1"`
 	// Place of the tag in a picture, from the top (0) to the bottom (1). A Reel has none.

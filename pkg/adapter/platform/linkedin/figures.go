@@ -135,8 +135,8 @@ const mostDays = 89
 // present number of its followers.
 func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time) ([]platform.Day, error) {
 	if !strings.HasPrefix(a.ID, organization) || !slices.Contains(a.Token.Scopes, adminScope) {
-		return nil, platform.Reject(platform.CodeMissingPermission, "LinkedIn tells figures of organisations only, with "+
-			"the right "+adminScope+".")
+		return nil, platform.Reject(platform.CodeMissingPermission, "LinkedIn tells figures of organisations only, "+
+			"with the right "+adminScope+".")
 	}
 	days := platform.NewDays(from, p.Client.Now(), mostDays)
 	var size struct {

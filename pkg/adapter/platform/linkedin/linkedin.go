@@ -102,12 +102,13 @@ var capabilities = platform.Capabilities{
 		"With the option document, the images of a carousel are the pages of a PDF.",
 		"If the answer to a post of a member is lost, the publication ends as outcome_unknown: LinkedIn lets nobody " +
 			"read the posts of members.",
-		"Comments on posts of organisations are read, answered and deleted. Those of members are not read, unless LinkedIn " +
-			"has granted the application the right " + commentScope + ". The author of a comment is named by a URN.",
+		"Comments on posts of organisations are read, answered and deleted. Those of members are not read, unless " +
+			"LinkedIn has granted the application the right " + commentScope + ". The author of a comment is named " +
+			"by a URN.",
 		"LinkedIn has no mark for content that was made by AI, and adds its own to files with Content Credentials.",
-		"impressions, reach and shares need the right " + adminScope + " for posts of organisations, and " + memberScope +
-			" for those of members, which the scopes of the operator's application have to name. clicks and the figures " +
-			"of accounts are those of organisations only, and follow after two days.",
+		"impressions, reach and shares need the right " + adminScope + " for posts of organisations, and " +
+			memberScope + " for those of members, which the scopes of the operator's application have to name. " +
+			"clicks and the figures of accounts are those of organisations only, and follow after two days.",
 		"Access ends after 60 days, unless LinkedIn lets the operator's application extend it.",
 	},
 }

@@ -6,6 +6,14 @@ import (
 	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/format"
+)
+
+var (
+	_ = format.Define("linkedin-post", format.Format{Pattern: "^urn:li:(share|ugcPost):[0-9]{1,20}$",
+		Wanted: "the URN of a post, such as urn:li:share:7000000000000000001"})
+	_ = format.Define("linkedin-author", format.Format{Pattern: "^urn:li:(person|organization):[A-Za-z0-9_-]{1,64}$",
+		Wanted: "the URN of a member or an organisation", Example: "urn:li:organization:5515715"})
 )
 
 // Options are the options of posts on LinkedIn, as callers send them.
@@ -18,7 +26,7 @@ type Options struct {
 	// content.
 	Document bool `json:"document,omitempty"`
 	// URN of the post that the post shares again, in place of media.
-	Reshare string `json:"reshare_of,omitempty" pattern:"^urn:li:(share|ugcPost):[0-9]{1,20}$" patternDescription:"the URN of a post, such as urn:li:share:7000000000000000001"`
+	Reshare string `json:"reshare_of,omitempty" format:"linkedin-post"`
 	// Members and organisations that the caption names. Write each as @ and its name in the caption.
 	Mentions []Mention `json:"mentions,omitempty" maxItems:"20" nullable:"false"`
 }
@@ -30,7 +38,7 @@ type Mention struct {
 	Name string `json:"name" minLength:"1" maxLength:"100" example:"Acme"`
 	// URN of the member or the organisation. `GET /v1/publishing/lookups` with `kind=member` or `kind=organization`
 	// finds it.
-	ID string `json:"id" pattern:"^urn:li:(person|organization):[A-Za-z0-9_-]{1,64}$" patternDescription:"the URN of a member or an organisation" example:"urn:li:organization:5515715"`
+	ID string `json:"id" format:"linkedin-author"`
 }
 
 // optionsOf returns the options of a post.

@@ -62,11 +62,12 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"impressions", "views", "saves", "clicks"},
-	Account:   platform.AccountFigures{Names: []string{"followers", "posts", "impressions", "views", "saves", "clicks"}, History: true},
-	Edits:     true,
-	Deletes:   true,
-	Pulls:     true,
-	Lookups:   []platform.Lookup{{Kind: platform.LookupBoard}},
+	Account: platform.AccountFigures{Names: []string{"followers", "posts", "impressions", "views", "saves", "clicks"},
+		History: true},
+	Edits:   true,
+	Deletes: true,
+	Pulls:   true,
+	Lookups: []platform.Lookup{{Kind: platform.LookupBoard}},
 	Habits: platform.Habits{FirstLine: 50, Least: 100, Most: 350, Hashtags: 2,
 		Action: "to save the pin, or to open its link",
 		Form: "The description has the words that people search for in its first sentence, and says what " +
@@ -86,9 +87,9 @@ type Options struct {
 	platform.Described
 	platform.Framed
 	// Page that the pin leads to. Absent: the first link in the caption.
-	Link string `json:"link,omitempty" format:"uri" maxLength:"2048" pattern:"^https?://" patternDescription:"an address of the web"`
+	Link string `json:"link,omitempty" format:"web-address"`
 	// Section of the board. `GET /v1/publishing/lookups` with `kind=board` lists them. Absent: the board itself.
-	Section string `json:"board_section_id,omitempty" pattern:"^[0-9]{1,32}$" patternDescription:"an id of digits"`
+	Section string `json:"board_section_id,omitempty" format:"digits"`
 }
 
 // Platform is Pinterest.

@@ -131,10 +131,11 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 // Delete implements platform.Deleter. A repeat finds no message, which is success.
 func (p *Platform) Delete(ctx context.Context, a platform.Account, post platform.Placed) error {
 	if post.Media > 1 || post.Parts > 1 {
-		return platform.Reject(platform.CodeInvalidOption, "The post is several messages, of which Telegram has reported "+
-			"the first alone. Delete them in Telegram.")
+		return platform.Reject(platform.CodeInvalidOption, "The post is several messages, of which Telegram has "+
+			"reported the first alone. Delete them in Telegram.")
 	}
-	return p.alter(ctx, a, wire.Call{Name: "deleteMessage", JSON: map[string]any{"chat_id": a.ID, "message_id": post.ID}},
+	return p.alter(ctx, a, wire.Call{Name: "deleteMessage",
+		JSON: map[string]any{"chat_id": a.ID, "message_id": post.ID}},
 		errGone)
 }
 

@@ -13,8 +13,8 @@ import (
 func containers(g graph.API) *graph.Containers {
 	return &graph.Containers{
 		Graph: g,
-		Edge:  "/threads", Limit: "/threads_publishing_limit", State: "status", Detail: "error_message", Caption: "text",
-		Image: 30 * time.Second, File: file, Describe: describe,
+		Edge:  "/threads", Limit: "/threads_publishing_limit", State: "status", Detail: "error_message",
+		Caption: "text", Image: 30 * time.Second, File: file, Describe: describe,
 		List: func(w *platform.Work[graph.Boxes]) (edge, text string) {
 			if w.Made > 0 {
 				return "/replies", w.Text()

@@ -13,7 +13,11 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/platform/graph"
 	"github.com/content-automation/api/pkg/adapter/platform/wire"
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("threads-tag", format.Format{Pattern: `^[^.&\x00-\x1F]+$`, Wanted: "free of . and &", Shortest: 1,
+	Longest: 50})
 
 // Name is the platform's id.
 const Name = "threads"
@@ -93,7 +97,7 @@ type Options struct {
 	platform.Commented
 	platform.Threaded
 	// Topic of the post. Absent: the first hashtag.
-	TopicTag string `json:"topic_tag,omitempty" minLength:"1" maxLength:"50" pattern:"^[^.&\\x00-\\x1F]+$" patternDescription:"free of . and &"`
+	TopicTag string `json:"topic_tag,omitempty" format:"threads-tag"`
 }
 
 var refusals = graph.Refusals{

@@ -98,5 +98,5 @@ func (o Options) info(s state, text map[string]any) map[string]any {
 }
 
 // inInbox is the warning about a post that its creator has yet to finish.
-var inInbox = &platform.Warning{Code: platform.FinishInApp, Message: "The post is in the inbox of the TikTok account. " +
-	"Open the notification in TikTok, and finish it there."}
+var inInbox = &platform.Warning{Code: platform.FinishInApp, Message: "The post is in the inbox of the TikTok " +
+	"account. Open the notification in TikTok, and finish it there."}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/content-automation/api/infra/verify/harness/platformtest"
 	"github.com/content-automation/api/pkg/adapter/platform"
-	"github.com/content-automation/api/pkg/adapter/platform/platformtest"
 	"github.com/content-automation/api/pkg/adapter/platform/tiktok"
 	"github.com/content-automation/api/testdata/platforms/fixture"
 )

@@ -186,7 +186,8 @@ func (p *Platform) follow(w *platform.Work[state], s status) (ended bool, wait t
 			if w.Post.Media[0].Video() {
 				kind = "/video/"
 			}
-			w.First = platform.Ref{ID: id, URL: accounts + "/@" + url.PathEscape(w.Own.User) + kind + url.PathEscape(id)}
+			w.First = platform.Ref{ID: id, URL: accounts + "/@" + url.PathEscape(w.Own.User) + kind +
+				url.PathEscape(id)}
 			return true, 0, nil
 		}
 		w.Own.Looks++

@@ -77,9 +77,9 @@ var capabilities = platform.Capabilities{
 		Form: "One or two lines that add what the video does not say: a question, a detail or the next " +
 			"step. Words that people search for stand in the first line."},
 	Notes: []string{
-		"TikTok requires that the person who posts chooses privacy, comments, duet, stitch and disclosure for each post, " +
-			"and agrees to its terms: send them in options.tiktok. Without them a post is refused, and automatic " +
-			"publishing leaves TikTok out.",
+		"TikTok requires that the person who posts chooses privacy, comments, duet, stitch and disclosure for each " +
+			"post, and agrees to its terms: send them in options.tiktok. Without them a post is refused, and " +
+			"automatic publishing leaves TikTok out.",
 		"Until TikTok has audited the operator's application, it posts privately only.",
 		"Photos are read from the operator's domain, which must be verified with TikTok.",
 		"Where the answer to a post of photos is lost, the publication ends as outcome_unknown.",

@@ -51,8 +51,8 @@ func (p *Platform) Edit(ctx context.Context, a platform.Account, post platform.P
 			return platform.Reject(platform.CodePostNotFound, "VK does not have the post.")
 		}
 		if len(files) != post.Media {
-			return platform.Reject(platform.CodeContentRefused, "The files of the post were changed on VK. Change its text "+
-				"there.")
+			return platform.Reject(platform.CodeContentRefused, "The files of the post were changed on VK. Change "+
+				"its text there.")
 		}
 		params.Set("attachments", strings.Join(files, ","))
 	}

@@ -62,7 +62,8 @@ func (p *Platform) Days(ctx context.Context, a platform.Account, from time.Time)
 			Members *int64 `json:"members_count"`
 		} `json:"groups"`
 	}
-	err := p.call(ctx, a, "groups.getById", url.Values{"group_id": {group}, "fields": {"members_count"}}, false, &answer)
+	err := p.call(ctx, a, "groups.getById", url.Values{"group_id": {group}, "fields": {"members_count"}}, false,
+		&answer)
 	if err != nil {
 		return nil, err
 	}

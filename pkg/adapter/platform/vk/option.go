@@ -22,7 +22,7 @@ type Options struct {
 	// Shows the name of the person who connected the account below the post.
 	Signed bool `json:"signed,omitempty"`
 	// Page that the post is taken from, which VK shows below it.
-	Source string `json:"source_url,omitempty" format:"uri" maxLength:"2048" pattern:"^https?://" patternDescription:"an address of the web"`
+	Source string `json:"source_url,omitempty" format:"web-address"`
 }
 
 // refuses returns what is wrong with the options of a post.

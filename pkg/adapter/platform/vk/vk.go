@@ -77,7 +77,8 @@ var capabilities = platform.Capabilities{
 			"refuses posts.",
 		"Connected with the token of a community, VK takes posts of text only, and there are no metrics, " +
 			"and posts are not changed or deleted.",
-		"reach and clicks of posts, and the earlier days of an account, are told to administrators of the community only.",
+		"reach and clicks of posts, and the earlier days of an account, are told to administrators of the community " +
+			"only.",
 		"A video of VK may have up to 2 GiB here: it is uploaded in one call.",
 	},
 }

@@ -121,8 +121,8 @@ func (p *Platform) HideComment(ctx context.Context, a platform.Account, _ platfo
 		return platform.CommentGone()
 	}
 	if a.Token.Lacks([]string{hideScope}) {
-		return platform.NeedsReconnect(platform.CodeMissingPermission, "The account was connected without the right to "+
-			"hide replies. Connect it again, and allow all that the page of X asks for.")
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "The account was connected without the right "+
+			"to hide replies. Connect it again, and allow all that the page of X asks for.")
 	}
 	call := p.Call(http.MethodPut, "/2/tweets/"+commentID+"/hidden", a.Token.Access)
 	call.JSON = map[string]bool{"hidden": hidden}

@@ -45,7 +45,8 @@ func (p *Platform) Metrics(ctx context.Context, a platform.Account, post platfor
 			} `json:"non_public_metrics"`
 		} `json:"data"`
 	}
-	if err := p.Get(ctx, a.Token.Access, "/2/tweets/"+post.ID, url.Values{"tweet.fields": {fields}}, &answer); err != nil {
+	if err := p.Get(ctx, a.Token.Access, "/2/tweets/"+post.ID, url.Values{"tweet.fields": {fields}},
+		&answer); err != nil {
 		return m, err
 	}
 	if answer.Data == nil {

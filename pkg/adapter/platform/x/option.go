@@ -4,7 +4,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/base/format"
 )
+
+var _ = format.Define("x-post", format.Format{Pattern: "^[0-9]{1,19}$",
+	Wanted: "the id of a post: the digits at the end of its address"})
 
 // Options are the options of posts on X, as callers send them.
 type Options struct {
@@ -17,7 +21,7 @@ type Options struct {
 	// Who may reply. Absent: everyone.
 	Replies string `json:"replies,omitempty" enum:"following,mentioned,subscribers,verified"`
 	// Id of the post of X that the post quotes, in place of media.
-	Quote string `json:"quote_post_id,omitempty" pattern:"^[0-9]{1,19}$" patternDescription:"the id of a post: the digits at the end of its address"`
+	Quote string `json:"quote_post_id,omitempty" format:"x-post"`
 }
 
 const (

@@ -89,7 +89,8 @@ func (p *Platform) Prepare(ctx context.Context, w *platform.Work[state]) (ready 
 	}
 	if m.Alt != "" {
 		call := p.Call(http.MethodPost, "/2/media/metadata", w.Account.Token.Access)
-		call.JSON = map[string]any{"id": s.File, "metadata": map[string]any{"alt_text": map[string]string{"text": m.Alt}}}
+		alt := map[string]string{"text": m.Alt}
+		call.JSON = map[string]any{"id": s.File, "metadata": map[string]any{"alt_text": alt}}
 		if err := p.Send(ctx, call, nil); err != nil {
 			return false, 0, err
 		}

@@ -98,16 +98,16 @@ var capabilities = platform.Capabilities{
 			"introduction, no summary."},
 	Notes: []string{
 		"X charges the operator's application: 0.015 dollars for a post, 0.20 dollars for a post with a link, and " +
-			"0.005 dollars for each read of a post, 0.01 dollars for a deletion. Each post of a thread counts, and so does a first comment. The " +
-			"metrics of a post are read up to 92 times in 90 days.",
-		"The operator bounds the cost of a day. Publications beyond it wait. Readings of metrics use at most a fourth of " +
-			"it, and are left out beyond that.",
+			"0.005 dollars for each read of a post, 0.01 dollars for a deletion. Each post of a thread counts, and " +
+			"so does a first comment. The metrics of a post are read up to 92 times in 90 days.",
+		"The operator bounds the cost of a day. Publications beyond it wait. Readings of metrics use at most a " +
+			"fourth of it, and are left out beyond that.",
 		"clicks are those on the links of a post, in its first 30 days.",
 		"A link counts as 23 characters, and an emoji as 2.",
 		"X refuses a text that the account has posted lately. Such a publication ends as outcome_unknown, unless X " +
 			"shows the post.",
-		"The replies to a post are read five times in seven days, the newest ten each time, and only if X counts any. X " +
-			"charges 0.005 dollars for the count and for each reply, and 0.01 dollars for each author.",
+		"The replies to a post are read five times in seven days, the newest ten each time, and only if X counts " +
+			"any. X charges 0.005 dollars for the count and for each reply, and 0.01 dollars for each author.",
 		"Hiding a reply needs the right " + hideScope + ". An account deletes its own replies alone.",
 		"A first comment is a reply of the account to its own post.",
 		"A post cannot be changed after it was published.",

@@ -63,8 +63,8 @@ func (r remark) comment(a platform.Account, parent string, hidden bool) platform
 // mayComment returns the error of an account that was connected without the right to comments.
 func mayComment(a platform.Account) error {
 	if a.Token.Lacks([]string{commentScope}) {
-		return platform.NeedsReconnect(platform.CodeMissingPermission, "The account was connected without the right to "+
-			"comments. Connect it again, and allow all that the page of Google asks for.")
+		return platform.NeedsReconnect(platform.CodeMissingPermission, "The account was connected without the right "+
+			"to comments. Connect it again, and allow all that the page of Google asks for.")
 	}
 	return nil
 }

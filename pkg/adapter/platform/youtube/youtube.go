@@ -58,8 +58,8 @@ var capabilities = platform.Capabilities{
 	// Of the 10,000 units of a day, a reading takes one, and calls about comments take units, too.
 	Reads:   &platform.Reads{Max: 5000},
 	Lookups: []platform.Lookup{{Kind: platform.LookupPlaylist, Units: 1}},
-	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "followers_lost", "posts", "views",
-		"watch_time_seconds"}, History: true},
+	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "followers_lost", "posts",
+		"views", "watch_time_seconds"}, History: true},
 	// The day of Google's quotas begins at midnight in California.
 	Budget: &platform.Budget{Max: 100, Shared: true, Starts: 8 * time.Hour},
 	Habits: platform.Habits{FirstLine: 120, Least: 150, Most: 1200, Hashtags: 3, Links: true,
@@ -68,14 +68,14 @@ var capabilities = platform.Capabilities{
 			"first two sentences of the description say in such words what the video answers; then come " +
 			"details and names that viewers look for."},
 	Notes: []string{
-		"watch_time_seconds and the earlier days of an account need the right " + reportScope + ", which the owner of the " +
-			"channel may refuse. YouTube tells them with a delay of some days.",
+		"watch_time_seconds and the earlier days of an account need the right " + reportScope + ", which the owner " +
+			"of the channel may refuse. YouTube tells them with a delay of some days.",
 		"By default Google lets the operator's application upload 100 videos a day, those of all accounts together. " +
 			"They are spread over the day: a quarter can be used at any time, and the rest as the day passes. What " +
 			"exceeds them waits.",
 		"Comments need the right " + commentScope + ". An account that was connected without it has to be connected " +
-			"again. A hidden comment is held for review. A deletion rejects a comment of others, and deletes one of the " +
-			"account itself.",
+			"again. A hidden comment is held for review. A deletion rejects a comment of others, and deletes one of " +
+			"the account itself.",
 		"Hashtags become the tags of the video, unless the option tags has others.",
 		"A playlist and captions need the right " + commentScope + ", and 50 and 400 of the units of Google's quota. " +
 			"If " +

@@ -7,7 +7,6 @@ package bedrock
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -28,13 +27,6 @@ const (
 	quickTimeout = 10 * time.Second
 )
 
-// Objects reads the bucket that Bedrock writes videos to.
-type Objects interface {
-	// Open starts reading an object. The error has the code not_found if there is
-	// none of that key.
-	Open(ctx context.Context, key string) (io.ReadCloser, error)
-}
-
 // Config has the dependencies of the adapter.
 type Config struct {
 	// AWS has region and credentials. Its endpoint, retries and HTTP client are not
@@ -44,7 +36,7 @@ type Config struct {
 	Endpoint string
 	// Bucket is the bucket for videos, and Objects reads from it.
 	Bucket  string
-	Objects Objects
+	Objects provider.Objects
 	// Everywhere permits the global inference profiles, for models without a profile of the region's geography.
 	Everywhere bool
 }
@@ -55,7 +47,7 @@ type Provider struct {
 	region     string
 	everywhere bool
 	bucket     string
-	objects    Objects
+	objects    provider.Objects
 }
 
 var _ provider.Provider = (*Provider)(nil)

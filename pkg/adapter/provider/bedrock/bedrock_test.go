@@ -14,8 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/content-automation/api/infra/verify/harness/providertest"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/providertest"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/craft/prompt"
 	"github.com/content-automation/api/pkg/generate/catalog"
@@ -92,7 +92,7 @@ func newWorld(t *testing.T, region string) *world {
 }
 
 // at makes the adapter before a server.
-func at(endpoint, region string, objects Objects) *Provider {
+func at(endpoint, region string, objects provider.Objects) *Provider {
 	return New(Config{
 		AWS: aws.Config{
 			Region: region,

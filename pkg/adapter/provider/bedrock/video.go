@@ -20,7 +20,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // videoRatios and videoSeconds are those of Luma's Ray 2. The first of each is the default.
@@ -157,7 +156,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	}
 	return provider.Result{Media: []provider.File{{Open: func(ctx context.Context) (io.ReadCloser,
 		error) {
-		return p.open(ctx, key)
+		return provider.OpenFile(ctx, p.objects, key)
 	}}}}, nil
 }
 
@@ -192,21 +191,6 @@ func (p *Provider) key(h provider.Handle, out *bedrockruntime.GetAsyncInvokeOutp
 		return "", fmt.Errorf("GetAsyncInvoke: the output is in %.200q", folder)
 	}
 	return folder + "/" + output, nil
-}
-
-// open starts reading a video.
-func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) {
-	body, err := p.objects.Open(ctx, key)
-	switch {
-	case err == nil:
-		return body, nil
-	case errs.CodeOf(err) == errs.NotFound:
-		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired",
-			Message: "The provider no longer has the result.", Cause: err}
-	default:
-		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable",
-			Message: "The provider's file could not be read.", Cause: err}
-	}
 }
 
 // failure returns the error of a failed invocation.

@@ -13,8 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/content-automation/api/infra/verify/harness/providertest"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/providertest"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/testdata/providers/control"

@@ -36,7 +36,6 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/wire"
-	"github.com/content-automation/api/pkg/base/errs"
 )
 
 // Name is the provider's name.
@@ -57,13 +56,6 @@ const (
 	handlePrefix = "task:"
 )
 
-// Objects reads the bucket that tasks write to.
-type Objects interface {
-	// Open starts reading an object. The error has the code not_found if there is
-	// none of that key.
-	Open(ctx context.Context, key string) (io.ReadCloser, error)
-}
-
 // Config has the dependencies of the adapter.
 type Config struct {
 	// AWS has region and credentials. Its endpoint, retries and HTTP client are not used: see wire.AWSConfig.
@@ -72,14 +64,14 @@ type Config struct {
 	Endpoint string
 	// Bucket is the bucket for the files of tasks, and Objects reads from it.
 	Bucket  string
-	Objects Objects
+	Objects provider.Objects
 }
 
 // Provider is Amazon Polly.
 type Provider struct {
 	client  *polly.Client
 	bucket  string
-	objects Objects
+	objects provider.Objects
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -287,7 +279,7 @@ func (p *Provider) Fetch(ctx context.Context, h provider.Handle) (provider.Resul
 	case provider.Succeeded:
 		key := p.key(task)
 		return provider.Result{Media: []provider.File{{
-			Open: func(ctx context.Context) (io.ReadCloser, error) { return p.open(ctx, key) },
+			Open: func(ctx context.Context) (io.ReadCloser, error) { return provider.OpenFile(ctx, p.objects, key) },
 		}}}, nil
 	default:
 		return provider.Result{}, &provider.Error{Kind: provider.Transient, Code: "not_ready",
@@ -306,20 +298,6 @@ func (p *Provider) key(task *types.SynthesisTask) string {
 		return ""
 	}
 	return key
-}
-
-func (p *Provider) open(ctx context.Context, key string) (io.ReadCloser, error) {
-	body, err := p.objects.Open(ctx, key)
-	switch {
-	case err == nil:
-		return body, nil
-	case errs.CodeOf(err) == errs.NotFound:
-		return nil, &provider.Error{Kind: provider.Rejected, Code: "result_expired",
-			Message: "The provider no longer keeps the result.", Cause: err}
-	default:
-		return nil, &provider.Error{Kind: provider.Transient, Code: "result_unreadable",
-			Message: "The provider's file could not be read.", Cause: err}
-	}
 }
 
 // Cancel implements provider.Provider. It only validates the handle: the provider

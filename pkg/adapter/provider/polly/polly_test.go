@@ -19,11 +19,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/polly/types"
 
+	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/providertest"
 	"github.com/content-automation/api/pkg/adapter/provider"
-	"github.com/content-automation/api/pkg/adapter/provider/providertest"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate/catalog"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 	"github.com/content-automation/api/testdata/providers/control"
 	fake "github.com/content-automation/api/testdata/providers/polly"
 	"github.com/content-automation/api/testdata/providers/sample"
@@ -85,7 +85,7 @@ func newWorld(t *testing.T) world {
 	return w
 }
 
-func at(endpoint string, o Objects) *Provider {
+func at(endpoint string, o provider.Objects) *Provider {
 	return New(Config{Endpoint: endpoint, Bucket: bucket, Objects: o, AWS: aws.Config{
 		Region: "eu-central-1",
 		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {

@@ -71,7 +71,6 @@ func newTransport() http.RoundTripper {
 // forgetful is a transport that reports refused credentials.
 type forgetful struct{ r *Registry }
 
-// RoundTrip implements http.RoundTripper.
 func (t forgetful) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.r.cfg.HTTP.RoundTrip(req)
 	if err == nil && resp.StatusCode == http.StatusUnauthorized {

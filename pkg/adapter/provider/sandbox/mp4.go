@@ -178,7 +178,6 @@ const (
 // silence is a frame of AAC-LC in mono without sound (ISO/IEC 14496-3).
 var silence = []byte{0x00, 0xc8, 0x00, 0x80, 0x23, 0x80}
 
-// silentTrack returns a track of silence.
 func silentTrack(length time.Duration) track {
 	config := []byte{0x12, 0x08} // AAC-LC, 44,100, one channel
 	descriptor := func(tag byte, parts ...[]byte) []byte {

@@ -50,7 +50,6 @@ func AWSConfig(cfg aws.Config, endpoint string) aws.Config {
 // ends correctly.
 type awsClient struct{ aws.HTTPClient }
 
-// Do implements aws.HTTPClient.
 func (c awsClient) Do(req *http.Request) (*http.Response, error) {
 	if req.Body != nil && req.Body != http.NoBody {
 		req.Body = struct{ io.ReadCloser }{req.Body}

@@ -85,7 +85,6 @@ func (d *Downloads) Open(ctx context.Context, address string, gone provider.Erro
 // body converts the errors of reading to *provider.Error.
 type body struct{ io.ReadCloser }
 
-// Read implements io.Reader.
 func (b body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	switch {

@@ -15,12 +15,21 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/statistics"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/authority"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
+)
+
+var (
+	_ = format.Define("arm", format.Format{Fewest: 2, Many: 4, Distinct: true})
+	_ = format.Define("experiment-metric", format.Format{
+		Values: format.Words("likes comments shares saves clicks views reach impressions engagement")})
+	_ = format.Define("question", format.Format{Name: format.NotBlank, Pattern: format.OneLine, Shortest: 1,
+		Longest: 500, Example: "Do questions in the first line bring more likes?"})
 )
 
 // ItemKind is the kind of an experiment in the table.
@@ -65,7 +74,7 @@ type Factor struct {
 	// Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
 	// question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
 	// outline. Of first_frame: picture, headline. Others are your own words.
-	Arms []string `json:"arms" minItems:"2" maxItems:"4" uniqueItems:"true" nullable:"false" example:"[\"claim\",\"question\"]"`
+	Arms []string `json:"arms" format:"arm" nullable:"false" example:"[\"claim\",\"question\"]"`
 }
 
 // check refuses arms that the factor does not have. At is the place of the factor in the body.
@@ -94,7 +103,7 @@ func (f Factor) check(at string) error {
 type Metric struct {
 	// Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by
 	// them.
-	Name string `json:"name" enum:"likes,comments,shares,saves,clicks,views,reach,impressions,engagement" example:"likes"`
+	Name string `json:"name" format:"experiment-metric" example:"likes"`
 	// Platform whose posts count.
 	Platform string `json:"platform" example:"instagram"`
 	// Age of a post at which its figure is read, in hours: 24, 72 or 168.

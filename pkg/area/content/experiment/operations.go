@@ -46,7 +46,7 @@ type createBody struct {
 	// Factory whose posts are compared.
 	FactoryID string `json:"factory_id" example:"fac_01h455vb4pex5vsknk084sn02q"`
 	// What it is to answer, in words.
-	Question string `json:"question" format:"line-not-blank" minLength:"1" maxLength:"500" example:"Do questions in the first line bring more likes?"`
+	Question string `json:"question" format:"question"`
 	// What differs: one to three factors, each drawn by itself.
 	Factors []Factor `json:"factors" minItems:"1" maxItems:"3" nullable:"false"`
 	// Figure by which arms are compared.
@@ -114,9 +114,9 @@ func (s *Service) Register(r *httpapi.Router) {
 	}
 	create := op("createExperiment", http.MethodPost, collection, auth.FactoriesWrite, "Create an experiment",
 		"Compares posts of a factory that differ by chance alone, such as in their hook. It is a draft: `PATCH` with "+
-			"the state running starts it. New content items with its `experiment_id` then get their arms: at first each "+
-			"as often, and later those more often that do better, but each in a tenth of the posts at least. An arm wins "+
-			"only if that is chance with the probability `alpha` at most, however often you look.")
+			"the state running starts it. New content items with its `experiment_id` then get their arms: at first "+
+			"each as often, and later those more often that do better, but each in a tenth of the posts at least. An "+
+			"arm wins only if that is chance with the probability `alpha` at most, however often you look.")
 	create.Status, create.Errors = http.StatusCreated, []errs.Code{errs.NotFound}
 	httpapi.Write(r, create, s.create)
 

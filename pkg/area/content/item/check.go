@@ -119,7 +119,6 @@ func (w *work) Skips(n int, made []generate.Made) bool {
 var spared = []role{roleReview, roleRewrite, roleExcerpt, roleSecond, roleChoose, roleChooseBack, roleCompare,
 	roleCompareBack}
 
-// Spares implements generate.Reviewing.
 func (w *work) Spares(n int) bool {
 	return n < len(w.Parts) && slices.Contains(spared, w.Parts[n].Role)
 }

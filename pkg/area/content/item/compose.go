@@ -183,7 +183,6 @@ func (r maker) ownComposition() generate.Composition {
 	return c
 }
 
-// Gave implements generate.Composing.
 func (r maker) Gave(e *provider.Error) bool {
 	var n int
 	text := e.Code == string(provider.FailedTextTooLong) || e.Code == string(provider.FailedScript) ||

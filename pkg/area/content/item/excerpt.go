@@ -87,7 +87,8 @@ func (r prompter) chosen(answer json.RawMessage) (indexes []int, problems []stri
 		case slices.Contains(indexes, index):
 			problems = append(problems, fmt.Sprintf("scene %d is there twice", n))
 		case i > 1 && n < a.Scenes[i-1]:
-			problems = append(problems, fmt.Sprintf("scene %d follows scene %d: after the first one, scenes keep their order",
+			problems = append(problems, fmt.Sprintf("scene %d follows scene %d: after the first one, scenes keep "+
+				"their order",
 				n, a.Scenes[i-1]))
 		case avoids && slices.Contains(e.Used, n):
 			problems = append(problems, fmt.Sprintf("scene %d is in another short video", n))

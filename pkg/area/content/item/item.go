@@ -7,11 +7,22 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
 	"github.com/content-automation/api/pkg/media"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/resource"
+)
+
+var (
+	_ = format.Define("content-state", format.Format{Values: format.Values(Queued, Generating, Generated, Scheduled,
+		Publishing, Published, Failed, Canceled)})
+	_ = format.Define("content-outcome", format.Format{
+		Values: format.Words("generated failed published insufficient_balance spend_limit_reached rate_limited")})
+	_ = format.Define("accounts", format.Format{Fewest: 1, Many: 15, Distinct: true})
+	_ = format.Define("omission", format.Format{
+		Values: format.Words("needs_reconnect pending disconnected unsupported_kind choices_required rule_violated")})
 )
 
 // ItemKind is the kind of a content item in the table.
@@ -341,7 +352,7 @@ type Item struct {
 	// Its posts: one for each social account that it is, or was, to be published to.
 	Publications []Publication `json:"publications" nullable:"false"`
 	// State of the item.
-	State State `json:"state" enum:"queued,generating,generated,scheduled,publishing,published,failed,canceled"`
+	State State `json:"state" format:"content-state"`
 	// Progress of the attempt in percent, in steps of at least 20. 100 once generated.
 	Progress int `json:"progress"`
 	// Reason of the failure. Null if it has not failed.
@@ -375,7 +386,7 @@ func (i Item) Pending() (path string, after time.Duration) {
 // Rehearsal is the result that a test key requests.
 type Rehearsal struct {
 	// Result of the item. The last three refuse the call with that error, as with a live key.
-	Outcome string `json:"outcome,omitempty" enum:"generated,failed,published,insufficient_balance,spend_limit_reached,rate_limited" default:"generated"`
+	Outcome string `json:"outcome,omitempty" format:"content-outcome" default:"generated"`
 	generate.Rehearsal
 }
 

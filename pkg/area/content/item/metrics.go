@@ -86,7 +86,6 @@ func (c Counts) Value(metric string) (float64, bool) {
 // length of an object, and items have many readings.
 type reading Metrics
 
-// MarshalJSON implements json.Marshaler.
 func (r reading) MarshalJSON() ([]byte, error) {
 	m := platform.Metrics(r.Counts)
 	at := r.ReadAt.UnixMilli()
@@ -100,7 +99,6 @@ func (r reading) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (r *reading) UnmarshalJSON(data []byte) error {
 	var list []*int64
 	if err := json.Unmarshal(data, &list); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/generate/catalog"
+	"github.com/content-automation/api/pkg/record/resource"
 )
 
 // step is one generation of a pipeline.
@@ -64,7 +65,7 @@ func (r Attempt) partOf(st step, m catalog.Model) part {
 // add adds a part with its price.
 func (r Attempt) add(p part, m catalog.Model, live bool) (err error) {
 	if p.Role == roleVoice {
-		r.Voice = some(p.Voice) // a reused one keeps its voice
+		r.Voice = resource.OrNil(p.Voice) // a reused one keeps its voice
 	}
 	if live {
 		if p.Credits, err = m.PriceOf(r.foreseen(p)); err != nil {
@@ -91,7 +92,8 @@ func (r Attempt) chooseLead(offer catalog.Offer, lead step, w Options, live bool
 	m, _ := catalog.Find(chosen) // it was chosen from there
 	sings := slices.Contains(m.Capabilities.Requires, catalog.InputLyrics)
 	if r.Kind == MusicClip && r.Given.Has(Script) && !sings {
-		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as model")
+		return catalog.Model{}, errs.Invalid("/script", "is for models that sing: name one that requires lyrics as "+
+			"model")
 	}
 	return m, nil
 }
@@ -109,7 +111,8 @@ func (r Attempt) choose(offer catalog.Offer, st step, live bool) error {
 			candidates = []catalog.Model{own, usual}
 		case offer.Retired(own): // another one takes its place only if the factory lets it
 			return errs.Wrap(err, errs.UnsupportedModel, "The model %s, models.%s of the factory, is retired. "+
-				"Change it, for example to %s, or set replace_retired_models of the factory.", id, st.kind, *own.Successor)
+				"Change it, for example to %s, or set replace_retired_models of the factory.", id, st.kind,
+				*own.Successor)
 		}
 	}
 	if failure != nil {

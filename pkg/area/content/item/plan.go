@@ -57,9 +57,9 @@ func (r Attempt) Plan(offer catalog.Offer, w Options, live bool) error {
 		return unable
 	}
 	r.Model, r.Parts, r.Credits = resource.Text(m.ID), nil, 0
-	r.AspectRatio, r.Seconds = nil, some(p.Seconds)
+	r.AspectRatio, r.Seconds = nil, resource.OrNil(p.Seconds)
 	if len(lead.ratios) > 0 {
-		r.AspectRatio = some(cmpRatio(p, lead))
+		r.AspectRatio = resource.OrNil(cmpRatio(p, lead))
 	}
 	steps := r.steps(lead, count, p.FromStill)
 	if r.Excerpt != nil {
@@ -195,7 +195,8 @@ func (r Attempt) PlanAdapt(offer catalog.Offer, live bool) error {
 // if the other item has no finished texts, and validation_failed for a number that it does not have.
 func (r Attempt) Retell(from *Record, numbers []int) error {
 	if !slices.Contains(writtenStates, from.State) || from.Caption == "" && from.Title == "" {
-		e := errs.New(errs.InvalidState, "The content item %s has no finished texts. Wait until it is generated.", from.ID)
+		e := errs.New(errs.InvalidState, "The content item %s has no finished texts. Wait until it is generated.",
+			from.ID)
 		e.Param = "/from_content_item_id"
 		return e.With(errs.StateContext{State: string(from.State), Allowed: []string{}})
 	}
@@ -211,8 +212,8 @@ func (r Attempt) Retell(from *Record, numbers []int) error {
 	}
 	for i, n := range numbers {
 		if n > count {
-			return errs.Invalid(fmt.Sprintf("/from_parts/%d", i), "must be at most %d, the number of scenes or slides of "+
-				"the content item", count)
+			return errs.Invalid(fmt.Sprintf("/from_parts/%d", i), "must be at most %d, the number of scenes or "+
+				"slides of the content item", count)
 		}
 		if len(from.Scenes) > 0 {
 			o.Scenes = append(o.Scenes, prompt.OriginScene(from.Scenes[n-1]))

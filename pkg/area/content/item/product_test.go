@@ -76,7 +76,7 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 		"a story that is a clip": {Story, "", 1, Options{Model: "kling-3-turbo-pro"}, "made"},
 		"a video of stills": {Video, FormatShort, 3, Options{Visuals: VisualsStills},
 			"photo 1, made, photo 2, made"},
-		"a video of clips":        {Video, FormatShort, 1, Options{DurationSeconds: some(10)}, "photo 1, made"},
+		"a video of clips":        {Video, FormatShort, 1, Options{DurationSeconds: new(10)}, "photo 1, made"},
 		"a music clip has a look": {MusicClip, "", 1, Options{}, "made"},
 	} {
 		r := presenting(t, c.kind, c.format, c.photos, c.options)
@@ -96,7 +96,7 @@ func TestPhotosOfTheProductAreShown(t *testing.T) {
 			t.Errorf("%s costs %d, and %d without photos", name, with, without)
 		}
 	}
-	r := presenting(t, Video, FormatShort, 1, Options{DurationSeconds: some(10)})
+	r := presenting(t, Video, FormatShort, 1, Options{DurationSeconds: new(10)})
 	got, err := AttemptAt(r).composition(made(r, 2))
 	v, ok := got.(generate.Video)
 	if err != nil || !ok || v.Scenes[1].Clip == nil || v.Scenes[0].Picture == nil ||

@@ -146,7 +146,7 @@ type OmittedAccount struct {
 	// Machine-readable reason: needs_reconnect, pending and disconnected are states of the account; unsupported_kind:
 	// its platform does not take the kind of the item; choices_required: its platform asks for choices of the person
 	// who posts; rule_violated: a rule of law forbids the content there.
-	Code string `json:"code" enum:"needs_reconnect,pending,disconnected,unsupported_kind,choices_required,rule_violated" example:"needs_reconnect"`
+	Code string `json:"code" format:"omission" example:"needs_reconnect"`
 	// What happened and what to do about it.
 	Message string `json:"message"`
 }
@@ -259,5 +259,5 @@ type Count struct {
 	// The most that the platform takes.
 	Max int `json:"max"`
 	// Unit of the platform.
-	Unit string `json:"unit" enum:"characters,utf16_units,bytes,graphemes,characters_and_bytes_of_emoji,weighted_characters,hashtags,media"`
+	Unit string `json:"unit" format:"limit-unit"`
 }

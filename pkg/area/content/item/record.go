@@ -180,6 +180,16 @@ func (r *Record) Index(it *store.Item) {
 	it.Filters, it.Due = r.Filters(), r.Calendar(it.Owner)
 }
 
+// Replace adds the changed record of an item to a transaction.
+func Replace(tx *store.Tx, it store.Item, r *Record) error {
+	if err := it.Encode(r); err != nil {
+		return err
+	}
+	r.Index(&it)
+	tx.Replace(it)
+	return nil
+}
+
 // Calendar returns the partition and place of the item among those of its owner that are planned or published, by
 // time. Both are empty if it is not among them.
 func (r *Record) Calendar(o tenant.Owner) store.Key {

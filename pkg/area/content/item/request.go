@@ -147,7 +147,8 @@ func (r prompter) shows(p part, text provider.Text, sings bool) string {
 	wanted, shown, described := r.wanted(p, text)
 	manner := []string{r.look(), plain}
 	if text.Style != "" {
-		manner = append([]string{sentence("Style of all", text.Style), sentence("Characters", text.Characters)}, manner...)
+		manner = append([]string{sentence("Style of all", text.Style), sentence("Characters", text.Characters)},
+			manner...)
 	}
 	switch {
 	case described:

@@ -21,18 +21,18 @@ func TestWishesThatDoNotFitAreRefused(t *testing.T) {
 		options Options
 		param   string
 	}{
-		"too short a video":      {Video, FormatShort, Options{DurationSeconds: some(9)}, "/duration_seconds"},
-		"too long a short video": {Video, FormatShort, Options{DurationSeconds: some(61)}, "/duration_seconds"},
-		"too short a long video": {Video, FormatLong, Options{DurationSeconds: some(29)}, "/duration_seconds"},
-		"too long a video":       {Video, FormatLong, Options{DurationSeconds: some(181)}, "/duration_seconds"},
-		"too short a music clip": {MusicClip, "", Options{DurationSeconds: some(14)}, "/duration_seconds"},
-		"too long a music clip":  {MusicClip, "", Options{DurationSeconds: some(61)}, "/duration_seconds"},
-		"too long a story": {Story, "", Options{DurationSeconds: some(16), Model: "kling-3-turbo-pro"},
+		"too short a video":      {Video, FormatShort, Options{DurationSeconds: new(9)}, "/duration_seconds"},
+		"too long a short video": {Video, FormatShort, Options{DurationSeconds: new(61)}, "/duration_seconds"},
+		"too short a long video": {Video, FormatLong, Options{DurationSeconds: new(29)}, "/duration_seconds"},
+		"too long a video":       {Video, FormatLong, Options{DurationSeconds: new(181)}, "/duration_seconds"},
+		"too short a music clip": {MusicClip, "", Options{DurationSeconds: new(14)}, "/duration_seconds"},
+		"too long a music clip":  {MusicClip, "", Options{DurationSeconds: new(61)}, "/duration_seconds"},
+		"too long a story": {Story, "", Options{DurationSeconds: new(16), Model: "kling-3-turbo-pro"},
 			"/duration_seconds"},
-		"longer than the model": {Story, "", Options{DurationSeconds: some(11), Model: "kling-2.6-pro"},
+		"longer than the model": {Story, "", Options{DurationSeconds: new(11), Model: "kling-2.6-pro"},
 			"/duration_seconds"},
-		"a story that is no clip": {Story, "", Options{DurationSeconds: some(10)}, "/duration_seconds"},
-		"a post of a length":      {Post, "", Options{DurationSeconds: some(10)}, "/duration_seconds"},
+		"a story that is no clip": {Story, "", Options{DurationSeconds: new(10)}, "/duration_seconds"},
+		"a post of a length":      {Post, "", Options{DurationSeconds: new(10)}, "/duration_seconds"},
 		"stills of a carousel":    {Carousel, "", Options{Visuals: VisualsStills}, "/visuals"},
 		"music of a story":        {Story, "", Options{Music: MusicGenerated}, "/music"},
 		"clips of an image model": {Video, FormatShort, Options{Model: "nano-banana"}, "/model"},
@@ -59,7 +59,7 @@ func TestWhatAVideoCosts(t *testing.T) {
 		return r.Credits
 	}
 	clips, stills, music := cost(Options{}), cost(Options{Visuals: VisualsStills}), cost(Options{Music: MusicGenerated})
-	if stills*5 > clips || music <= clips || cost(Options{DurationSeconds: some(10)}) >= clips ||
+	if stills*5 > clips || music <= clips || cost(Options{DurationSeconds: new(10)}) >= clips ||
 		cost(Options{Music: "med_1", Track: &media.File{}}) != clips {
 		t.Errorf("%d of clips, %d of stills, %d with music", clips, stills, music)
 	}
@@ -154,7 +154,7 @@ func TestScenesAreAskedForAndComposed(t *testing.T) {
 		"clips":             {FormatShort, Options{}, false},
 		"clips from stills": {FormatShort, Options{Model: "kling-2.6-pro", Music: MusicGenerated}, true},
 		"stills": {FormatLong, Options{Visuals: VisualsStills, Music: "med_1",
-			Track: &media.File{ID: "med_1"}, DurationSeconds: some(30)}, false},
+			Track: &media.File{ID: "med_1"}, DurationSeconds: new(30)}, false},
 	} {
 		f := voiced()
 		f.Logo = &media.File{ID: "logo"}
@@ -237,12 +237,12 @@ func TestOtherKindsAreComposed(t *testing.T) {
 			t.Errorf("slide %d: %+v", i, s)
 		}
 	}
-	if v := compose(Story, Options{Model: "kling-2.6-pro", DurationSeconds: some(7)}).(generate.Video); len(
+	if v := compose(Story, Options{Model: "kling-2.6-pro", DurationSeconds: new(7)}).(generate.Video); len(
 		v.Scenes) != 1 || v.Scenes[0].Clip.ID != "item0" || v.Scenes[0].Length != 7*time.Second ||
 		v.Narration != nil || v.Captions {
 		t.Errorf("a clip: %+v", v)
 	}
-	if m := compose(MusicClip, Options{DurationSeconds: some(20)}).(generate.MusicClip); m.Track.ID != "item0" ||
+	if m := compose(MusicClip, Options{DurationSeconds: new(20)}).(generate.MusicClip); m.Track.ID != "item0" ||
 		m.Cover.ID != "cover0" || m.Length != 20*time.Second || m.Title != "Nets" {
 		t.Errorf("a music clip: %+v", m)
 	}

@@ -30,7 +30,8 @@ func (r Attempt) takeScript(o Options) error {
 		}
 	case o.Scenes != nil:
 		if o.Reuse && len(before) > 0 && len(o.Scenes) != len(before) {
-			return errs.Invalid("/scenes", "must be %d, as the item has, so that its clips and pictures can be used again",
+			return errs.Invalid("/scenes", "must be %d, as the item has, so that its clips and pictures can be used "+
+				"again",
 				len(before))
 		}
 		r.Given.Set(true, Script)
@@ -188,8 +189,8 @@ func (r Attempt) divideGiven(lead step, m catalog.Model, reuse bool) (clips []in
 		}
 		if clips[i] = m.Length(int((takes + time.Second - 1) / time.Second)); takes > longest && !reuse {
 			return nil, errs.Invalid(fmt.Sprintf("/scenes/%d/text", i),
-				"takes about %d seconds to say, and a clip of %s covers at most %d. Divide the scene", int(takes.Seconds()),
-				m.ID, int(longest.Seconds()))
+				"takes about %d seconds to say, and a clip of %s covers at most %d. Divide the scene",
+				int(takes.Seconds()), m.ID, int(longest.Seconds()))
 		}
 	}
 	return clips, nil
@@ -247,15 +248,16 @@ func (r Attempt) checkBumpers() error {
 	if takes == 0 || takes <= r.between() {
 		return nil
 	}
-	about := fmt.Sprintf("the intro and the outro of the factory take %.1f seconds, and may take half of the %s at most",
+	about := fmt.Sprintf("the intro and the outro of the factory take %.1f seconds, and may take half of the %s at "+
+		"most",
 		takes.Seconds(), cmp.Or(map[string]string{"story clip": "story"}[r.Shape], "video"))
 	switch most := lengths[r.Shape].most; {
 	case r.Given.Has(Script) && r.Kind == Video && r.Excerpt == nil:
 		return errs.Invalid(r.scriptParam(), "takes about %d seconds to say; %s. Write more, or shorten them in the "+
 			"settings of the factory", *r.DurationSeconds-r.around(), about)
 	case 2*r.around() > most:
-		return errs.Invalid("/factory_id", "names a factory that cannot make a %s: %s, which is %d seconds long at most. "+
-			"Shorten them in its settings", r.Shape, about, most)
+		return errs.Invalid("/factory_id", "names a factory that cannot make a %s: %s, which is %d seconds long at "+
+			"most. Shorten them in its settings", r.Shape, about, most)
 	default:
 		return errs.Invalid("/duration_seconds", "must be at least %d: %s", 2*r.around(), about)
 	}
@@ -286,8 +288,8 @@ func (r Attempt) boundExcerpt() error {
 	}
 	r.Excerpt.Seconds = *r.DurationSeconds - r.around()
 	if r.Copied && r.window(nil) == nil {
-		return errs.Invalid("/duration_seconds", "is too short for the scenes of %s, of which the service chooses some: "+
-			"allow more seconds, or name the scenes in from_parts", *r.FromContentItemID)
+		return errs.Invalid("/duration_seconds", "is too short for the scenes of %s, of which the service chooses "+
+			"some: allow more seconds, or name the scenes in from_parts", *r.FromContentItemID)
 	}
 	return nil
 }

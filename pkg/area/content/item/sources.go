@@ -129,7 +129,6 @@ func (w *work) read(ctx context.Context, db *store.DB, now time.Time, s source.S
 
 var _ generate.Recalling = (*work)(nil)
 
-// Recall implements generate.Recalling.
 func (w *work) Recall(ctx context.Context, db *store.DB) (err error) {
 	if w.memory, err = recall(ctx, db, w.item.Owner, w.Record); err != nil {
 		w.memory = nil
@@ -162,5 +161,4 @@ func (w *work) Look(ctx context.Context, db *store.DB) (look generate.Look, err 
 	return look, nil
 }
 
-// Show implements generate.Looking.
 func (w *work) Show(look generate.Look) { w.look = look }

@@ -100,12 +100,3 @@ func breaks(r rune) bool {
 }
 
 func abs(n int) int { return max(n, -n) }
-
-// some returns a pointer to a value, or nil if it is the zero value.
-func some[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}

@@ -56,7 +56,6 @@ var (
 	_ generate.Crediting = (*work)(nil)
 )
 
-// Waits implements generate.Work.
 func (w *work) Waits() int {
 	if !w.Runs() {
 		return 0
@@ -64,10 +63,8 @@ func (w *work) Waits() int {
 	return w.Attempt
 }
 
-// Ticket implements generate.Work.
 func (w *work) Ticket() *generate.Ticket { return &w.Record.Ticket }
 
-// Request implements generate.Work.
 func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
 	w.settle(made)
 	req, err := w.request(n, made, w.signer)
@@ -77,7 +74,6 @@ func (w *work) Request(n int, made []generate.Made) (provider.Request, error) {
 	return req, err
 }
 
-// Start implements generate.Work.
 func (w *work) Start(now time.Time) {
 	w.State = Generating
 	w.Touch(now)
@@ -90,7 +86,6 @@ const (
 	lastProgress = 90
 )
 
-// Progress implements generate.Work.
 func (w *work) Progress(now time.Time, percent int) bool {
 	if percent < w.Record.Progress+progressStep || percent > lastProgress {
 		return false
@@ -100,7 +95,6 @@ func (w *work) Progress(now time.Time, percent int) bool {
 	return true
 }
 
-// Succeed implements generate.Work.
 func (w *work) Succeed(tx *store.Tx, now time.Time, made []generate.Made, cost int64) error {
 	before := w.Counts()
 	if t := w.chosenText(made); t.Caption != "" {
@@ -168,7 +162,6 @@ func (w *work) sign(tx *store.Tx, now time.Time, t provider.Text) error {
 	return nil
 }
 
-// Fail implements generate.Work.
 func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	before := w.Counts()
 	w.State = Generating // it may fail before its first step is taken
@@ -184,7 +177,6 @@ func (w *work) Fail(tx *store.Tx, now time.Time, f generate.Failure) error {
 	return w.Notify(tx, w.item.Owner, event.ContentFailed)
 }
 
-// Cancel implements generate.Work.
 func (w *work) Cancel(tx *store.Tx, now time.Time, charged int64, made []generate.Made) error {
 	if err := w.Stop(tx, now, charged, made); err != nil {
 		return err
@@ -192,7 +184,6 @@ func (w *work) Cancel(tx *store.Tx, now time.Time, charged int64, made []generat
 	return w.Notify(tx, w.item.Owner, event.ContentCanceled)
 }
 
-// Item implements generate.Work.
 func (w *work) Item() (store.Item, error) {
 	w.Index(&w.item)
 	return w.item, w.item.Encode(w.Record)
@@ -219,7 +210,6 @@ func (w *work) platforms(ctx context.Context, db *store.DB) (all []registry.Row,
 	return all, nil
 }
 
-// Credit implements generate.Crediting.
 func (w *work) Credit(made []generate.Made) generate.Credit {
 	c := generate.Credit{Line: w.Brief.Name, Prompt: string(w.PromptVersion), Generated: w.Provided() && w.AIGenerated}
 	if b := w.Brief.Brand; b != nil && b.Name != "" {

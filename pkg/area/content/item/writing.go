@@ -144,7 +144,8 @@ func (r prompter) retold() (all []string) {
 		return nil
 	}
 	all = append(all, fmt.Sprintf(`"from" is an earlier piece of the channel, and this one retells it as %s: keep its `+
-		"message, facts, names and numbers, add none, and give them the form that this piece needs.", kindNames[r.Kind]))
+		"message, facts, names and numbers, add none, and give them the form that this piece needs.",
+		kindNames[r.Kind]))
 	if !sameLanguage(r.Origin.Language, r.Language) {
 		all = append(all, `"from" is in another language: write what a native speaker would say, not word by word.`)
 	}
@@ -152,8 +153,8 @@ func (r prompter) retold() (all []string) {
 		return all
 	}
 	part := map[Kind]string{Video: "scene", Carousel: "slide"}[r.Kind]
-	return append(all, fmt.Sprintf(`The pictures are there already: %[1]s n says what %[1]s n of "from" says, in no more `+
-		"words, and shows what that one shows.", part))
+	return append(all, fmt.Sprintf(`The pictures are there already: %[1]s n says what %[1]s n of "from" says, in no `+
+		`more words, and shows what that one shows.`, part))
 }
 
 // productRules are what a text model has to know of the slides or scenes that show photos of the product, and of the
@@ -171,12 +172,14 @@ func (r prompter) productRules() (all []string) {
 			all = append(all, fmt.Sprintf("Photos of the product are seen in the slides or scenes %s: speak of the "+
 				"product there.", strings.Join(numbers, ", ")))
 		case len(r.Shown) > 0:
-			all = append(all, "The picture is a photo of the product that exists: describe the product, and invent no scene.")
+			all = append(all, "The picture is a photo of the product that exists: describe the product, and invent "+
+				"no scene.")
 		}
 	}
 	switch r.Brief.Prices {
 	case PricesKnown:
-		all = append(all, "State no prices and amounts of money but those that the message has, and in the same currency.")
+		all = append(all, "State no prices and amounts of money but those that the message has, and in the same "+
+			"currency.")
 	case PricesNone:
 		all = append(all, "State no prices and no amounts of money.")
 	}

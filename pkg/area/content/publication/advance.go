@@ -123,5 +123,5 @@ func (w advancer) reread(ctx context.Context, tx *store.Tx, listed store.Item, c
 		return nil
 	}
 	r.Touch(now)
-	return write(tx, found[0], r)
+	return item.Replace(tx, found[0], r)
 }

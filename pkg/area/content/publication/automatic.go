@@ -51,7 +51,7 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		if len(targets) == 0 {
 			r.Lack(lacks)
 			r.Touch(now)
-			return write(tx, it, r)
+			return item.Replace(tx, it, r)
 		}
 		r.Ordered, r.SocialAccountIDs = nil, nil
 		for _, t := range targets {
@@ -66,7 +66,7 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		if err != nil {
 			return err
 		}
-		return write(tx, it, r)
+		return item.Replace(tx, it, r)
 	}
 	return o, nil
 }

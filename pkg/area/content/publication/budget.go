@@ -190,5 +190,4 @@ func (w *Worker) take(ctx context.Context, find func(context.Context) ([]use, bo
 // late is a payload that is known when its step is committed.
 type late struct{ any }
 
-// MarshalJSON implements json.Marshaler.
 func (l *late) MarshalJSON() ([]byte, error) { return json.Marshal(l.any) }

@@ -83,8 +83,8 @@ func fitsEdit(r *item.Record, caption string, limits platform.Capabilities) erro
 		limit = rule.Rest
 	}
 	if n := limit.Unit.Length(caption); n > limit.Max {
-		return errs.Invalid("/caption", "%s takes up to %d %s here; there are %d", limits.Label, limit.Max, limit.Unit.Name(),
-			n)
+		return errs.Invalid("/caption", "%s takes up to %d %s here; there are %d", limits.Label, limit.Max,
+			limit.Unit.Name(), n)
 	}
 	return nil
 }
@@ -246,7 +246,7 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 			content.Text = *done.Text
 			pub.Posted = &content
 		}
-		return write(tx, it, r)
+		return item.Replace(tx, it, r)
 	}}
 }
 

@@ -88,7 +88,7 @@ func change(ctx context.Context, db *store.DB, o tenant.Owner, itemID string,
 	if err != nil || !changed {
 		return false, err
 	}
-	if err := write(tx, it, r); err != nil {
+	if err := item.Replace(tx, it, r); err != nil {
 		return false, err
 	}
 	return true, db.Commit(ctx, tx)

@@ -137,7 +137,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		}
 		pub.Touch(now)
 		r.Touch(now)
-		return write(tx, it, r)
+		return item.Replace(tx, it, r)
 	}
 	return o, nil
 }

@@ -282,7 +282,7 @@ func (w poster) finish(s *task.Step, p posting) func(context.Context, *store.Tx)
 		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
 			return err
 		}
-		return write(tx, it, r)
+		return item.Replace(tx, it, r)
 	}
 }
 
@@ -294,7 +294,7 @@ func (w poster) published(ctx context.Context, plan planner, pub *item.Publicati
 	if p.Warning != nil {
 		pub.Warnings = append(pub.Warnings, item.PublicationWarning(*p.Warning))
 	}
-	pub.PlatformPostID, pub.URL = orNil(p.Post.ID), orNil(p.Post.URL)
+	pub.PlatformPostID, pub.URL = resource.OrNil(p.Post.ID), resource.OrNil(p.Post.URL)
 	if p.Post.More != "" {
 		out := plan.r.Postings[pub.ID]
 		out.More = p.Post.More
@@ -320,13 +320,6 @@ func (w poster) published(ctx context.Context, plan planner, pub *item.Publicati
 		return nil
 	}
 	return watch(plan, pub)
-}
-
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // Fail ends a publication that was not done in time.

@@ -61,16 +61,6 @@ func (w *Worker) read(ctx context.Context, s *task.Step, others ...store.Key) (i
 	return it, r, items[1:], err
 }
 
-// write adds the changed record to the transaction.
-func write(tx *store.Tx, it store.Item, r *item.Record) error {
-	if err := it.Encode(r); err != nil {
-		return err
-	}
-	r.Index(&it)
-	tx.Replace(it)
-	return nil
-}
-
 // accounts reads the owner's accounts among the accounts of an item's publications, by id.
 func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (map[string]social.Record, error) {
 	keys := make([]store.Key, len(ids))
@@ -162,7 +152,7 @@ func (w timer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err erro
 		if err := r.EndPublishing(tx, s.Owner, plan.now); err != nil {
 			return err
 		}
-		return write(tx, it, r)
+		return item.Replace(tx, it, r)
 	}}, nil
 }
 
@@ -184,7 +174,7 @@ func (w timer) hold(s *task.Step, p timing) task.Outcome {
 				plan.book(pub, Target{}, plan.now.Add(holdTime))
 			}
 		}
-		return write(tx, it, r)
+		return item.Replace(tx, it, r)
 	}}
 }
 

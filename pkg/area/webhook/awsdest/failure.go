@@ -102,7 +102,8 @@ func explain(to webhook.AWSTarget, p phase, code, message string) string {
 		return says("The role %s may not be assumed. Check that it exists, and that its trust policy allows "+
 			"sts:AssumeRole to the webhook's principal_arn with its external_id as sts:ExternalId.", to.RoleARN)
 	case p == whileAssuming && code == "RegionDisabledException":
-		return says("The account of the role %s does not accept sessions of this service's region. Activate STS for it.", to.RoleARN)
+		return says("The account of the role %s does not accept sessions of this service's region. Activate STS for "+
+			"it.", to.RoleARN)
 	case p == whileAssuming:
 		return says("The role %s could not be assumed.", to.RoleARN)
 	case strings.HasPrefix(code, "Kms") || strings.HasPrefix(code, "KMS."):

@@ -37,7 +37,6 @@ type window struct {
 	end int64
 }
 
-// Read implements io.Reader.
 func (w *window) Read(p []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err

@@ -98,7 +98,8 @@ func (f *Fetcher) read(ctx context.Context, s source.Source, cached source.Cache
 		if err != nil {
 			return c, fmt.Errorf("%w: %w", errContent, err)
 		}
-		req.Header.Set("Accept", "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, */*;q=0.5")
+		req.Header.Set("Accept", "application/rss+xml, application/atom+xml, application/feed+json, text/html;q=0.9, "+
+			"*/*;q=0.5")
 		if cached.ETag != "" {
 			req.Header.Set("If-None-Match", cached.ETag)
 		}
@@ -124,8 +125,8 @@ func (f *Fetcher) read(ctx context.Context, s source.Source, cached source.Cache
 		case code != http.StatusOK:
 			return c, status(code)
 		}
-		c = source.Cache{Source: s, ETag: short(resp.Header.Get("ETag")), Modified: short(resp.Header.Get("Last-Modified")),
-			At: f.Now()}
+		c = source.Cache{Source: s, ETag: short(resp.Header.Get("ETag")),
+			Modified: short(resp.Header.Get("Last-Modified")), At: f.Now()}
 		c.Articles, err = extract(ctx, s.Kind, at, resp.Header.Get("Content-Type"), body)
 		return c, err
 	}

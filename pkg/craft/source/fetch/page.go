@@ -29,8 +29,8 @@ var (
 	closed = set(atom.P, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot,
 		atom.Option, atom.Optgroup, atom.Colgroup, atom.A)
 	// attributes are those that the text, title and date of an article are found by.
-	attributes = []string{"class", "id", "href", "itemprop", "itemscope", "itemtype", "property", "name", "content", "rel",
-		"datetime", "style", "role", "hidden", "aria-hidden", "aria-modal", "lang", "dir", "src", "alt", "type"}
+	attributes = []string{"class", "id", "href", "itemprop", "itemscope", "itemtype", "property", "name", "content",
+		"rel", "datetime", "style", "role", "hidden", "aria-hidden", "aria-modal", "lang", "dir", "src", "alt", "type"}
 )
 
 func set(all ...atom.Atom) map[atom.Atom]bool {

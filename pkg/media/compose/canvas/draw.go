@@ -69,13 +69,10 @@ type round struct {
 	radius int
 }
 
-// ColorModel implements image.Image.
 func (r round) ColorModel() color.Model { return color.AlphaModel }
 
-// Bounds implements image.Image.
 func (r round) Bounds() image.Rectangle { return r.rect }
 
-// At implements image.Image.
 func (r round) At(x, y int) color.Color {
 	inner := r.rect.Inset(r.radius)
 	dx, dy := max(inner.Min.X-x, x-inner.Max.X+1, 0), max(inner.Min.Y-y, y-inner.Max.Y+1, 0)

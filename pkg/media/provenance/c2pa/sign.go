@@ -45,10 +45,10 @@ var release = sync.OnceValue(func() string {
 
 // settings are those of each signature: no pictures of the files in the manifests, no second reading, and no calls of
 // the network.
-const settings = `{"builder": {"thumbnail": {"enabled": false}, "actions": {"auto_created_action": {"enabled": false},` +
-	` "auto_opened_action": {"enabled": false}, "auto_placed_action": {"enabled": false}}}, ` +
-	`"verify": {"verify_after_sign": false, "remote_manifest_fetch": false, "ocsp_fetch": false}, ` +
-	`"core": {"backing_store_memory_threshold_in_mb": 64}}`
+const settings = `{"builder": {"thumbnail": {"enabled": false}, "actions": {"auto_created_action": {"enabled": ` +
+	`false}, "auto_opened_action": {"enabled": false}, "auto_placed_action": {"enabled": false}}}, "verify": ` +
+	`{"verify_after_sign": false, "remote_manifest_fetch": false, "ocsp_fetch": false}, "core": ` +
+	`{"backing_store_memory_threshold_in_mb": 64}}`
 
 // Sign writes a copy of a file with a signed manifest. The manifests of its ingredients come with it.
 func (l *Library) Sign(ctx context.Context, s Signer, claim provenance.Claim, mimeType string, from io.ReadSeeker,

@@ -184,8 +184,9 @@ func refused(err error) error {
 	}
 	var invalid *types.InvalidParameterException
 	if errors.As(err, &invalid) {
-		return errs.Wrap(err, errs.ValidationFailed, "The user pool does not take these settings of the provider. Check "+
-			"its metadata, or its issuer and client.")
+		return errs.Wrap(err, errs.ValidationFailed, "The user pool does not take these settings of the provider. "+
+			"Check its metadata, or its issuer and client.")
 	}
-	return errs.Wrap(err, errs.ProviderUnavailable, "The user pool cannot be changed at the moment. Try again in a minute.")
+	return errs.Wrap(err, errs.ProviderUnavailable, "The user pool cannot be changed at the moment. Try again in a "+
+		"minute.")
 }

@@ -1,4 +1,4 @@
-package humafix
+package schema
 
 import (
 	"encoding/json"
@@ -17,8 +17,8 @@ import (
 // operation.
 type Ruled interface{ Rules() error }
 
-// broken adds the violated rules of a body to the faults that were found.
-func (c *checker) broken(body reflect.Type, tree any, found []error) []error {
+// AddRules adds the violated rules of a body of a type to the faults that were found.
+func (c *Checker) AddRules(body reflect.Type, tree any, found []errs.Detail) []errs.Detail {
 	if body.Kind() == reflect.Pointer {
 		body = body.Elem()
 	}
@@ -30,7 +30,7 @@ func (c *checker) broken(body reflect.Type, tree any, found []error) []error {
 	if _, ok := tree.(map[string]any); !ok {
 		return found // reported already
 	}
-	text, err := json.Marshal(c.strip(c.schema, tree))
+	text, err := json.Marshal(c.strip(c.root, tree))
 	if err != nil {
 		return found
 	}
@@ -49,8 +49,8 @@ func (c *checker) broken(body reflect.Type, tree any, found []error) []error {
 	}
 	told := slices.Clone(found)
 	for _, d := range e.Details {
-		if !slices.ContainsFunc(told, func(p error) bool { return isWithin(p, d.Param) }) {
-			found = append(found, problem(d))
+		if !slices.ContainsFunc(told, func(p errs.Detail) bool { return isWithin(p.Param, d.Param) }) {
+			found = append(found, d)
 		}
 	}
 	return found
@@ -58,20 +58,22 @@ func (c *checker) broken(body reflect.Type, tree any, found []error) []error {
 
 // strip returns a value without the members that its schema does not know. The decoder would take one for another that
 // differs in case.
-func (c *checker) strip(schema *huma.Schema, value any) any {
-	schema = c.branch(schema, value)
-	if schema == nil {
+func (c *Checker) strip(s *huma.Schema, value any) any {
+	if s = c.resolve(s); s != nil && len(s.OneOf) > 0 {
+		s = c.alternative(s, value)
+	}
+	if s == nil {
 		return value
 	}
 	switch v := value.(type) {
 	case map[string]any:
 		known := map[string]any{}
 		for name, member := range v {
-			one := schema.Properties[name]
+			one := s.Properties[name]
 			if one == nil {
-				one, _ = schema.AdditionalProperties.(*huma.Schema)
+				one, _ = s.AdditionalProperties.(*huma.Schema)
 			}
-			if one != nil || schema.AdditionalProperties != false {
+			if one != nil || s.AdditionalProperties != false {
 				known[name] = c.strip(one, member)
 			}
 		}
@@ -79,16 +81,15 @@ func (c *checker) strip(schema *huma.Schema, value any) any {
 	case []any:
 		items := make([]any, len(v))
 		for i, item := range v {
-			items[i] = c.strip(schema.Items, item)
+			items[i] = c.strip(s.Items, item)
 		}
 		return items
 	}
 	return value
 }
 
-// isWithin reports whether a problem concerns a member, a part of it, or a value that contains it.
-func isWithin(p error, param string) bool {
-	d, ok := p.(problem)
-	return ok && strings.HasPrefix(d.Param, "/") && (strings.HasPrefix(d.Param+"/", param+"/") ||
-		strings.HasPrefix(param+"/", d.Param+"/"))
+// isWithin reports whether a fault at a JSON pointer concerns a member, a part of it, or a value that contains it.
+func isWithin(at, member string) bool {
+	return strings.HasPrefix(at, "/") && (strings.HasPrefix(at+"/", member+"/") ||
+		strings.HasPrefix(member+"/", at+"/"))
 }

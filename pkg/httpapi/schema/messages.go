@@ -1,11 +1,11 @@
-package humafix
+package schema
 
 import (
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
+	"github.com/content-automation/api/pkg/base/format"
 	nearest "github.com/content-automation/api/pkg/base/text"
 )
 
@@ -33,7 +33,7 @@ func init() {
 		&validation.MsgExpectedMaxItems:               "has too many entries: the most are %d",
 		&validation.MsgExpectedMinProperties:          "has too few members: the fewest are %d",
 		&validation.MsgExpectedMaxProperties:          "has too many members: the most are %d",
-		&validation.MsgExpectedRFC3339DateTime:        mustBeTime,
+		&validation.MsgExpectedRFC3339DateTime:        MustBeTime,
 		&validation.MsgExpectedRFC3339Date:            "must be a date, such as 2026-05-01",
 		&validation.MsgExpectedPropertyNameInObject:   isRequired,
 	} {
@@ -42,28 +42,30 @@ func init() {
 }
 
 const (
-	isRequired    = "is required"
-	mustBeOneOf   = "must be one of "
-	mustMatch     = "must match the pattern "
-	mustBeInteger = "must be an integer, written without fraction and exponent"
-	tooShort      = "is too short: "
-	mustBeTime    = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"
-	// noControl is the pattern of texts of one line.
-	noControl = `^[^\x00-\x1F\x7F]*$`
+	isRequired  = "is required"
+	mustBeOneOf = "must be one of "
+	mustMatch   = "must match the pattern "
+	tooShort    = "is too short: "
 )
 
-// refine completes a message of huma's without repeating the value: by the type of a value of the wrong type, and by
+// The messages about numbers and times that package json refuses.
+const (
+	MustBeInteger = "must be an integer, written without fraction and exponent"
+	MustBeTime    = "must be a time as RFC 3339 defines, such as 2026-05-01T12:00:00Z"
+)
+
+// Refine completes a message of huma's without repeating the value: by the type of a value of the wrong type, and by
 // the value of an enumeration that is close.
-func refine(message string, sent any) string {
+func Refine(message string, sent any) string {
 	switch message {
 	case validation.MsgExpectedBoolean, validation.MsgExpectedNumber, validation.MsgExpectedInteger,
 		validation.MsgExpectedString, validation.MsgExpectedArray, validation.MsgExpectedObject:
 		kind := kindOf(sent)
 		if kind == "a number" && message == validation.MsgExpectedInteger {
-			return mustBeInteger
+			return MustBeInteger
 		}
 		return message + ", not " + kind
-	case mustMatch + noControl:
+	case mustMatch + format.OneLine:
 		return "must not have control characters, such as line breaks"
 	}
 	if sent == "" && strings.HasPrefix(message, tooShort) {
@@ -100,9 +102,9 @@ func kindOf(v any) string {
 // listed bounds the names that a message lists.
 const listed = 16
 
-// unknown returns the message about an unknown name. It suggests the nearest known one, and lists the known ones if
+// Unknown returns the message about an unknown name. It suggests the nearest known one, and lists the known ones if
 // they are few.
-func unknown(message, name, list string, known []string) string {
+func Unknown(message, name, list string, known []string) string {
 	hint := nearest.NearestHint(name, known)
 	message += hint
 	if len(known) > listed {
@@ -115,14 +117,4 @@ func unknown(message, name, list string, known []string) string {
 		return message + " " + list + "none"
 	}
 	return message + " " + list + strings.Join(known, ", ")
-}
-
-// operationOf returns the operation of a method.
-func operationOf(item *huma.PathItem, method string) *huma.Operation {
-	for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-		if o != nil && o.Method == method {
-			return o
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package humafix
+package schema
 
 import (
 	"reflect"

@@ -1,9 +1,9 @@
 package webhooktest
 
 import (
+	"github.com/content-automation/api/infra/verify/harness/apitest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/id"
-	"github.com/content-automation/api/pkg/httpapi/apitest"
 	keyrecord "github.com/content-automation/api/pkg/record/apikey"
 )
 

@@ -1,17 +1,19 @@
-package humafix
+package schema
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
-// newRegistry returns a registry that also knows the types of package resource, which does not link huma.
-func newRegistry() huma.Registry {
+// NewRegistry returns a registry that also knows the types of package resource, which does not link huma.
+func NewRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", SchemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[resource.Metadata](), reflect.TypeFor[metadata]())
 	r.RegisterTypeAlias(reflect.TypeFor[resource.Time](), reflect.TypeFor[time.Time]())
@@ -38,7 +40,7 @@ func pairs(patch bool) *huma.Schema {
 	pair := &huma.Schema{Type: huma.TypeString, MaxLength: &longest, Nullable: patch}
 	pair.PrecomputeMessages() // huma does it for the members of objects only
 	name := &huma.Schema{Type: huma.TypeString, MinLength: &shortestName, MaxLength: &longestName,
-		Pattern: `^[^\x00-\x1F\x7F]*$`}
+		Pattern: format.OneLine}
 	name.PrecomputeMessages()
 	return &huma.Schema{
 		Extensions: map[string]any{propertyNames: name}, // a word of JSON Schema that huma lacks
@@ -83,5 +85,72 @@ func markNull(schemas map[string]*huma.Schema, t reflect.Type, seen map[reflect.
 			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}},
 				Description: member.Description}
 		}
+	}
+}
+
+// oneLine is the part of a pattern by which a text has no control characters. Such a text has no hidden ones either.
+const oneLine = `\x00-\x1F`
+
+// Expand replaces the formats of a schema and of all its parts by what they stand for.
+func Expand(schemas huma.Registry, s *huma.Schema) { expand(schemas, s, map[*huma.Schema]bool{}) }
+
+func expand(schemas huma.Registry, s *huma.Schema, seen map[*huma.Schema]bool) {
+	if s != nil && s.Ref != "" {
+		s = schemas.SchemaFromRef(s.Ref)
+	}
+	if s == nil || seen[s] {
+		return
+	}
+	seen[s] = true
+	Fill(s)
+	others, _ := s.AdditionalProperties.(*huma.Schema)
+	for _, part := range slices.Concat(s.OneOf, []*huma.Schema{s.Items, others}) {
+		expand(schemas, part, seen)
+	}
+	for _, member := range s.Properties {
+		expand(schemas, member, seen)
+	}
+}
+
+// Fill replaces the format of a schema, or of the entries of a list, by what it stands for.
+func Fill(s *huma.Schema) {
+	if s.Items != nil {
+		f, _ := format.Of(s.Items.Format)
+		set(&s.MinItems, f.Fewest)
+		set(&s.MaxItems, f.Many)
+		s.UniqueItems = s.UniqueItems || f.Distinct
+		if f.List != nil {
+			s.Examples = []any{f.List}
+		}
+		Fill(s.Items)
+		s.PrecomputeMessages()
+		return
+	}
+	f, ok := format.Of(s.Format)
+	if !ok {
+		return
+	}
+	s.Format = f.Name
+	if f.Pattern != "" {
+		s.Pattern, s.PatternDescription = f.Pattern, f.Wanted
+	}
+	for _, value := range f.Values {
+		s.Enum = append(s.Enum, value)
+	}
+	if f.Example != nil {
+		s.Examples = []any{f.Example}
+	}
+	set(&s.MinLength, f.Shortest)
+	set(&s.MaxLength, f.Longest)
+	if f.Most > 0 {
+		s.Minimum, s.Maximum = new(float64), &f.Most
+	}
+	s.PrecomputeMessages()
+}
+
+// set sets a bound that is not zero.
+func set(bound **int, to int) {
+	if to > 0 {
+		*bound = &to
 	}
 }

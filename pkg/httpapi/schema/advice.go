@@ -1,0 +1,84 @@
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Known describes the resource of an operation, to explain the refusal of a member.
+type Known struct {
+	// Answer is the type of the resource.
+	Answer reflect.Type
+	// Fixed are members that cannot be sent, of the resource or not, with the alternative to each.
+	Fixed map[string]string
+}
+
+// has reports whether the resource has a member of that name.
+func (k Known) has(name string) bool {
+	if k.Answer == nil || k.Answer.Kind() != reflect.Struct {
+		return false
+	}
+	return slices.ContainsFunc(reflect.VisibleFields(k.Answer), func(f reflect.StructField) bool {
+		member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return member == name
+	})
+}
+
+// unexpected explains the refusal of a member of the object at a JSON pointer.
+func (w *walk) unexpected(s *huma.Schema, name, at string) string {
+	how := w.known.Fixed[name]
+	switch {
+	case at != w.top || how == "" && !w.known.has(name):
+		return Unknown("is not a member", name, "The members are ", slices.Sorted(maps.Keys(s.Properties)))
+	case w.patch && how != "":
+		return "cannot be changed: " + how
+	case w.patch:
+		return "cannot be changed"
+	case how != "":
+		return "cannot be set here: " + how
+	}
+	return "cannot be set here; leave it out"
+}
+
+// onlyMember shows an object that was sent empty, if it must have one member.
+func (c *Checker) onlyMember(s *huma.Schema, sent map[string]any) string {
+	if len(sent) > 0 || len(s.Required) != 1 {
+		return ""
+	}
+	return c.show(s)
+}
+
+// show asks for a sample of a schema, or returns an empty text if there is none.
+func (c *Checker) show(s *huma.Schema) string {
+	sample := c.sample(s)
+	text, err := json.Marshal(sample)
+	if sample == nil || err != nil {
+		return ""
+	}
+	return ": send " + string(text)
+}
+
+// sample returns a value by the examples of a schema and its required members, or nil if some have none.
+func (c *Checker) sample(s *huma.Schema) any {
+	s = c.resolve(s)
+	switch {
+	case s == nil:
+		return nil
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case len(s.Required) == 0:
+		return nil
+	}
+	object := map[string]any{}
+	for _, name := range s.Required {
+		if object[name] = c.sample(s.Properties[name]); object[name] == nil {
+			return nil
+		}
+	}
+	return object
+}

@@ -1,0 +1,288 @@
+// Package schema has the schemas of the types of operations, their names in the document, and the one check of what
+// callers send against them.
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+
+	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/base/format"
+	"github.com/content-automation/api/pkg/base/text"
+	"github.com/content-automation/api/pkg/httpapi/jsontree"
+	"github.com/content-automation/api/pkg/record/resource"
+)
+
+// maxProblems bounds the reported faults of a body: a large body may have thousands.
+const maxProblems = 100
+
+// Checker checks values from callers against a schema.
+type Checker struct {
+	schemas huma.Registry
+	root    *huma.Schema
+	// patch reports whether a value is a merge patch.
+	patch bool
+	known Known
+}
+
+// NewChecker returns a checker for a schema of a registry, whose formats it expands.
+func NewChecker(schemas huma.Registry, root *huma.Schema, patch bool, known Known) *Checker {
+	Expand(schemas, root)
+	return &Checker{schemas, root, patch, known}
+}
+
+// Check returns the faults of a body, in the order of its members.
+func (c *Checker) Check(tree any) []errs.Detail { return c.checkAt(tree, "") }
+
+func (c *Checker) checkAt(value any, top string) []errs.Detail {
+	w := &walk{Checker: c, top: top}
+	w.value(c.root, value, top, c.patch)
+	at := map[string]bool{}
+	for _, p := range w.found {
+		at[p.Param] = true
+	}
+	for _, p := range w.late {
+		if !at[p.Param] && len(w.found) < maxProblems {
+			w.found = append(w.found, p)
+		}
+	}
+	return w.found
+}
+
+// Check checks a value of a body against the schema of a type. Member is the name of its member of the body.
+func Check(t reflect.Type, member string, value any) error {
+	schemas := NewRegistry()
+	c := NewChecker(schemas, schemas.Schema(t, false, ""), false, Known{})
+	return refused(c.checkAt(value, "/"+jsontree.Escape(member)))
+}
+
+// CheckPatch checks a merge patch against the schema of a body.
+func CheckPatch(t reflect.Type, patch any) error {
+	schemas := NewRegistry()
+	return refused(NewChecker(schemas, schemas.Schema(t, false, ""), true, Known{}).Check(patch))
+}
+
+func refused(problems []errs.Detail) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	return Invalid(problems)
+}
+
+// Invalid turns faults into one error, with one detail for each invalid field.
+func Invalid(problems []errs.Detail) *errs.Error {
+	var details []errs.Detail
+	said, at := map[errs.Detail]bool{}, map[string]int{}
+	for _, d := range problems {
+		i, known := at[d.Param]
+		switch {
+		case !known:
+			at[d.Param] = len(details)
+			details = append(details, d)
+		case !said[d]:
+			details[i].Message += "; " + d.Message
+		}
+		said[d] = true
+	}
+	return errs.InvalidFields(details...)
+}
+
+// walk is one check of a value.
+type walk struct {
+	*Checker
+	// top is the JSON pointer of the value in the body.
+	top string
+	// late are faults in what a member says. They are reported after those of its form, and only for members without
+	// one of those.
+	found, late []errs.Detail
+}
+
+func (w *walk) add(at, message string) {
+	if len(w.found) < maxProblems {
+		w.found = append(w.found, errs.Detail{Param: at, Message: message})
+	}
+}
+
+func (w *walk) addLate(at, message string) {
+	if len(w.late) < maxProblems {
+		w.late = append(w.late, errs.Detail{Param: at, Message: message})
+	}
+}
+
+// value checks a part of the value. The argument at is its JSON pointer, and patch reports whether null removes
+// members of it.
+func (w *walk) value(s *huma.Schema, value any, at string, patch bool) {
+	s = w.resolve(s)
+	if s == nil || value == nil && s.Nullable || len(w.found) == maxProblems {
+		return
+	}
+	if len(s.AnyOf)+len(s.AllOf) > 0 || s.Not != nil {
+		panic("schema: anyOf, allOf and not are words of the document, and not checked")
+	}
+	if len(s.OneOf) > 0 {
+		if s = w.alternative(s, value); s == nil {
+			w.add(at, validation.MsgExpectedMatchExactlyOneSchema)
+			return
+		}
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		if s.Type == huma.TypeObject {
+			w.object(s, v, at, patch)
+			return
+		}
+	case []any:
+		if s.Type == huma.TypeArray {
+			w.list(s, v, at)
+			return
+		}
+	}
+	w.leaf(s, value, at)
+}
+
+// alternative returns the first alternative of a schema that a value fits, or nil.
+func (c *Checker) alternative(s *huma.Schema, value any) *huma.Schema {
+	for _, one := range s.OneOf {
+		w := &walk{Checker: c}
+		if w.value(one, value, "", false); len(w.found) == 0 {
+			return c.resolve(one)
+		}
+	}
+	return nil
+}
+
+func (c *Checker) resolve(s *huma.Schema) *huma.Schema {
+	if s != nil && s.Ref != "" {
+		return c.schemas.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+func (w *walk) object(s *huma.Schema, sent map[string]any, at string, patch bool) {
+	if s.MinProperties != nil && len(sent) < *s.MinProperties {
+		w.add(at, huma.ErrorFormatter(validation.MsgExpectedMinProperties, *s.MinProperties))
+	}
+	if s.MaxProperties != nil && len(sent) > *s.MaxProperties {
+		w.add(at, huma.ErrorFormatter(validation.MsgExpectedMaxProperties, *s.MaxProperties))
+	}
+	if names, ok := s.Extensions[propertyNames].(*huma.Schema); ok && !w.named(names, sent) {
+		w.addLate(at, "names must have 1 to "+strconv.Itoa(*names.MaxLength)+
+			" characters, and be free of control characters")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		member, here := w.resolve(s.Properties[name]), at+"/"+jsontree.Escape(name)
+		value, ok := sent[name]
+		switch required := slices.Contains(s.Required, name); {
+		case !ok && required:
+			w.add(here, isRequired+w.onlyMember(s, sent))
+		case !ok:
+		case value == nil && (!required || s.Nullable):
+			// Null stands for a member that is not sent, but in a merge patch it removes the member.
+			if patch && !member.Nullable {
+				w.addLate(here, "must not be null: it can be changed, but not removed")
+			}
+		default:
+			w.value(member, value, here, patch)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		if s.Properties[name] != nil {
+			continue
+		}
+		switch others := s.AdditionalProperties.(type) {
+		case *huma.Schema:
+			w.value(others, sent[name], at+"/"+jsontree.Escape(name), false)
+		case bool:
+			if !others {
+				w.add(at+"/"+jsontree.Escape(name), w.unexpected(s, name, at))
+			}
+		}
+	}
+}
+
+// named reports whether all names of an object fit a schema.
+func (w *walk) named(names *huma.Schema, object map[string]any) bool {
+	var result huma.ValidateResult
+	for name := range object {
+		huma.Validate(w.schemas, names, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, name, &result)
+	}
+	return len(result.Errors) == 0
+}
+
+func (w *walk) list(s *huma.Schema, sent []any, at string) {
+	if s.MinItems != nil && len(sent) < *s.MinItems {
+		w.add(at, huma.ErrorFormatter(validation.MsgExpectedMinItems, *s.MinItems))
+	}
+	if s.MaxItems != nil && len(sent) > *s.MaxItems {
+		w.add(at, huma.ErrorFormatter(validation.MsgExpectedMaxItems, *s.MaxItems))
+	}
+	if s.UniqueItems && repeats(sent) {
+		w.addLate(at, validation.MsgExpectedArrayItemsUnique)
+	}
+	for i, item := range sent {
+		w.value(s.Items, item, at+"/"+strconv.Itoa(i), false)
+	}
+}
+
+// repeats reports whether a list has a value twice.
+func repeats(items []any) bool {
+	seen := make(map[string]bool, len(items))
+	for _, item := range items {
+		text, err := json.Marshal(item) // the members of objects are in order
+		if err != nil || seen[string(text)] {
+			return err == nil
+		}
+		seen[string(text)] = true
+	}
+	return false
+}
+
+// leaf checks a text, a number, a boolean, or a value of the wrong type. huma checks what is not about other values.
+func (w *walk) leaf(s *huma.Schema, value any, at string) {
+	if of := s.MultipleOf; of != nil {
+		// huma takes the remainder of floating point numbers, by which 64 is no multiple of 0.001.
+		plain := *s
+		plain.MultipleOf, s = nil, &plain
+		if n, ok := value.(float64); ok && !isMultiple(n, *of) {
+			w.addLate(at, huma.ErrorFormatter(validation.MsgExpectedNumberBeMultipleOf, *of))
+		}
+	}
+	var result huma.ValidateResult
+	huma.Validate(w.schemas, s, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, value, &result)
+	for _, cause := range result.Errors {
+		message := cause.(huma.ErrorDetailer).ErrorDetail().Message
+		switch object := message == validation.MsgExpectedObject; {
+		case object && at == "":
+			w.add(at, "The body must be one JSON object, not "+kindOf(value))
+		case object && at != w.top:
+			w.add(at, Refine(message, value)+w.show(s))
+		default:
+			w.add(at, Refine(message, value))
+		}
+	}
+	said, ok := value.(string)
+	if !ok || s.Type != huma.TypeString {
+		return
+	}
+	switch required := s.MinLength != nil && *s.MinLength > 0; {
+	case (required || s.Format == format.NotBlank && said != "") && resource.IsBlank(said):
+		w.addLate(at, "must not be blank")
+	case strings.Contains(s.Pattern, oneLine) && strings.ContainsFunc(said, text.IsHidden):
+		w.addLate(at, "must not have characters that hide text or turn it round")
+	}
+}
+
+// isMultiple reports whether a number is a multiple of another, up to the rounding of binary numbers.
+func isMultiple(v, of float64) bool {
+	const exact = 1e-9
+	n := v / of
+	return math.Abs(n-math.Round(n)) <= exact*max(1, math.Abs(n))
+}
