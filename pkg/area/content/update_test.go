@@ -52,6 +52,30 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
+// A change sends an event with the item as it is then; a patch that changes nothing, and generation, send none.
+func TestOnlyChangesOfCallersAreUpdates(t *testing.T) {
+	w := newWorld(t)
+	made := w.generated()
+	w.happened(made.ID, event.ContentGenerated)
+	for range 2 {
+		w.Call(http.MethodPatch, path(made.ID), object{"caption": "New", "metadata": object{"a": "b"}}).Into(t,
+			http.StatusOK, &made)
+	}
+	w.happened(made.ID, event.ContentGenerated, event.ContentUpdated)
+	w.requireApproval()
+	w.attach(w.connect("telegram"))
+	// Planned for after its approval, it is not scheduled yet.
+	w.schedule(made.ID, w.clock.Now().Add(time.Hour))
+	if n := w.events(made.ID); n[event.ContentUpdated] != 2 || n[event.ContentScheduled] != 0 {
+		t.Errorf("the events are %v", n)
+	}
+	w.Call(http.MethodPost, path(made.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &made)
+	w.doAttempt(made.ID, 2)
+	if n := w.events(made.ID); n[event.ContentUpdated] != 2 || n[event.ContentGenerated] != 2 {
+		t.Errorf("the events are %v", n)
+	}
+}
+
 func TestMetadataDoesNotGrowBeyondItsBound(t *testing.T) {
 	w := newWorld(t)
 	pairs := object{}

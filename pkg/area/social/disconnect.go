@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -151,6 +152,9 @@ func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountI
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
+	if err := factory.NotifyItem(tx, it); err != nil {
+		return err
+	}
 	return w.DB.Commit(ctx, tx)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -164,31 +165,31 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 }
 
 // both reads a factory and an account of the caller.
-func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.Item, r Record, err error) {
+func (s *Service) both(ctx context.Context, in *attachInput) (of, it store.Item, r Record, err error) {
 	if !id.Valid(id.Factory, in.FactoryID) {
-		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
+		return of, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
 	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID},
 		factoryrecord.Key(in.FactoryID))
 	if err != nil {
-		return factory, it, r, err
+		return of, it, r, err
 	}
-	if factory = beside[0]; !factoryrecord.Usable(factory, auth.FromContext(ctx).Owner) {
-		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
+	if of = beside[0]; !factoryrecord.Usable(of, auth.FromContext(ctx).Owner) {
+		return of, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
 	it, ok := found[in.ID]
 	if !ok {
-		return factory, it, r, errs.Missing(Kind, in.ID)
+		return of, it, r, errs.Missing(Kind, in.ID)
 	}
-	if it.Owner != factory.Owner {
-		return factory, it, r, errs.Invalid("social_account_id", "is of another profile than the factory")
+	if it.Owner != of.Owner {
+		return of, it, r, errs.Invalid("social_account_id", "is of another profile than the factory")
 	}
 	r, err = Decode(&it)
-	return factory, it, r, err
+	return of, it, r, err
 }
 
 func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (out Account, err error) {
-	factory, it, r, err := s.both(ctx, in)
+	of, it, r, err := s.both(ctx, in)
 	if err != nil {
 		return out, err
 	}
@@ -196,11 +197,11 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 		return out, invalidState(&r, "The account is disconnected. Connect it again first.", "connect")
 	}
 	added := r.Attach(in.FactoryID)
-	changed, err := factoryrecord.Attach(&factory, r.ID, s.now())
+	changed, err := factoryrecord.Attach(&of, r.ID, s.now())
 	if err != nil {
 		return out, err
 	}
-	ids, err := factoryrecord.Accounts(&factory)
+	ids, err := factoryrecord.Accounts(&of)
 	switch {
 	case err != nil:
 		return out, err
@@ -211,26 +212,29 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 		return out, invalidState(&r, "The account already serves the most factories that it can serve. Detach it from "+
 			"another one first.", "detach")
 	}
-	return s.replaceBoth(tx, factory, it, &r, changed, added)
+	return s.replaceBoth(tx, of, it, &r, changed, added)
 }
 
 func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (out Account, err error) {
-	factory, it, r, err := s.both(ctx, in)
+	of, it, r, err := s.both(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	changed, err := factoryrecord.Detach(&factory, r.ID, s.now())
+	changed, err := factoryrecord.Detach(&of, r.ID, s.now())
 	if err != nil {
 		return out, err
 	}
-	return s.replaceBoth(tx, factory, it, &r, changed, r.Detach(in.FactoryID))
+	return s.replaceBoth(tx, of, it, &r, changed, r.Detach(in.FactoryID))
 }
 
 // replaceBoth adds a factory and an account to the transaction, each only if it has changed.
-func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *Record, factoryChanged,
+func (s *Service) replaceBoth(tx *store.Tx, of, it store.Item, r *Record, factoryChanged,
 	changed bool) (Account, error) {
 	if factoryChanged {
-		tx.Replace(factory)
+		tx.Replace(of)
+		if err := factory.NotifyItem(tx, of); err != nil {
+			return Account{}, err
+		}
 	}
 	if changed {
 		if err := r.Replace(tx, s.now(), it, ""); err != nil {

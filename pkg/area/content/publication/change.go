@@ -245,6 +245,9 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 			content := *pub.Posted
 			content.Text = *done.Text
 			pub.Posted = &content
+			if err := r.Notify(tx, s.Owner, event.ContentUpdated); err != nil {
+				return err
+			}
 		}
 		return write(tx, it, r)
 	}}
