@@ -211,7 +211,7 @@ func TestAScheduledItemIsPublishedAtItsTime(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	w.happened(it.ID, event.ContentGenerated, event.ContentPublished)
+	w.happened(it.ID, event.ContentGenerated, event.ContentScheduled, event.ContentPublished)
 	listed := apitest.All[event.Event](w.Caller, "/v1/events?type=content.published", 10)
 	var then item.Item
 	if err := json.Unmarshal(listed[0].Data.Object, &then); err != nil || len(then.Publications) != 2 ||

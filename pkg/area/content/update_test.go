@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
@@ -136,7 +137,7 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 			got.Caption == "" || len(got.Media) != 2 {
 			t.Errorf("%s %d: %+v", what, n, got)
 		}
-		w.happened(itemID, event.ContentGenerated)
+		w.happened(itemID, event.ContentGenerated, event.ContentUpdated)
 	}
 	for n := 1; ; n++ {
 		w := newWorld(t)

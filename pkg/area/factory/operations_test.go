@@ -280,8 +280,11 @@ func TestPatch(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
-			// waiting tasks are woken
-			writes := map[bool]string{true: "TransactWriteItems", false: "PutItem"}[c.name == "active"]
+			// A change is written with its event.
+			writes := "TransactWriteItems"
+			if slices.Contains([]string{"nothing", "publishing", "publishing, unset"}, c.name) {
+				writes = "PutItem"
+			}
 			if ops := w.faults.Operations(); ops != "GetItem "+writes {
 				t.Errorf("it took %s", ops)
 			}

@@ -73,9 +73,9 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	case r.State != Connected:
 		return out, invalidState(&r, "The account is not connected. Connect it first.", "connect")
 	}
-	token, err := s.vault.Token(ctx, it.Owner, &r)
+	ctx, token, err := s.vault.Token(ctx, it.Owner, &r)
 	if err != nil {
-		return out, err
+		return out, creatorError(err, &r)
 	}
 	c, err := retried(ctx, func(ctx context.Context) (platform.Creator, error) {
 		return reader.CreatorInfo(ctx,

@@ -41,12 +41,15 @@ type disconnecting struct {
 	Cleaner   int      `json:"ender,omitempty"`
 	// Sealed is the platform.Account whose token is revoked. It is dropped at the end.
 	Sealed []byte `json:"sealed,omitempty"`
+	// Application is the customer's application that the token was made with, or nil.
+	Application *string `json:"application,omitempty"`
 }
 
 // Disconnect adds the disconnection of an account, whose item was read, to the transaction. The
 // transaction forgets the account's tokens, and a task does the rest.
 func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
-	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, Sealed: r.Sealed}
+	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, Sealed: r.Sealed,
+		Application: r.ApplicationID}
 	if err := startDisconnect(tx, now, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection), p); err != nil {
 		return err
 	}
@@ -57,9 +60,10 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
 }
 
 // revokeSpare adds to the transaction the revocation of a token that came too late.
-func revokeSpare(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, used int, sealed []byte) error {
+func revokeSpare(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, used int, sealed []byte,
+	made *string) error {
 	return startDisconnect(tx, now, o, r.ID, task.ID(Disconnect, r.ID+"#token", used),
-		disconnecting{Platform: r.Platform, Sealed: sealed})
+		disconnecting{Platform: r.Platform, Sealed: sealed, Application: made})
 }
 
 func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, taskID string, p disconnecting) error {
@@ -117,6 +121,13 @@ func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting)
 	}
 	var account platform.Account
 	if err := w.Vault.Open(ctx, s.Owner, s.Subject, p.Sealed, &account); err != nil {
+		return err
+	}
+	ctx, err = w.Vault.with(ctx, s.Owner, p.Application)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // the application is gone, and no call without it ends the token
+	}
+	if err != nil {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)

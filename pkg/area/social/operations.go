@@ -49,6 +49,8 @@ type listInput struct {
 	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
 	// Only accounts of this factory.
 	FactoryID string `query:"factory_id"`
+	// Only accounts that were connected with this application.
+	ApplicationID string `query:"application_id"`
 }
 
 // Register adds the operations of the area to the router.
@@ -81,7 +83,9 @@ func (s *Service) Register(r *httpapi.Router) {
 			"- `password`: send `username` and `password`. The password is used once and not stored. The account is "+
 			"`connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, "+
 			"the answer is `rate_limited`.\n\n"+
-			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. "+
+			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It is "+
+			"connected with the newest of your own applications, see createApplication, or else with that of the "+
+			"operator. "+
 			"Connecting an account of a platform that is connected already returns or updates that account: there is "+
 			"never a second one.")
 	connect.Status = http.StatusCreated
@@ -106,6 +110,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	httpapi.Write(r, op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory",
 		"What is scheduled to the account stays scheduled. Detaching it again changes nothing."), s.detach)
+	s.registerApplications(r)
 	s.registerCreator(r)
 	s.registerLookup(r)
 }
@@ -115,6 +120,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Account
 		"state": httpapi.AnyOf(in.State)})
 	if in.FactoryID != "" {
 		filters[FactoryFilter(in.FactoryID)] = "yes"
+	}
+	if in.ApplicationID != "" {
+		filters[applicationFilter] = in.ApplicationID
 	}
 	q, err := httpapi.Owned(ctx, Kind, id.SocialAccount, httpapi.Period{}, filters)
 	if err != nil {
