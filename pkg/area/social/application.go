@@ -149,8 +149,8 @@ func (f *shelf) write(tx *store.Tx) error {
 	return nil
 }
 
-// own returns the id of the application with which accounts of an owner are connected, and the context of its calls: the
-// newest one of the profile, or else of the account as a whole. It is nil if they are connected with the operator's.
+// own returns the id of the application with which accounts of an owner are connected, and the context of its calls:
+// the newest one of the profile, or else of the account as a whole. It is nil if they use the operator's.
 func (s *Service) own(ctx context.Context, o tenant.Owner, name string) (context.Context, *string, error) {
 	owners := []tenant.Owner{o}
 	if o.Profile != "" {

@@ -72,8 +72,8 @@ func TestAnOwnApplicationConnectsRenewsAndEnds(t *testing.T) {
 			w.Call(http.MethodPost, "/v1/social/accounts", object{"platform": name}).Refused(t, 422,
 				errs.ValidationFailed, "/platform")
 			app := w.application("platform", name)
-			if app.ClientID != oauth.OwnClientID || app.RedirectURL != base+social.CallbackPath || app.Platform != name ||
-				app.ProfileID != nil || len(app.Scopes) != 0 {
+			if app.ClientID != oauth.OwnClientID || app.RedirectURL != base+social.CallbackPath ||
+				app.Platform != name || app.ProfileID != nil || len(app.Scopes) != 0 {
 				t.Errorf("%+v", app)
 			}
 			for _, p := range apitest.All[social.Platform](w.Caller, "/v1/social/platforms", 10) {
@@ -258,8 +258,8 @@ func TestApplicationsThatAreRefused(t *testing.T) {
 	for range 9 {
 		w.application()
 	}
-	w.Call(http.MethodPost, applications, object{"platform": "youtube", "client_id": "a", "client_secret": "b"}).Refused(t,
-		409, errs.InvalidState, "")
+	w.Call(http.MethodPost, applications, object{"platform": "youtube", "client_id": "a", "client_secret": "b"}).
+		Refused(t, 409, errs.InvalidState, "")
 	if got := w.Call(http.MethodGet, one, nil).Raw; strings.Contains(got, "secret") {
 		t.Errorf("a secret is shown: %s", got)
 	}

@@ -22,10 +22,10 @@ type applicationBody struct {
 	ClientID string `json:"client_id" format:"line-not-blank" minLength:"1" maxLength:"512" example:"c2FtcGxlLWNsaWVudA"`
 	// Secret of the application. It is sealed, and no answer shows it. Required except on vk, whose applications have
 	// none.
-	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" minLength:"1" maxLength:"1024" example:"EXAMPLE-EXAMPLE-EXAMPLE"`
+	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" maxLength:"1024" example:"EXAMPLE-EXAMPLE"`
 	// Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
 	// usual. Absent or empty: the usual ones.
-	Scopes []string `json:"scopes,omitempty" pattern:"^[!-~]+$" minLength:"1" maxLength:"200" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	Scopes []string `json:"scopes,omitempty" pattern:"^[!-~]{1,200}$" maxItems:"50" uniqueItems:"true" nullable:"false"`
 	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit
 	// of the platform.
 	DailyLimit *int `json:"daily_limit,omitempty" nullable:"true" minimum:"1" maximum:"100000000" example:"1000"`
@@ -50,10 +50,10 @@ func (b applicationBody) Rules() error {
 
 type applicationPatch struct {
 	// New secret of the application. Its accounts use it from now on.
-	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" minLength:"1" maxLength:"1024" example:"EXAMPLE-EXAMPLE-EXAMPLE"`
+	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" maxLength:"1024" example:"EXAMPLE-EXAMPLE"`
 	// Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep
 	// theirs until they are connected again.
-	Scopes []string `json:"scopes,omitempty" pattern:"^[!-~]+$" minLength:"1" maxLength:"200" maxItems:"50" uniqueItems:"true" nullable:"true"`
+	Scopes []string `json:"scopes,omitempty" pattern:"^[!-~]{1,200}$" maxItems:"50" uniqueItems:"true" nullable:"true"`
 	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
 	// platform.
 	DailyLimit *int `json:"daily_limit,omitempty" nullable:"true" minimum:"1" maximum:"100000000" example:"2000"`
@@ -105,8 +105,8 @@ func (s *Service) registerApplications(r *httpapi.Router) {
 	httpapi.List(r, list, s.listApplications)
 
 	create := op("createApplication", http.MethodPost, collection, "Add an application of your own",
-		"An application that you have registered with a platform. Accounts that are connected from now on are connected "+
-			"with it: those of the profile, or without a profile all those of your account whose profile has none. The "+
+		"An application that you have registered with a platform. Accounts that are connected from now on are "+
+			"connected with it: those of the profile, or without a profile all those of your account whose profile has none. The "+
 			"page of the platform then shows your name, and limits and prices of the platform count for your "+
 			"application alone. Enter `redirect_url` of the response at the platform. Accounts that are connected "+
 			"already stay with their application until you connect them again with their `social_account_id`: they "+
@@ -147,7 +147,8 @@ func (s *Service) listApplications(ctx context.Context, in *applicationsInput) (
 	})
 }
 
-func (s *Service) createApplication(ctx context.Context, tx *store.Tx, in *makeApplication) (out Application, err error) {
+func (s *Service) createApplication(ctx context.Context, tx *store.Tx, in *makeApplication) (out Application,
+	err error) {
 	b, now := in.Body, s.now()
 	if err := b.Rules(); err != nil {
 		return out, err

@@ -23,8 +23,8 @@ func (fields) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{
 		Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, MaxLength: &longest}, MaxItems: &most,
 		UniqueItems: true, Nullable: true,
-		Description: "Only these members of data.object are sent; the id is always sent. Each is a member of the object " +
-			"of one of the event_types, and is left out of objects that do not have it. Empty or null: all members",
+		Description: "Only these members of data.object are sent; the id is always sent. Each is a member of the " +
+			"object of one of the event_types, and is left out of objects that do not have it. Empty or null: all members",
 		Examples: []any{[]string{"state", "publications"}},
 	}
 	s.PrecomputeMessages()

@@ -28,8 +28,8 @@ func NewCounter(db *store.DB, now func() time.Time) *Counter { return &Counter{d
 
 // Count looks a credential up by its hash and counts one call in the given window (a number that grows by one each
 // minute). In the steady state this is one round trip. The first call of a window takes three, every twentieth part of
-// the limit one more, and so does a replaced secret. A secret that a person has lent takes one more, to read the person:
-// it ends with them at once. A credential that has ended is returned without being counted. Count returns
+// the limit one more, and so does a replaced secret. A secret that a person has lent takes one more, to read the
+// person: it ends with them at once. A credential that has ended is returned without being counted. Count returns
 // store.ErrNotFound for an unknown one.
 func (c *Counter) Count(ctx context.Context, hash string, window int64, ip string) (*Credential, error) {
 	found, err := c.count(ctx, hash, window, ip)

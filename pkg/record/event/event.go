@@ -78,8 +78,8 @@ var Types = []struct {
 	{ContentUpdated, auth.ContentRead, "A call has changed what a content item or its published post says, has " +
 		"planned it for after its approval, or has withdrawn a decision. What the service does by itself, such as " +
 		"generation, sends no such event"},
-	{ContentScheduled, auth.ContentRead, "A content item was scheduled, by a call or because it was planned so; or the " +
-		"time, accounts or options of a scheduled one have changed"},
+	{ContentScheduled, auth.ContentRead, "A content item was scheduled, by a call or because it was planned so; or " +
+		"the time, accounts or options of a scheduled one have changed"},
 	{ContentUnscheduled, auth.ContentRead, "A content item is no longer scheduled or planned: a call has cleared its " +
 		"schedule, its last account was disconnected, its factory was deleted, or it waits for an approval again"},
 	{ContentApproved, auth.ContentRead, "A content item was approved"},

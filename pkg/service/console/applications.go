@@ -67,7 +67,8 @@ func (r *request) applicationFields(fields ...string) map[string]any {
 
 func createApplication(r *request) error {
 	body := r.applicationFields("platform", "client_id", "client_secret", "daily_limit", "profile_id")
-	return r.applied(r.api.change(r.Context(), http.MethodPost, "/v1/social/applications", r.once(), body, nil), "created")
+	err := r.api.change(r.Context(), http.MethodPost, "/v1/social/applications", r.once(), body, nil)
+	return r.applied(err, "created")
 }
 
 func changeApplication(r *request) error {
