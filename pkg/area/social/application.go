@@ -19,7 +19,7 @@ import (
 const ApplicationKind = "application"
 
 // maxApplications bounds the applications of an owner with one platform.
-const maxApplications = 10
+const maxApplications = 50
 
 // applicationFilter is the filter of an account's item with the application that it was connected with.
 const applicationFilter = "application"

@@ -255,7 +255,7 @@ func TestApplicationsThatAreRefused(t *testing.T) {
 	w.Call(http.MethodDelete, one, nil, "If-Match", `"9"`).Refused(t, 412, errs.VersionMismatch, "")
 	w.Stranger().Call(http.MethodGet, one, nil).Refused(t, 404, errs.NotFound, "")
 	w.test.Call(http.MethodGet, one, nil).Refused(t, 404, errs.NotFound, "")
-	for range 9 {
+	for range 49 {
 		w.application()
 	}
 	w.Call(http.MethodPost, applications, object{"platform": "youtube", "client_id": "a", "client_secret": "b"}).

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -25,12 +27,23 @@ type applicationBody struct {
 	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" maxLength:"1024" example:"EXAMPLE-EXAMPLE"`
 	// Permissions that owners of accounts are asked for, if the platform has granted the application other ones than
 	// usual. Absent or empty: the usual ones.
-	Scopes []string `json:"scopes,omitempty" pattern:"^[!-~]{1,200}$" maxItems:"50" uniqueItems:"true" nullable:"false"`
+	Scopes []permission `json:"scopes,omitempty" maxItems:"50" uniqueItems:"true" nullable:"false"`
 	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Absent or null: the usual limit
 	// of the platform.
 	DailyLimit *int `json:"daily_limit,omitempty" nullable:"true" minimum:"1" maximum:"100000000" example:"1000"`
 	// Up to 20 key-value pairs of your own.
 	Metadata resource.Metadata `json:"metadata,omitempty"`
+}
+
+// permission is a permission that a platform gives, in its own words.
+type permission string
+
+// Schema describes the permission in the OpenAPI document.
+func (permission) Schema(huma.Registry) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString, Pattern: "^[!-~]{1,200}$",
+		PatternDescription: "a name of up to 200 characters without spaces"}
+	s.PrecomputeMessages()
+	return s
 }
 
 // Rules refuses an application that the platform does not have.
@@ -53,7 +66,7 @@ type applicationPatch struct {
 	ClientSecret string `json:"client_secret,omitempty" format:"line-not-blank" maxLength:"1024" example:"EXAMPLE-EXAMPLE"`
 	// Permissions that owners of accounts are asked for. Empty or null: the usual ones. Accounts that are connected keep
 	// theirs until they are connected again.
-	Scopes []string `json:"scopes,omitempty" pattern:"^[!-~]{1,200}$" maxItems:"50" uniqueItems:"true" nullable:"true"`
+	Scopes []permission `json:"scopes,omitempty" maxItems:"50" uniqueItems:"true" nullable:"true"`
 	// Most that its accounts use together in a day: US cents on X, uploads on YouTube. Null: the usual limit of the
 	// platform.
 	DailyLimit *int `json:"daily_limit,omitempty" nullable:"true" minimum:"1" maximum:"100000000" example:"2000"`
@@ -171,7 +184,7 @@ func (s *Service) createApplication(ctx context.Context, tx *store.Tx, in *makeA
 	}
 	r := &applicationRecord{Application: Application{
 		Resource: resource.New(id.New(id.Application, now), now, b.Metadata), ProfileID: o.ProfileID(),
-		Platform: string(b.Platform), ClientID: b.ClientID, Scopes: append([]string{}, b.Scopes...),
+		Platform: string(b.Platform), ClientID: b.ClientID, Scopes: texts(b.Scopes),
 		DailyLimit: b.DailyLimit,
 	}}
 	if err := s.keep(ctx, o, r, b.ClientSecret); err != nil {

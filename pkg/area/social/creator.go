@@ -74,8 +74,11 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 		return out, invalidState(&r, "The account is not connected. Connect it first.", "connect")
 	}
 	ctx, token, err := s.vault.Token(ctx, it.Owner, &r)
-	if err != nil {
+	if platform.KindOf(err) == platform.Reconnect {
 		return out, creatorError(err, &r)
+	}
+	if err != nil {
+		return out, err
 	}
 	c, err := retried(ctx, func(ctx context.Context) (platform.Creator, error) {
 		return reader.CreatorInfo(ctx,

@@ -140,8 +140,11 @@ func (s *Service) found(ctx context.Context, o tenant.Owner, r *Record, c platfo
 		return nil, err
 	}
 	with, token, err := s.vault.Token(ctx, o, r)
-	if err != nil {
+	if platform.KindOf(err) == platform.Reconnect {
 		return nil, lookupError(err, r)
+	}
+	if err != nil {
+		return nil, err
 	}
 	found, err = retried(with, func(ctx context.Context) ([]platform.Found, error) {
 		return finder.Lookup(ctx, token, by.Kind, sought)
