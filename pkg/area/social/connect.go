@@ -92,22 +92,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		r.Metadata = b.Metadata
 	}
 	if how == platform.ConnectOAuth {
-		details := map[string]string{channelDetail: channelOf(&r, b)}
-		if own != nil {
-			details[applicationDetail] = *own
-		}
-		address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, &r},
-			consent.Consent{Return: b.ReturnURL, Details: details})
-		if err != nil {
-			return out, callerError(err, r.Platform, "/platform")
-		}
-		r.AuthorizationURL = &address
-		if it.Version > 0 {
-			err = r.Replace(tx, now, it, "")
-		} else if it, err = r.Item(o); err == nil {
-			quota.PendingAccounts.Take(tx, now, &it)
-			tx.Create(it, nil)
-		}
+		err := s.ask(ctx, tx, o, &r, it, b, own)
 		out.Account = r.View()
 		out.AuthorizationURL = r.AuthorizationURL
 		return out, err
@@ -133,6 +118,29 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	}
 	out.Account = r.View()
 	return out, err
+}
+
+// ask makes an account wait for the consent of its owner, with the application that asks, or nil for the operator's.
+func (s *Service) ask(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Record, it store.Item, b connectBody,
+	application *string) error {
+	details := map[string]string{channelDetail: channelOf(r, b)}
+	if application != nil {
+		details[applicationDetail] = *application
+	}
+	address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, r}, consent.Consent{Return: b.ReturnURL, Details: details})
+	if err != nil {
+		return callerError(err, r.Platform, "/platform")
+	}
+	r.AuthorizationURL = &address
+	if it.Version > 0 {
+		return r.Replace(tx, s.now(), it, "")
+	}
+	if it, err = r.Item(o); err != nil {
+		return err
+	}
+	quota.PendingAccounts.Take(tx, s.now(), &it)
+	tx.Create(it, nil)
+	return nil
 }
 
 // switchedOff returns the refusal of a platform that the stack does not have.
