@@ -52,6 +52,18 @@ type applicationRecord struct {
 	Application
 	// Sealed is the secret, encrypted by Vault. It is empty if the platform has public applications.
 	Sealed []byte `json:"sealed,omitempty"`
+	// Deleted reports that the application was deleted. Its item stays for a while, without the secret.
+	Deleted bool `json:"deleted,omitempty"`
+}
+
+// keepGone is the time for which the item of a deleted application stays.
+const keepGone = 24 * time.Hour
+
+// remove adds the deletion of an application, which was read as it, to the transaction.
+func (r *applicationRecord) remove(tx *store.Tx, it store.Item, now time.Time) error {
+	r.Sealed, r.Deleted = nil, true
+	it.Listed, it.ExpireAt = store.Key{}, now.Add(keepGone)
+	return replaceApplication(tx, it, r, now)
 }
 
 // applicationOf reads the record of an item.
@@ -138,12 +150,9 @@ func (f *shelf) write(tx *store.Tx) error {
 	if err := f.it.Encode(f); err != nil {
 		return err
 	}
-	switch {
-	case f.it.Version == 0:
+	if f.it.Version == 0 {
 		tx.Create(f.it, store.ErrConflict)
-	case len(f.IDs) == 0:
-		tx.Delete(f.it)
-	default:
+	} else {
 		tx.Replace(f.it)
 	}
 	return nil

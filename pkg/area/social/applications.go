@@ -205,7 +205,10 @@ func (s *Service) findApplication(ctx context.Context, applicationID string,
 	if it, err = resource.Find(ctx, s.db, id.Application, ApplicationKind, applicationID); err != nil {
 		return r, it, err
 	}
-	if r, err = applicationOf(&it); err == nil {
+	if r, err = applicationOf(&it); err == nil && r.Deleted {
+		err = errs.Missing(ApplicationKind, applicationID)
+	}
+	if err == nil {
 		err = httpapi.Matches(r.Version, match)
 	}
 	return r, it, err
@@ -269,6 +272,8 @@ func (s *Service) deleteApplication(ctx context.Context, tx *store.Tx, in *remov
 		return out, err
 	}
 	all[0].IDs = slices.DeleteFunc(all[0].IDs, func(one string) bool { return one == r.ID })
-	tx.Delete(it)
+	if err := r.remove(tx, it, s.now()); err != nil {
+		return out, err
+	}
 	return r.view(ctx), all[0].write(tx)
 }

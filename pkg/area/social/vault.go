@@ -68,26 +68,22 @@ func (v Vault) with(ctx context.Context, o tenant.Owner, applicationID *string) 
 		return ctx, nil
 	}
 	it, err := v.DB.Get(tenant.Unconfined(ctx), store.IDKey(*applicationID))
-	if errors.Is(err, store.ErrNotFound) || err == nil && (it.Kind != ApplicationKind || !o.Uses(it.Owner)) {
+	var r applicationRecord
+	if err == nil && it.Kind == ApplicationKind && o.Uses(it.Owner) {
+		if r, err = applicationOf(&it); err != nil {
+			return ctx, err
+		}
+	}
+	if errors.Is(err, store.ErrNotFound) || err == nil && (r.ID == "" || r.Deleted) {
 		return ctx, platform.NeedsReconnect(platform.CodeNeedsReconnect,
 			"The application that the account was connected with was deleted. Connect the account again.")
 	}
 	if err != nil {
 		return ctx, err
 	}
-	app, err := v.app(ctx, it)
-	return platform.WithApp(ctx, app), err
-}
-
-// app returns the application of an item.
-func (v Vault) app(ctx context.Context, it store.Item) (app platform.App, err error) {
-	r, err := applicationOf(&it)
-	if err != nil {
-		return app, err
-	}
-	app = platform.App{ID: r.ClientID, Scopes: strings.Join(r.Scopes, " ")}
+	app := platform.App{ID: r.ClientID, Scopes: strings.Join(r.Scopes, " ")}
 	if len(r.Sealed) > 0 {
 		err = v.Open(ctx, it.Owner, r.ID, r.Sealed, &app.Secret)
 	}
-	return app, err
+	return platform.WithApp(ctx, app), err
 }

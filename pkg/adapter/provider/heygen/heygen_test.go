@@ -140,8 +140,6 @@ func TestConformance(t *testing.T) {
 				Want: provider.UnknownOutcome},
 			{Name: "a time-out when asked", Arrange: queue(control.Status, slow), Call: impatientPoll,
 				Want: provider.Transient},
-			{Name: "garbage", Arrange: queue(control.Submit, control.Fault{Kind: control.Garbage}), Call: submit,
-				Want: provider.UnknownOutcome},
 			{Name: "garbage when asked", Arrange: queue(control.Status, control.Fault{Kind: control.Garbage}),
 				Call: poll, Want: provider.Transient},
 			{Name: "a cut connection", Arrange: queue(control.Submit, control.Fault{Kind: control.Drop}), Call: submit,
@@ -182,18 +180,21 @@ func TestALostAnswerIsFoundByItsTitle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.control.Queue(fake.Name, control.Submit, control.Fault{Kind: control.DropAfterAccept})
-	s, err := w.Submit(t.Context(), request("token-1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := w.control.Accepted()
-	if len(made) != 3 || string(s.Handle) != "video:"+made[2].ID {
-		t.Errorf("of %+v, the handle is %s", made, s.Handle)
-	}
-	w.Add(time.Minute)
-	if r, err := w.Fetch(t.Context(), s.Handle); err != nil || len(r.Media) != 1 {
-		t.Errorf("%+v, %v", r, err)
+	for n, kind := range []control.Kind{control.DropAfterAccept, control.Garbage} {
+		token := []string{"token-1", "token-0"}[n]
+		w.control.Queue(fake.Name, control.Submit, control.Fault{Kind: kind})
+		s, err := w.Submit(t.Context(), request(token))
+		if err != nil {
+			t.Fatal(kind, err)
+		}
+		made := w.control.Accepted()
+		if len(made) != 3+n || string(s.Handle) != "video:"+made[2+n].ID {
+			t.Errorf("of %+v, the handle is %s", made, s.Handle)
+		}
+		w.Add(time.Minute)
+		if r, err := w.Fetch(t.Context(), s.Handle); err != nil || len(r.Media) != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
 	}
 	// A search that fails, and a video that is not listed, leave the outcome unknown.
 	w.control.Queue(fake.Name, control.Submit, control.Fault{Kind: control.DropAfterAccept})
