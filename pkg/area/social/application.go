@@ -145,6 +145,25 @@ func (s *Service) shelves(ctx context.Context, name string, owners ...tenant.Own
 	return all, nil
 }
 
+// prune takes applications off a shelf that are gone, as after a reset of the sandbox.
+func (s *Service) prune(ctx context.Context, f *shelf) error {
+	keys := make([]store.Key, len(f.IDs))
+	for i, one := range f.IDs {
+		keys[i] = store.IDKey(one)
+	}
+	items, err := s.db.GetAll(tenant.Unconfined(ctx), keys...)
+	if err != nil {
+		return err
+	}
+	f.IDs = nil
+	for _, it := range items {
+		if it.Kind == ApplicationKind {
+			f.IDs = append(f.IDs, it.PK)
+		}
+	}
+	return nil
+}
+
 // write adds the changed shelf to the transaction.
 func (f *shelf) write(tx *store.Tx) error {
 	if err := f.it.Encode(f); err != nil {

@@ -178,6 +178,11 @@ func (s *Service) createApplication(ctx context.Context, tx *store.Tx, in *makeA
 		return out, err
 	}
 	if len(all[0].IDs) >= maxApplications {
+		if err := s.prune(ctx, &all[0]); err != nil {
+			return out, err
+		}
+	}
+	if len(all[0].IDs) >= maxApplications {
 		return out, errs.New(errs.InvalidState, "There are already %d applications with this platform, which is the "+
 			"maximum. Delete one first.", maxApplications).With(errs.StateContext{State: "used",
 			Allowed: []string{"delete"}})
