@@ -86,6 +86,8 @@ var Paths = []string{
 	"/v1/service-levels",
 	"/v1/social/accounts",
 	"/v1/social/accounts/{social_account_id}",
+	"/v1/social/applications",
+	"/v1/social/applications/{application_id}",
 	"/v1/social/platforms",
 	"/v1/studio/avatars",
 	"/v1/studio/estimates",

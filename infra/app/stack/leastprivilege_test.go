@@ -114,7 +114,7 @@ func TestTheAuthorizerOnlyCounts(t *testing.T) {
 		found++
 		// It also reads the counts of the secret before a rotation.
 		only := map[string]string{"dynamodb:UpdateItem": "[calls#* keys#* people#* secret#* usage#*]",
-			"dynamodb:GetItem": "[secret#*]"}[p.actions[0]]
+			"dynamodb:GetItem": "[people#* secret#*]"}[p.actions[0]]
 		if len(p.actions) != 1 || only == "" || p.conditions != "map[ForAllValues:StringLike:map[dynamodb:LeadingKeys:"+
 			only+"]]" || strings.Contains(p.resources, "index") {
 			t.Errorf("it may %v on %s if %s", p.actions, p.resources, p.conditions)

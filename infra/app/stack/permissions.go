@@ -174,7 +174,7 @@ func (l lambdas) state(f topology.Function) []awsiam.PolicyStatement {
 	if f.CredentialsOnly {
 		counts := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", countItems, keyItems,
 			peopleItems, secretItems, usageItems)
-		secrets := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", secretItems)
+		secrets := condition("ForAllValues:StringLike", "dynamodb:LeadingKeys", peopleItems, secretItems)
 		return []awsiam.PolicyStatement{counts(allow([]string{"dynamodb:UpdateItem"}, arn)),
 			secrets(allow([]string{"dynamodb:GetItem"}, arn))}
 	}

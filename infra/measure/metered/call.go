@@ -196,7 +196,8 @@ func (w *World) compose(r Request) (events.APIGatewayProxyRequest, error) {
 }
 
 // founding are the operations that make something whose profile the body may name.
-var founding = []string{"createFactory", "createMedia", "createWebhook", "connectSocialAccount", "createVideo",
+var founding = []string{"createFactory", "createMedia", "createWebhook", "connectSocialAccount", "createApplication",
+	"createVideo",
 	"createImage", "createMusic", "createVoice", "createAvatar", "connectIntegration"}
 
 // inProfile returns the body of a call with the profile of the world, if the world has one and makes the call itself.

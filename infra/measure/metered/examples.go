@@ -268,6 +268,15 @@ func (w *World) Examples() map[string]Example {
 			"platform": "telegram", "bot_token": "123456789:EXAMPLE-EXAMPLE-EXAMPLE", "channel": "@acme_news",
 			"late_after": 3600,
 		}},
+		"listApplications": {},
+		"createApplication": {Body: Object{
+			"platform": "youtube", "client_id": "1234-example.apps.googleusercontent.com",
+			"client_secret": "EXAMPLE-EXAMPLE-EXAMPLE", "daily_limit": 400,
+		}},
+		"getApplication":    {ID: fresh("createApplication")},
+		"updateApplication": {ID: fresh("createApplication"), Body: Object{"daily_limit": nil}},
+		"deleteApplication": {ID: fresh("createApplication")},
+
 		"getSocialAccount":        {ID: of(&w.social)},
 		"disconnectSocialAccount": {ID: fresh("connectSocialAccount")},
 		"attachSocialAccount":     {ID: attaching, Part: &w.social},

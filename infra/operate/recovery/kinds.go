@@ -64,6 +64,7 @@ var kinds = map[string]kind{
 	product.PromotionKind:   {own: true},
 	advice.ProposalItemKind: {own: true},
 	social.Kind:             {own: true},
+	social.ApplicationKind:  {own: true},
 	catalog.TrainedKind:     {own: true},
 	crm.Kind:                {own: true},
 	webhook.Kind:            {own: true},
@@ -125,5 +126,6 @@ var kinds = map[string]kind{
 	"secret":                 {},
 	"sku":                    {},
 	"social_identity":        {},
+	"applications":           {},
 	"token":                  {},
 }

@@ -108,6 +108,7 @@ var forms = map[string]url.Values{
 	"/settings/webhooks/{hook}/rotate-secret":                             {},
 	"/settings/social-accounts":                                           {"platform": {"telegram"}, "bot_token": {"1:x"}, "channel": {"@x"}},
 	"/settings/social-accounts/soc_01h455vb4pex5vsknk084sn02q/disconnect": {},
+	"/settings/applications":                                              {"platform": {"youtube"}, "client_id": {"x"}, "client_secret": {"y"}},
 	"/settings/people":                                                    {"email": {"eve@demo.example"}, "role": {"owner"}},
 	"/settings/people/{person}/role":                                      {"role": {"auditor"}},
 	"/settings/people/{person}/remove":                                    {},

@@ -58,7 +58,8 @@ var outcomes = map[string]outcome{
 	"listIntegrations": nothing, "listAllPublications": nothing, "listReviewLinks": nothing, "listComments": nothing,
 	"listExperiments": nothing,
 
-	"createFactory": its, "createMedia": its, "createWebhook": its, "connectSocialAccount": its, "createVideo": its,
+	"createFactory": its, "createMedia": its, "createWebhook": its, "connectSocialAccount": its,
+	"createApplication": its, "createVideo": its,
 	"createImage": its, "createMusic": its, "createVoice": its, "createAvatar": its, "connectIntegration": its,
 
 	"createContentItem": missing, "createContentItems": missing, "createProduct": missing, "createPromotion": missing,

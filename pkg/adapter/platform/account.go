@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -58,7 +59,7 @@ type Account struct {
 	Token     Token  `json:"token"`
 }
 
-// App is the application that the operator has registered with a platform.
+// App is the application that the operator, or a customer, has registered with a platform.
 type App struct {
 	ID     string `json:"client_id"`
 	Secret Secret `json:"client_secret"`
@@ -70,6 +71,20 @@ type App struct {
 	// Confirmations has the text by which each community of VK confirms the address of webhooks, as in
 	// "123=abcd 456=ef".
 	Confirmations string `json:"confirmations"`
+}
+
+type appKey struct{}
+
+// WithApp returns a context whose calls of platforms use an application in place of the operator's.
+func WithApp(ctx context.Context, app App) context.Context {
+	return context.WithValue(ctx, appKey{}, app)
+}
+
+// AppOf returns the application that the calls of a context use in place of the operator's, and reports whether there
+// is one.
+func AppOf(ctx context.Context) (App, bool) {
+	app, ok := ctx.Value(appKey{}).(App)
+	return app, ok
 }
 
 // Authorization is a request to connect an account by OAuth 2.

@@ -119,6 +119,9 @@ type Budget struct {
 	Files bool
 	// Cost returns how much of the budget a post uses, or is nil.
 	Cost func(Post) int
+	// Unit is how much of the budget customers count as one in the limit of their own applications, and Least the least
+	// such limit. Zero stands for one.
+	Unit, Least int
 }
 
 // Uses returns how much of the budget a post uses.

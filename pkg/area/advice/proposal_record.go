@@ -92,10 +92,11 @@ func (p *ProposalRecord) Apply(tx *store.Tx, f *factory.Factory, of store.Item, 
 	f.Touch(now)
 	p.State, p.AppliedVersion = Applied, &f.Version
 	of, err := f.Into(of)
-	if err == nil {
-		tx.Replace(of)
+	if err != nil {
+		return err
 	}
-	return err
+	tx.Replace(of)
+	return f.Notify(tx, of.Owner)
 }
 
 // Announce adds the event of a new proposal to the transaction: that it is applied, or that it is there.

@@ -74,7 +74,7 @@ type Subject interface {
 	// Save adds the changed record, which was read as it, to the transaction.
 	Save(tx *store.Tx, now time.Time, it store.Item) error
 	// Asks returns what the owner is asked for.
-	Asks() (Asking, error)
+	Asks(c Consent) (Asking, error)
 	// Address returns the address of the page of the other side that asks its user to grant access.
 	Address(ctx context.Context, c Consent, state string) (string, error)
 	// Exchange exchanges the code of a callback for the accounts to which it gives access. A platform.Error of the kind
@@ -93,6 +93,8 @@ type Asking struct {
 	Label string
 	// May lists the rights of the customer afterwards, in whole phrases.
 	May []string
+	// Own reports whether the page of the other side names an application of the customer, not the operator's.
+	Own bool
 }
 
 // Grant is an account of the other side to which the owner has given access.

@@ -60,7 +60,7 @@ func (f *Flow) link(ctx context.Context, state string) page {
 		return broken("find the page of the other side", err)
 	}
 	ask := &request{AccountID: string(v.it.Owner.Account), Address: address}
-	if ask.Asking, err = v.subject.Asks(); err != nil {
+	if ask.Asking, err = v.subject.Asks(v.consent); err != nil {
 		return broken("find the other side", err)
 	}
 	if ask.Customer, err = f.customer(ctx, v.it.Owner.Account); err != nil {

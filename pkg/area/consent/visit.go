@@ -142,7 +142,7 @@ func (v *visit) claim(ctx context.Context) (bool, error) {
 
 // exchange exchanges the code for the accounts that it gives access to.
 func (v *visit) exchange(ctx context.Context, q url.Values) page {
-	asking, err := v.subject.Asks()
+	asking, err := v.subject.Asks(v.consent)
 	if err != nil {
 		return v.broken("find the other side", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
 	"github.com/content-automation/api/pkg/record/authority"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -22,18 +23,20 @@ func approvalOf(f factory.Factory) item.Approval {
 	return item.ApprovalIn(item.ApprovalNone)
 }
 
-// askAgain makes the approval of an item void if the texts were changed. A scheduled item waits for the new one.
-func (s *Service) askAgain(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record, was texts) error {
+// askAgain makes the approval of an item void if the texts were changed. A scheduled item waits for the new one, and
+// the event of that is returned.
+func (s *Service) askAgain(ctx context.Context, tx *store.Tx, o tenant.Owner, r *item.Record,
+	was texts) ([]event.Type, error) {
 	now := textsOf(r)
 	now.Metadata = was.Metadata
 	if reflect.DeepEqual(now, was) || !r.AskAgain() || r.State != item.Scheduled {
-		return nil
+		return nil, nil
 	}
 	required, err := s.required(ctx, r)
 	if err != nil || !required {
-		return err
+		return nil, err
 	}
-	return publication.Postpone(tx, s.now(), o, r)
+	return []event.Type{event.ContentUnscheduled}, publication.Postpone(tx, s.now(), o, r)
 }
 
 // required reports whether the factory of an item requires an approval that the item lacks.
@@ -70,6 +73,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 		return out, err
 	}
 	now, waited := s.now(), r.Undecided()
+	var happened []event.Type
 	r.Stays = ""
 	if err := r.Decide(now, state, note, auth.FromContext(ctx).Actor.ID); err != nil {
 		return out, err
@@ -84,6 +88,7 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 	} else if r.State == item.Scheduled {
 		var required bool
 		if required, err = s.required(ctx, r); err == nil && required {
+			happened = append(happened, event.ContentUnscheduled)
 			err = publication.Postpone(tx, now, it.Owner, r)
 		}
 	}
@@ -93,14 +98,11 @@ func (s *Service) Decide(ctx context.Context, tx *store.Tx, itemID, state, note 
 	if err := r.NotifyDecision(tx, it.Owner); err != nil {
 		return out, err
 	}
-	if err := item.Replace(tx, it, r); err != nil {
-		return out, err
-	}
-	return s.view(ctx, r)
+	return s.answer(ctx, tx, it, r, happened...)
 }
 
 // Withdraw makes the last decision of the calling actor about an item void, and returns the item. A scheduled item
-// waits for its approval again, if its factory requires one. No event tells of it, as none tells of changed texts.
+// waits for its approval again, if its factory requires one. The event content.updated tells of it.
 func (s *Service) Withdraw(ctx context.Context, tx *store.Tx, itemID string,
 	match ...httpapi.IfMatch) (out item.Item, err error) {
 	r, it, err := s.find(ctx, itemID, match...)
@@ -115,13 +117,12 @@ func (s *Service) Withdraw(ctx context.Context, tx *store.Tx, itemID string,
 	if err := r.Withdraw(now, auth.FromContext(ctx).Actor.ID, before.State); err != nil {
 		return out, err
 	}
+	happened := []event.Type{event.ContentUpdated}
 	if r.State == item.Scheduled && before.State == item.ApprovalPending {
+		happened = append(happened, event.ContentUnscheduled)
 		if err := publication.Postpone(tx, now, it.Owner, r); err != nil {
 			return out, err
 		}
 	}
-	if err := item.Replace(tx, it, r); err != nil {
-		return out, err
-	}
-	return s.view(ctx, r)
+	return s.answer(ctx, tx, it, r, happened...)
 }

@@ -176,10 +176,14 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, r *it
 	if err := s.answers(ctx, r, was); err != nil {
 		return out, err
 	}
-	if err := s.askAgain(ctx, tx, it.Owner, r, was); err != nil {
+	happened, err := s.askAgain(ctx, tx, it.Owner, r, was)
+	if err != nil {
 		return out, err
 	}
-	return s.write(ctx, tx, it, r)
+	if !reflect.DeepEqual(textsOf(r), was) {
+		happened = append(happened, event.ContentUpdated)
+	}
+	return s.write(ctx, tx, it, r, happened...)
 }
 
 // answers makes the caller of a change the one on whose behalf the item is published. It refuses a caller who may not
@@ -285,11 +289,23 @@ func (s *Service) stop(tx *store.Tx, it store.Item, r *item.Record, work store.I
 	return item.AttemptAt(r).Stop(tx, s.now(), charged, made)
 }
 
-// write adds the changed record to the transaction, and returns the changed item.
-func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record) (item.Item, error) {
+// write adds the changed record and its events to the transaction, and returns the changed item.
+func (s *Service) write(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record,
+	happened ...event.Type) (item.Item, error) {
 	r.Touch(s.now())
+	return s.answer(ctx, tx, it, r, happened...)
+}
+
+// answer is write for a record that its change has touched.
+func (s *Service) answer(ctx context.Context, tx *store.Tx, it store.Item, r *item.Record,
+	happened ...event.Type) (item.Item, error) {
 	if err := item.Replace(tx, it, r); err != nil {
 		return item.Item{}, err
+	}
+	for _, t := range happened {
+		if err := r.Notify(tx, it.Owner, t); err != nil {
+			return item.Item{}, err
+		}
 	}
 	return s.view(ctx, r)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -131,10 +132,14 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 		return out, err
 	}
 	if clear {
+		var happened []event.Type
+		if w.r.PublishAt != nil || w.r.Ordered != nil {
+			happened = append(happened, event.ContentUnscheduled)
+		}
 		if err := publication.Clear(tx, now, w.it.Owner, w.r); err != nil {
 			return out, err
 		}
-		return s.answer(ctx, tx, w)
+		return s.answer(ctx, tx, w.it, w.r, happened...)
 	}
 	at, err := planned(b.PublishAt, w.r, now)
 	if err != nil {
@@ -161,7 +166,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	}
 	if blocked {
 		publication.Await(tx, now, w.it.Owner, w.r, targets, at)
-		return s.answer(ctx, tx, w)
+		return s.answer(ctx, tx, w.it, w.r, event.ContentUpdated)
 	}
 	if err := publication.Schedule(tx, now, w.it.Owner, w.r, targets, at); err != nil {
 		return out, err
@@ -169,15 +174,7 @@ func (s publisher) schedule(ctx context.Context, tx *store.Tx, itemID string, ma
 	if err := publication.WarnOfOthers(ctx, s.db, w.r, at); err != nil {
 		return out, err
 	}
-	return s.answer(ctx, tx, w)
-}
-
-// answer writes the item, and returns the changed item.
-func (s *Service) answer(ctx context.Context, tx *store.Tx, w *publishRequest) (item.Item, error) {
-	if err := item.Replace(tx, w.it, w.r); err != nil {
-		return item.Item{}, err
-	}
-	return s.view(ctx, w.r)
+	return s.answer(ctx, tx, w.it, w.r, event.ContentScheduled)
 }
 
 // planned returns the time of a call, or else the time that the item has.
@@ -297,5 +294,5 @@ func (s publisher) publish(ctx context.Context, tx *store.Tx, itemID string, mat
 		return out, err
 	}
 	w.r.Usual = usualPublication
-	return s.answer(ctx, tx, w)
+	return s.answer(ctx, tx, w.it, w.r)
 }

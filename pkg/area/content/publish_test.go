@@ -211,7 +211,7 @@ func TestAScheduledItemIsPublishedAtItsTime(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 	}
-	w.happened(it.ID, event.ContentGenerated, event.ContentPublished)
+	w.happened(it.ID, event.ContentGenerated, event.ContentScheduled, event.ContentPublished)
 	listed := apitest.All[event.Event](w.Caller, "/v1/events?type=content.published", 10)
 	var then item.Item
 	if err := json.Unmarshal(listed[0].Data.Object, &then); err != nil || len(then.Publications) != 2 ||
@@ -286,6 +286,12 @@ func TestAScheduleIsChangedAndCleared(t *testing.T) {
 	w.Call(http.MethodPost, path(made.ID, "schedule"), object{"publish_at": nil}).Into(t, http.StatusOK, &cleared)
 	if cleared.State != item.Generated || cleared.PublishAt != nil || len(cleared.Publications) != 0 {
 		t.Errorf("%+v", cleared)
+	}
+	// Without a schedule there is nothing to clear.
+	w.Call(http.MethodPost, path(made.ID, "schedule"), object{"publish_at": nil}).Into(t, http.StatusOK, &cleared)
+	if n := w.events(made.ID); n[event.ContentScheduled] != 3 || n[event.ContentUnscheduled] != 1 ||
+		n[event.ContentUpdated] != 0 {
+		t.Errorf("the events are %v", n)
 	}
 	if left := w.left(); len(left) != 0 {
 		t.Errorf("left are %v", left)
@@ -552,9 +558,16 @@ func TestDisconnectingTakesAnAccountOutOfSchedules(t *testing.T) {
 	if left := w.left(); len(left) != 2 {
 		t.Errorf("left are %v", left)
 	}
+	if a, b := w.events(both.ID), w.events(one.ID); a[event.ContentScheduled] != 2 || a[event.ContentUnscheduled] != 0 ||
+		b[event.ContentScheduled] != 1 || b[event.ContentUnscheduled] != 1 {
+		t.Errorf("the events are %v and %v", a, b)
+	}
 	more, err := publication.FactoryCleaner{DB: w.db, Now: w.clock.Now}.Clean(t.Context(), w.Principal.Owner, w.factory)
 	if got := w.get(both.ID); err != nil || !more || got.State != item.Generated || len(w.left()) != 0 {
 		t.Errorf("%v, %v, %+v, %v", more, err, got, w.left())
+	}
+	if n := w.events(both.ID); n[event.ContentUnscheduled] != 1 {
+		t.Errorf("the events are %v", n)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/content/item"
@@ -49,6 +50,30 @@ func TestUpdate(t *testing.T) {
 	w.doAttempt(it.ID, 2)
 	if got = w.get(it.ID); got.Title != "Etwas anderes" || got.Caption != kept || len(got.Hashtags) == 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A change sends an event with the item as it is then; a patch that changes nothing, and generation, send none.
+func TestOnlyChangesOfCallersAreUpdates(t *testing.T) {
+	w := newWorld(t)
+	made := w.generated()
+	w.happened(made.ID, event.ContentGenerated)
+	for range 2 {
+		w.Call(http.MethodPatch, path(made.ID), object{"caption": "New", "metadata": object{"a": "b"}}).Into(t,
+			http.StatusOK, &made)
+	}
+	w.happened(made.ID, event.ContentGenerated, event.ContentUpdated)
+	w.requireApproval()
+	w.attach(w.connect("telegram"))
+	// Planned for after its approval, it is not scheduled yet.
+	w.schedule(made.ID, w.clock.Now().Add(time.Hour))
+	if n := w.events(made.ID); n[event.ContentUpdated] != 2 || n[event.ContentScheduled] != 0 {
+		t.Errorf("the events are %v", n)
+	}
+	w.Call(http.MethodPost, path(made.ID, "regenerate"), nil).Into(t, http.StatusAccepted, &made)
+	w.doAttempt(made.ID, 2)
+	if n := w.events(made.ID); n[event.ContentUpdated] != 2 || n[event.ContentGenerated] != 2 {
+		t.Errorf("the events are %v", n)
 	}
 }
 
@@ -112,7 +137,7 @@ func TestPatchesAndTheWorkerLoseNothingOfEachOther(t *testing.T) {
 			got.Caption == "" || len(got.Media) != 2 {
 			t.Errorf("%s %d: %+v", what, n, got)
 		}
-		w.happened(itemID, event.ContentGenerated)
+		w.happened(itemID, event.ContentGenerated, event.ContentUpdated)
 	}
 	for n := 1; ; n++ {
 		w := newWorld(t)

@@ -86,7 +86,7 @@ func (i *subject) Save(tx *store.Tx, now time.Time, it store.Item) error {
 	return i.r.Save(tx, now, i.owner, it, "")
 }
 
-func (i *subject) Asks() (consent.Asking, error) {
+func (i *subject) Asks(consent.Consent) (consent.Asking, error) {
 	label := i.adapter().Facts().Label
 	return consent.Asking{To: "your " + label, Label: label, May: []string{
 		"read your products, your deals and their stages", "add notes to your deals",

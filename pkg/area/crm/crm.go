@@ -43,7 +43,7 @@ func Open(e area.Env) *Service {
 	if e.Apps != nil {
 		c.Apps = social.NewApps(e.Apps, e.Now).Get
 	}
-	return NewService(e.DB, e.Audit, NewSystems(c), social.Vault{Envelope: e.Envelope}, e.Seal,
+	return NewService(e.DB, e.Audit, NewSystems(c), social.Vault{Envelope: e.Envelope, DB: e.DB}, e.Seal,
 		client, e.Now, e.Random)
 }
 

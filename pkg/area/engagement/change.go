@@ -62,7 +62,7 @@ func (w changer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if r = p.changed(r); r == nil {
 		return task.Outcome{Done: true}, nil
 	}
-	a, err := w.open(ctx, s.Owner, r.SocialAccountID, r.Platform)
+	ctx, a, err := w.open(ctx, s.Owner, r.SocialAccountID, r.Platform)
 	if err != nil {
 		return o, task.Again(err)
 	}

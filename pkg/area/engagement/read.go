@@ -55,7 +55,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	if pub.State != item.PublicationPublished {
 		return task.Outcome{Done: true}, nil // the post was deleted
 	}
-	a, err := w.open(ctx, s.Owner, p.Account, pub.Platform)
+	ctx, a, err := w.open(ctx, s.Owner, p.Account, pub.Platform)
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -70,7 +70,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	limits := c.Comments
 	bounded := s.Mode == tenant.Live && c.Reads != nil
 	if bounded {
-		if within, err := w.Budgets.MayRead(ctx, pub.Platform, c); err != nil {
+		if within, err := w.Budgets.MayRead(ctx, a.meter, c); err != nil {
 			return o, task.Again(err)
 		} else if !within {
 			return w.later(p, limits), nil
@@ -90,7 +90,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	o = w.later(p, limits)
 	if bounded {
 		o.Join = func(ctx context.Context, tx *store.Tx) error {
-			return w.Budgets.CountRead(ctx, tx, pub.Platform, c, uses)
+			return w.Budgets.CountRead(ctx, tx, a.meter, c, uses)
 		}
 	}
 	return o, nil

@@ -78,7 +78,7 @@ func (w replier) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if r = p.of(r); r == nil {
 		return task.Outcome{Done: true}, nil
 	}
-	a, err := w.open(ctx, s.Owner, r.SocialAccountID, r.Platform)
+	ctx, a, err := w.open(ctx, s.Owner, r.SocialAccountID, r.Platform)
 	if err != nil {
 		return o, task.Again(err)
 	}

@@ -66,31 +66,35 @@ type access struct {
 	adapter platform.Adapter
 	account platform.Account
 	key     store.Key
-	tokens  int // of the account, when the token was read
+	tokens  int    // of the account, when the token was read
+	meter   string // names the budget of its calls
 }
 
-// open returns the access to an account, or nil if it is not connected.
-func (w *Worker) open(ctx context.Context, o tenant.Owner, accountID, name string) (*access, error) {
+// open returns the access to an account, or nil if it is not connected, and the context of its calls.
+func (w *Worker) open(ctx context.Context, o tenant.Owner, accountID, name string) (context.Context, *access, error) {
 	it, err := w.DB.Get(ctx, store.IDKey(accountID))
 	if errors.Is(err, store.ErrNotFound) || err == nil && !social.Is(it, o) {
-		return nil, nil
+		return ctx, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return ctx, nil, err
 	}
 	r, err := social.Decode(&it)
 	if err != nil {
-		return nil, err
+		return ctx, nil, err
 	}
 	adapter, ok := w.Platforms.Of(o.Mode, name)
 	if !ok || !r.Usable() {
-		return nil, nil
+		return ctx, nil, nil
 	}
-	token, err := w.Vault.Token(ctx, o, &r)
+	with, token, err := w.Vault.Token(ctx, o, &r)
+	if platform.KindOf(err) == platform.Reconnect {
+		return ctx, nil, nil
+	}
 	if err != nil {
-		return nil, err
+		return ctx, nil, err
 	}
-	return &access{adapter, token, it.Key, r.Tokens}, nil
+	return with, &access{adapter, token, it.Key, r.Tokens, r.Meter()}, nil
 }
 
 // grant takes a call out of the budget of its platform, in a step of its own. It reports whether nothing is left to
@@ -101,7 +105,7 @@ func (w *Worker) grant(ctx context.Context, o tenant.Owner, a *access, price int
 	if o.Mode != tenant.Live || c.Reads == nil || price == 0 || *granted {
 		return out, true, nil
 	}
-	out, within, err := w.Budgets.AllowWrite(ctx, a.adapter.Name(), c, price, func(is bool) any {
+	out, within, err := w.Budgets.AllowWrite(ctx, a.meter, c, price, func(is bool) any {
 		*granted = is
 		return payload()
 	})

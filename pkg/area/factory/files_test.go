@@ -111,11 +111,11 @@ func TestALogoIsAPictureOfTheAccount(t *testing.T) {
 			t.Errorf("after %v the logo is %q; it took %s", patch, got, w.faults.Operations())
 		}
 	}
-	change(object{"name": "Acme & Co"}, "GetItem PutItem", one)
+	change(object{"name": "Acme & Co"}, "GetItem TransactWriteItems", one)
 	change(object{"settings": object{"logo": other}}, "GetItem BatchGetItem TransactWriteItems", other)
 	w.Call(http.MethodPatch, path, object{"settings": object{"logo": w.own(w.Caller, media.Audio)}}).Refused(t, 422,
 		errs.ValidationFailed, "/settings/logo")
-	change(object{"settings": object{"logo": nil}}, "GetItem PutItem", "")
+	change(object{"settings": object{"logo": nil}}, "GetItem TransactWriteItems", "")
 }
 
 // An intro or outro is a video or a picture of the account.

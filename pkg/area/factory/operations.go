@@ -1,7 +1,9 @@
 package factory
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"time"
@@ -13,7 +15,9 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/format"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/httpapi"
+	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/record/quota"
@@ -208,7 +212,8 @@ func (s *Service) Register(r *httpapi.Router) {
 		"Get a factory", ""), s.get)
 
 	update := op("updateFactory", http.MethodPatch, "/v1/factories/{factory_id}", auth.FactoriesWrite,
-		"Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory.")
+		"Change a factory", "Takes a JSON merge patch (RFC 7396). Set `state` to pause or resume the factory. A patch "+
+			"that changes something sends the event `factory.updated`.")
 	update.Errors = []errs.Code{errs.UnsupportedModel, errs.VersionMismatch}
 	update.Fixed = map[string]string{"type": "create another factory", "profile_id": "create another factory"}
 	httpapi.Write(r, update, s.update)
@@ -300,6 +305,10 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 	if err != nil {
 		return out, err
 	}
+	before, err := json.Marshal(f.settings())
+	if err != nil {
+		return out, err
+	}
 	resumed := f.State == StatePaused && set.State == StateActive
 	published, approval := f.AutoPublish, f.Approval
 	if err := f.apply(set, s.now()); err != nil {
@@ -322,7 +331,14 @@ func (s *Service) change(ctx context.Context, tx *store.Tx, it store.Item, f Fac
 			return out, err
 		}
 	}
-	return f, s.replace(tx, it, &f)
+	after, err := json.Marshal(f.settings())
+	if err != nil {
+		return out, err
+	}
+	if err := s.replace(tx, it, &f); err != nil || bytes.Equal(before, after) {
+		return f, err
+	}
+	return f, f.Notify(tx, it.Owner)
 }
 
 // replace adds the changed factory to the transaction.
@@ -334,4 +350,22 @@ func (s *Service) replace(tx *store.Tx, it store.Item, f *Factory) error {
 	}
 	tx.Replace(it)
 	return nil
+}
+
+// Notify adds the event of the changed factory to the transaction.
+func (f *Factory) Notify(tx *store.Tx, o tenant.Owner) error {
+	e, err := event.New(f.UpdatedAt.Time, o, event.FactoryUpdated, f, nil)
+	if err == nil {
+		tx.Create(e, nil)
+	}
+	return err
+}
+
+// NotifyItem is Notify for a changed factory that is an item.
+func NotifyItem(tx *store.Tx, it store.Item) error {
+	f, err := Decode(&it)
+	if err != nil {
+		return err
+	}
+	return f.Notify(tx, it.Owner)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -279,8 +280,11 @@ func TestPatch(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
-			// waiting tasks are woken
-			writes := map[bool]string{true: "TransactWriteItems", false: "PutItem"}[c.name == "active"]
+			// A change is written with its event.
+			writes := "TransactWriteItems"
+			if slices.Contains([]string{"nothing", "publishing", "publishing, unset"}, c.name) {
+				writes = "PutItem"
+			}
 			if ops := w.faults.Operations(); ops != "GetItem "+writes {
 				t.Errorf("it took %s", ops)
 			}
@@ -288,6 +292,42 @@ func TestPatch(t *testing.T) {
 				t.Errorf("read as %+v", read)
 			}
 		})
+	}
+}
+
+// A change sends an event with the factory as its GET shows it; a patch that changes nothing sends none.
+func TestAChangedFactoryIsToldOf(t *testing.T) {
+	w := newWorld(t)
+	f := w.create()
+	told := func() (all []view) {
+		for _, row := range storetest.Rows(t, w.db) {
+			var e struct {
+				Type event.Type
+				Data struct{ Object view }
+			}
+			if row["kind"] != event.Kind {
+				continue
+			}
+			if err := json.Unmarshal([]byte(row["doc"]), &e); err != nil {
+				t.Fatal(err)
+			}
+			if e.Type != event.FactoryUpdated || row["f_factory"] != f.ID {
+				t.Errorf("the event %s of the factory %q", e.Type, row["f_factory"])
+			}
+			all = append(all, e.Data.Object)
+		}
+		return all
+	}
+	for _, name := range []string{"New", "New"} {
+		w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": name}).Into(t, http.StatusOK, &f)
+	}
+	if all := told(); len(all) != 1 || all[0].Name != "New" || all[0].Version != 2 || all[0].Approval != "none" {
+		t.Errorf("%+v", all)
+	}
+	w.Call(http.MethodPatch, "/v1/factories/"+f.ID, object{"name": ""}).Refused(t, 422, errs.ValidationFailed, "/name")
+	w.Call(http.MethodDelete, "/v1/factories/"+f.ID, nil).Into(t, http.StatusOK, &f)
+	if all := told(); len(all) != 2 || !slices.ContainsFunc(all, func(v view) bool { return v.State == "deleted" }) {
+		t.Errorf("%+v", all)
 	}
 }
 

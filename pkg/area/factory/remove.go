@@ -53,5 +53,8 @@ func (s *Service) remove(ctx context.Context, tx *store.Tx, in *removeInput) (ou
 	if err := s.replace(tx, it, &f); err != nil {
 		return out, err
 	}
+	if err := f.Notify(tx, it.Owner); err != nil {
+		return out, err
+	}
 	return f, factoryrecord.StartEnd(tx, now, it.Owner, f.ID)
 }

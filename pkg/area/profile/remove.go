@@ -81,6 +81,7 @@ func (s *Service) belonging(ctx context.Context, o tenant.Owner) (string, error)
 		{"A social account", listed(o, social.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(social.Disconnected), nil
 		}},
+		{"An application", listed(o, social.ApplicationKind), nil},
 		{"An integration", listed(o, crm.Kind), func(it store.Item) (bool, error) {
 			return it.Filters["state"] != string(crm.Disconnected), nil
 		}},

@@ -56,6 +56,7 @@ var kinds = []struct{ name, prefix string }{
 	{product.ItemKind, id.Product},
 	{social.DaysKind, id.SocialAccount},
 	{social.Kind, id.SocialAccount},
+	{social.ApplicationKind, id.Application},
 	{"factory", id.Factory},
 }
 

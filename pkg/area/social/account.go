@@ -2,6 +2,7 @@ package social
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -68,6 +69,9 @@ type Account struct {
 	LateAfter *int `json:"late_after" example:"3600"`
 	// What can be done with the comments on its posts.
 	Comments Commenting `json:"comments"`
+	// Id of your own application that it was connected with. Null: that of the operator of the service, or none, as bots
+	// and logins need none.
+	ApplicationID *string `json:"application_id" example:"app_01h455vb4pex5vsknk084sn02q"`
 	// Id of the account that is connected in place of this one, because it is the same account of the platform. Null
 	// otherwise.
 	ConnectedAs *string `json:"connected_as"`
@@ -130,6 +134,26 @@ func (r *Record) View() Account {
 	return a
 }
 
+// Meter names the budget that the calls of the account use: that of its platform, or of its own application there.
+func (r *Record) Meter() string {
+	if r.ApplicationID == nil {
+		return r.Platform
+	}
+	return r.Platform + meterMark + *r.ApplicationID
+}
+
+// meterMark separates a platform and an application in the name of a budget.
+const meterMark = "@"
+
+// Metered returns the application that has a budget of its own, or an empty text if the operator's has it.
+func Metered(budget string) (applicationID string) {
+	_, applicationID, _ = strings.Cut(budget, meterMark)
+	if !id.Valid(id.Application, applicationID) {
+		return ""
+	}
+	return applicationID
+}
+
 // Usable reports whether posts can be published to the account.
 func (r *Record) Usable() bool { return r.State == Connected }
 
@@ -159,6 +183,9 @@ func (r *Record) WriteTo(it *store.Item) error {
 	it.Filters = map[string]string{"platform": r.Platform, "state": string(r.State)}
 	for _, factory := range r.FactoryIDs {
 		it.Filters[FactoryFilter(factory)] = "yes"
+	}
+	if r.ApplicationID != nil {
+		it.Filters[applicationFilter] = *r.ApplicationID
 	}
 	switch r.State {
 	case Disconnected:

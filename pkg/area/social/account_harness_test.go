@@ -44,7 +44,7 @@ func accountNewWorld(t *testing.T) *accountWorld {
 	mux.Handle("/instagram/", http.StripPrefix("/instagram", w.graph.Handler()))
 	db := storetest.Open(t, w.clock.Now)
 	w.Worker = &social.Worker{
-		DB: db, Vault: social.Vault{Envelope: sealtest.Envelope("key")}, Now: w.clock.Now,
+		DB: db, Vault: social.Vault{Envelope: sealtest.Envelope("key"), DB: db}, Now: w.clock.Now,
 		Platforms: social.NewPlatforms(social.PlatformsConfig{
 			HTTP: control.Doer{Handler: mux}, Endpoint: "http://platforms.test", Now: w.clock.Now,
 			Apps: func(context.Context, string) (platform.App, error) {
@@ -119,7 +119,7 @@ func (w *accountWorld) read(id string) (store.Item, social.Record) {
 func (w *accountWorld) token(id string) platform.Token {
 	w.t.Helper()
 	_, r := w.read(id)
-	a, err := w.Vault.Token(w.t.Context(), owner, &r)
+	_, a, err := w.Vault.Token(w.t.Context(), owner, &r)
 	if err != nil {
 		w.t.Fatal(err)
 	}

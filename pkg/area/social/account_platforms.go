@@ -51,7 +51,12 @@ func NewPlatforms(c PlatformsConfig) *Platforms {
 	}
 	for _, name := range c.Only {
 		cfg := wire.Config{HTTP: c.HTTP, Now: c.Now,
-			App: func(ctx context.Context) (platform.App, error) { return p.apps(ctx, name) }}
+			App: func(ctx context.Context) (platform.App, error) {
+				if own, ok := platform.AppOf(ctx); ok {
+					return own, nil
+				}
+				return p.apps(ctx, name)
+			}}
 		if c.Endpoint != "" {
 			cfg.BaseURL = c.Endpoint + "/" + name
 		}

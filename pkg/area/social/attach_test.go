@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/content-automation/api/infra/verify/harness/apitest"
+	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/errs"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -47,6 +49,15 @@ func TestAnAccountServesSeveralFactories(t *testing.T) {
 	}
 	if all := apitest.All[social.Account](w.Caller, "/v1/social/accounts?factory_id="+one, 10); len(all) != 0 {
 		t.Errorf("listed for the factory: %+v", all)
+	}
+	told := 0
+	for _, row := range storetest.Rows(t, w.db) {
+		if row["kind"] == event.Kind && row["f_type"] == string(event.FactoryUpdated) {
+			told++
+		}
+	}
+	if told != 3 {
+		t.Errorf("%d events tell of two attachments and one detachment", told)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/base/text"
 	"github.com/content-automation/api/pkg/cloud/safehttp"
 	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
@@ -60,8 +61,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	}
 	adapter, ok := s.platforms.Of(o.Mode, r.Platform)
 	if !ok {
-		return out, errs.Invalid("/platform", "is %s, which the operator of the service has not switched on. Send one "+
-			"of %s", r.Platform, strings.Join(s.platforms.Names(), ", "))
+		return out, s.switchedOff(r.Platform)
 	}
 	how := adapter.Capabilities().Connect
 	if b.CommunityToken != "" {
@@ -70,8 +70,16 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if err := b.check(r.Platform, how, adapter.Capabilities()); err != nil {
 		return out, err
 	}
-	if err := s.requireConfigured(ctx, o.Mode, r.Platform, b); err != nil {
-		return out, err
+	var own *string
+	if how == platform.ConnectOAuth {
+		if ctx, own, err = s.own(ctx, o, r.Platform); err != nil {
+			return out, err
+		}
+	}
+	if own == nil {
+		if err := s.requireConfigured(ctx, o.Mode, r.Platform, b); err != nil {
+			return out, err
+		}
 	}
 	if b.ReturnURL != "" && !safehttp.AllowsReturn(settings.ReturnURLs, b.ReturnURL) {
 		return out, errs.Invalid("/return_url", "is not among the account's return URLs, which the operator of the "+
@@ -84,18 +92,7 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 		r.Metadata = b.Metadata
 	}
 	if how == platform.ConnectOAuth {
-		address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, &r}, consent.Consent{Return: b.ReturnURL,
-			Details: map[string]string{channelDetail: channelOf(&r, b)}})
-		if err != nil {
-			return out, callerError(err, r.Platform, "/platform")
-		}
-		r.AuthorizationURL = &address
-		if it.Version > 0 {
-			err = r.Replace(tx, now, it, "")
-		} else if it, err = r.Item(o); err == nil {
-			quota.PendingAccounts.Take(tx, now, &it)
-			tx.Create(it, nil)
-		}
+		err := s.ask(ctx, tx, o, &r, it, b, own)
 		out.Account = r.View()
 		out.AuthorizationURL = r.AuthorizationURL
 		return out, err
@@ -115,12 +112,41 @@ func (s *Service) connect(ctx context.Context, tx *store.Tx, in *connectInput) (
 	if err != nil {
 		return out, err
 	}
-	r, err = s.accept(ctx, tx, o, r, it, a)
+	r, err = s.accept(ctx, tx, o, r, it, a, nil)
 	if errors.Is(err, errAnother) {
 		return out, errs.Invalid(b.credential(), "belong to another account of the platform than %s", r.ID)
 	}
 	out.Account = r.View()
 	return out, err
+}
+
+// ask makes an account wait for the consent of its owner, with the application that asks, or nil for the operator's.
+func (s *Service) ask(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Record, it store.Item, b connectBody,
+	application *string) error {
+	details := map[string]string{channelDetail: channelOf(r, b)}
+	if application != nil {
+		details[applicationDetail] = *application
+	}
+	address, err := s.flow().Ask(ctx, o, r.ID, &subject{s, o, r}, consent.Consent{Return: b.ReturnURL, Details: details})
+	if err != nil {
+		return callerError(err, r.Platform, "/platform")
+	}
+	r.AuthorizationURL = &address
+	if it.Version > 0 {
+		return r.Replace(tx, s.now(), it, "")
+	}
+	if it, err = r.Item(o); err != nil {
+		return err
+	}
+	quota.PendingAccounts.Take(tx, s.now(), &it)
+	tx.Create(it, nil)
+	return nil
+}
+
+// switchedOff returns the refusal of a platform that the stack does not have.
+func (s *Service) switchedOff(name string) error {
+	return errs.Invalid("/platform", "is %s, which the operator of the service has not switched on. Send one of %s",
+		name, strings.Join(s.platforms.Names(), ", "))
 }
 
 // subject returns the account to connect, which is a new one or one to connect again, and the
@@ -199,10 +225,11 @@ type identity struct {
 
 // accept adds to the transaction that an account is connected. The account is new, or was read as
 // it. If a different account of the owner stands for the same account of the platform, accept
-// connects that one instead, and returns it.
+// connects that one instead, and returns it. The application with which it was connected is nil if it is the
+// operator's.
 func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Record, it store.Item,
-	a platform.Account) (Record, error) {
-	if r.PlatformID != "" && r.PlatformID != a.ID {
+	a platform.Account, application *string) (Record, error) {
+	if r.PlatformID != "" && r.PlatformID != a.ID && !r.renamed(a, application) {
 		return r, errAnother
 	}
 	key := IdentityKey(o, r.Platform, a.ID)
@@ -239,7 +266,7 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Re
 			if len(r.Metadata) > 0 {
 				other.Metadata = r.Metadata
 			}
-			return other, s.store(ctx, tx, o, &other, items[0], a)
+			return other, s.store(ctx, tx, o, &other, items[0], a, application)
 		}
 	}
 	if named.Account != r.ID {
@@ -259,13 +286,22 @@ func (s *Service) accept(ctx context.Context, tx *store.Tx, o tenant.Owner, r Re
 			return r, err
 		}
 	}
-	return r, s.store(ctx, tx, o, &r, it, a)
+	return r, s.store(ctx, tx, o, &r, it, a, application)
+}
+
+// renamed reports whether an account of the platform is the one that the record stands for, although its id is another
+// one: some platforms have ids for each application, such as TikTok, and the handle tells that it is the same.
+func (r *Record) renamed(a platform.Account, application *string) bool {
+	moved := (r.ApplicationID == nil) != (application == nil) ||
+		application != nil && *application != *r.ApplicationID
+	return moved && a.Handle != "" && string(r.Handle) == text.ClipLine(a.Handle, maxLine)
 }
 
 // store adds the connected account with its token.
 func (s *Service) store(ctx context.Context, tx *store.Tx, o tenant.Owner, r *Record, it store.Item,
-	a platform.Account) (err error) {
+	a platform.Account, application *string) (err error) {
 	fill(r, a)
+	r.ApplicationID = application
 	if r.Sealed, err = s.vault.Seal(ctx, o, r.ID, a); err != nil {
 		return err
 	}

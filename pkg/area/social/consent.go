@@ -67,7 +67,7 @@ func (a *subject) Save(tx *store.Tx, now time.Time, it store.Item) error {
 	return a.r.Replace(tx, now, it, "")
 }
 
-func (a *subject) Asks() (consent.Asking, error) {
+func (a *subject) Asks(of consent.Consent) (consent.Asking, error) {
 	adapter, err := a.adapter()
 	if err != nil {
 		return consent.Asking{}, err
@@ -82,12 +82,28 @@ func (a *subject) Asks() (consent.Asking, error) {
 		may = append(may, "read how often its posts were seen and liked")
 	}
 	return consent.Asking{To: "your account on " + c.Label, Label: c.Label,
-		May: append(may, "keep this access until you end it in the settings of "+c.Label)}, nil
+		May: append(may, "keep this access until you end it in the settings of "+c.Label),
+		Own: of.Details[applicationDetail] != ""}, nil
+}
+
+// with returns the context of the calls of a consent, with the application that asks for it.
+func (a *subject) with(ctx context.Context, c consent.Consent) (context.Context, error) {
+	own := c.Details[applicationDetail]
+	if own == "" {
+		return ctx, nil
+	}
+	if _, loaded := platform.AppOf(ctx); loaded {
+		return ctx, nil
+	}
+	return a.s.vault.with(ctx, a.owner, &own)
 }
 
 func (a *subject) Address(ctx context.Context, c consent.Consent, state string) (string, error) {
 	adapter, err := a.adapter()
 	if err != nil {
+		return "", err
+	}
+	if ctx, err = a.with(ctx, c); err != nil {
 		return "", err
 	}
 	return adapter.Authorization(ctx, platform.Authorization{RedirectURL: c.Redirect, State: state,
@@ -97,6 +113,9 @@ func (a *subject) Address(ctx context.Context, c consent.Consent, state string) 
 func (a *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values) (all []consent.Grant, err error) {
 	adapter, err := a.adapter()
 	if err != nil {
+		return nil, err
+	}
+	if ctx, err = a.with(ctx, c); err != nil {
 		return nil, err
 	}
 	found, err := adapter.Connect(ctx, platform.Grant{Code: q.Get("code"), RedirectURL: c.Redirect,
@@ -114,13 +133,17 @@ func (a *subject) Exchange(ctx context.Context, c consent.Consent, q url.Values)
 	return all, nil
 }
 
-func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, _ consent.Consent,
+func (a *subject) Keep(ctx context.Context, tx *store.Tx, it store.Item, c consent.Consent,
 	g consent.Grant) (consent.Kept, error) {
 	var granted platform.Account
 	if err := json.Unmarshal(g.Account, &granted); err != nil {
 		return consent.Kept{}, errors.New("social: decode a grant") // the cause could show a token
 	}
-	r, err := a.s.accept(ctx, tx, a.owner, *a.r, it, granted)
+	var own *string
+	if id := c.Details[applicationDetail]; id != "" {
+		own = &id
+	}
+	r, err := a.s.accept(ctx, tx, a.owner, *a.r, it, granted, own)
 	if errors.Is(err, errAnother) {
 		return consent.Kept{}, &consent.OtherError{Message: "The account to connect again is " + string(a.r.Handle) +
 			". Sign in to the platform with that one."}

@@ -73,7 +73,10 @@ func (s *Service) creator(ctx context.Context, in *creatorInput) (out CreatorInf
 	case r.State != Connected:
 		return out, invalidState(&r, "The account is not connected. Connect it first.", "connect")
 	}
-	token, err := s.vault.Token(ctx, it.Owner, &r)
+	ctx, token, err := s.vault.Token(ctx, it.Owner, &r)
+	if platform.KindOf(err) == platform.Reconnect {
+		return out, creatorError(err, &r)
+	}
 	if err != nil {
 		return out, err
 	}

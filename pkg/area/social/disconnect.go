@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
@@ -40,12 +41,15 @@ type disconnecting struct {
 	Cleaner   int      `json:"ender,omitempty"`
 	// Sealed is the platform.Account whose token is revoked. It is dropped at the end.
 	Sealed []byte `json:"sealed,omitempty"`
+	// Application is the customer's application that the token was made with, or nil.
+	Application *string `json:"application,omitempty"`
 }
 
 // Disconnect adds the disconnection of an account, whose item was read, to the transaction. The
 // transaction forgets the account's tokens, and a task does the rest.
 func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
-	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, Sealed: r.Sealed}
+	p := disconnecting{Platform: r.Platform, Factories: r.FactoryIDs, Sealed: r.Sealed,
+		Application: r.ApplicationID}
 	if err := startDisconnect(tx, now, it.Owner, r.ID, task.ID(Disconnect, r.ID, r.Connection), p); err != nil {
 		return err
 	}
@@ -56,9 +60,10 @@ func (r *Record) Disconnect(tx *store.Tx, now time.Time, it store.Item) error {
 }
 
 // revokeSpare adds to the transaction the revocation of a token that came too late.
-func revokeSpare(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, used int, sealed []byte) error {
+func revokeSpare(tx *store.Tx, now time.Time, o tenant.Owner, r *Record, used int, sealed []byte,
+	made *string) error {
 	return startDisconnect(tx, now, o, r.ID, task.ID(Disconnect, r.ID+"#token", used),
-		disconnecting{Platform: r.Platform, Sealed: sealed})
+		disconnecting{Platform: r.Platform, Sealed: sealed, Application: made})
 }
 
 func startDisconnect(tx *store.Tx, now time.Time, o tenant.Owner, accountID, taskID string, p disconnecting) error {
@@ -118,6 +123,13 @@ func (w disconnector) revoke(ctx context.Context, s *task.Step, p disconnecting)
 	if err := w.Vault.Open(ctx, s.Owner, s.Subject, p.Sealed, &account); err != nil {
 		return err
 	}
+	ctx, err = w.Vault.with(ctx, s.Owner, p.Application)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil // the application is gone, and no call without it ends the token
+	}
+	if err != nil {
+		return err
+	}
 	bounded, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	return adapter.Revoke(bounded, account)
@@ -151,6 +163,9 @@ func (w *Worker) detach(ctx context.Context, o tenant.Owner, factoryID, accountI
 	}
 	tx := &store.Tx{}
 	tx.Replace(it)
+	if err := factory.NotifyItem(tx, it); err != nil {
+		return err
+	}
 	return w.DB.Commit(ctx, tx)
 }
 

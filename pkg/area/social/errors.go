@@ -46,7 +46,7 @@ func because(cause error, param, message string) error {
 
 func notConfigured(name string) error {
 	return errs.Invalid("/platform", "is not set up on this service: its operator has registered no application with "+
-		"%s. See configured in GET /v1/social/platforms", name)
+		"%s. See configured in GET /v1/social/platforms, or add your own by POST /v1/social/applications", name)
 }
 
 // requireConfigured refuses a platform for which the operator has no application.

@@ -20,6 +20,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	customer "github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/factory"
+	"github.com/content-automation/api/pkg/area/profile"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
@@ -58,8 +59,11 @@ type world struct {
 	telegram *telegram.Fake
 	callback http.Handler
 	// apps are the platforms that the operator has an application for.
-	apps string
-	test *apitest.Caller
+	apps   string
+	test   *apitest.Caller
+	worker *social.Worker
+	// calls has the calls of the operations.
+	calls *apitest.Log
 	// audit has the ends of authorizations.
 	audit *apitest.Log
 	// cookies are those of the owner's browser.
@@ -93,10 +97,14 @@ func newWorld(t *testing.T) *world {
 			return app, nil
 		},
 	})
-	s := social.NewService(w.db, w.audit, platforms, social.Vault{Envelope: sealtest.Envelope("key")}, secret,
+	s := social.NewService(w.db, w.audit, platforms, social.Vault{Envelope: sealtest.Envelope("key"), DB: w.db}, secret,
 		now, rand.Reader)
 	w.callback = s.With(http.NotFoundHandler())
-	w.test = apitest.New(t, w.db, &apitest.Log{}, now, sealed{secret}, s, factory.NewService(w.db, now))
+	w.worker = &social.Worker{DB: w.db, Vault: social.Vault{Envelope: sealtest.Envelope("key"), DB: w.db}, Now: now,
+		Platforms: platforms}
+	w.calls = &apitest.Log{}
+	w.test = apitest.New(t, w.db, w.calls, now, sealed{secret}, s, factory.NewService(w.db, now),
+		profile.NewService(w.db, nil, now))
 	w.test.Kept()
 	pages := []string{back}
 	name := "Acme"

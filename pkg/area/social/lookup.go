@@ -139,11 +139,14 @@ func (s *Service) found(ctx context.Context, o tenant.Owner, r *Record, c platfo
 	if err := s.count(ctx, o, r, c, by); err != nil {
 		return nil, err
 	}
-	token, err := s.vault.Token(ctx, o, r)
+	with, token, err := s.vault.Token(ctx, o, r)
+	if platform.KindOf(err) == platform.Reconnect {
+		return nil, lookupError(err, r)
+	}
 	if err != nil {
 		return nil, err
 	}
-	found, err = retried(ctx, func(ctx context.Context) ([]platform.Found, error) {
+	found, err = retried(with, func(ctx context.Context) ([]platform.Found, error) {
 		return finder.Lookup(ctx, token, by.Kind, sought)
 	})
 	if err != nil {
@@ -191,7 +194,7 @@ func (s *Service) count(ctx context.Context, o tenant.Owner, r *Record, c platfo
 		if c.Budget != nil {
 			starts = c.Budget.Starts
 		}
-		key, _ := BudgetKey(r.Platform+".reads", "", day, starts, now, 0)
+		key, _ := BudgetKey(r.Meter()+".reads", "", day, starts, now, 0)
 		tx.CountUntil(key, int64(by.Units), int64(c.Reads.Max), end.Add(2*day), full)
 	}
 	return s.db.Commit(ctx, tx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/content-automation/api/pkg/area/factory"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
@@ -48,6 +49,8 @@ type listInput struct {
 	State []string `query:"state" enum:"pending,connected,needs_reconnect,disconnected" nullable:"false"`
 	// Only accounts of this factory.
 	FactoryID string `query:"factory_id"`
+	// Only accounts that were connected with this application.
+	ApplicationID string `query:"application_id"`
 }
 
 // Register adds the operations of the area to the router.
@@ -80,7 +83,9 @@ func (s *Service) Register(r *httpapi.Router) {
 			"- `password`: send `username` and `password`. The password is used once and not stored. The account is "+
 			"`connected` at once. After 10 refused passwords of a user name within an hour, or 50 of all user names, "+
 			"the answer is `rate_limited`.\n\n"+
-			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. "+
+			"To connect an account again, such as one in state `needs_reconnect`, send its `social_account_id`. It is "+
+			"connected with the newest of your own applications, see createApplication, or else with that of the "+
+			"operator. "+
 			"Connecting an account of a platform that is connected already returns or updates that account: there is "+
 			"never a second one.")
 	connect.Status = http.StatusCreated
@@ -105,6 +110,7 @@ func (s *Service) Register(r *httpapi.Router) {
 
 	httpapi.Write(r, op("detachSocialAccount", http.MethodDelete, attached, "Detach a social account from a factory",
 		"What is scheduled to the account stays scheduled. Detaching it again changes nothing."), s.detach)
+	s.registerApplications(r)
 	s.registerCreator(r)
 	s.registerLookup(r)
 }
@@ -114,6 +120,9 @@ func (s *Service) list(ctx context.Context, in *listInput) (httpapi.Page[Account
 		"state": httpapi.AnyOf(in.State)})
 	if in.FactoryID != "" {
 		filters[FactoryFilter(in.FactoryID)] = "yes"
+	}
+	if in.ApplicationID != "" {
+		filters[applicationFilter] = in.ApplicationID
 	}
 	q, err := httpapi.Owned(ctx, Kind, id.SocialAccount, httpapi.Period{}, filters)
 	if err != nil {
@@ -164,31 +173,31 @@ func (s *Service) disconnect(ctx context.Context, tx *store.Tx, in *disconnectIn
 }
 
 // both reads a factory and an account of the caller.
-func (s *Service) both(ctx context.Context, in *attachInput) (factory, it store.Item, r Record, err error) {
+func (s *Service) both(ctx context.Context, in *attachInput) (of, it store.Item, r Record, err error) {
 	if !id.Valid(id.Factory, in.FactoryID) {
-		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
+		return of, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
 	found, beside, err := resource.FindAll(ctx, s.db, id.SocialAccount, []string{in.ID},
 		factoryrecord.Key(in.FactoryID))
 	if err != nil {
-		return factory, it, r, err
+		return of, it, r, err
 	}
-	if factory = beside[0]; !factoryrecord.Usable(factory, auth.FromContext(ctx).Owner) {
-		return factory, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
+	if of = beside[0]; !factoryrecord.Usable(of, auth.FromContext(ctx).Owner) {
+		return of, it, r, errs.Missing(factoryrecord.Kind, in.FactoryID)
 	}
 	it, ok := found[in.ID]
 	if !ok {
-		return factory, it, r, errs.Missing(Kind, in.ID)
+		return of, it, r, errs.Missing(Kind, in.ID)
 	}
-	if it.Owner != factory.Owner {
-		return factory, it, r, errs.Invalid("social_account_id", "is of another profile than the factory")
+	if it.Owner != of.Owner {
+		return of, it, r, errs.Invalid("social_account_id", "is of another profile than the factory")
 	}
 	r, err = Decode(&it)
-	return factory, it, r, err
+	return of, it, r, err
 }
 
 func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (out Account, err error) {
-	factory, it, r, err := s.both(ctx, in)
+	of, it, r, err := s.both(ctx, in)
 	if err != nil {
 		return out, err
 	}
@@ -196,11 +205,11 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 		return out, invalidState(&r, "The account is disconnected. Connect it again first.", "connect")
 	}
 	added := r.Attach(in.FactoryID)
-	changed, err := factoryrecord.Attach(&factory, r.ID, s.now())
+	changed, err := factoryrecord.Attach(&of, r.ID, s.now())
 	if err != nil {
 		return out, err
 	}
-	ids, err := factoryrecord.Accounts(&factory)
+	ids, err := factoryrecord.Accounts(&of)
 	switch {
 	case err != nil:
 		return out, err
@@ -211,26 +220,29 @@ func (s *Service) attach(ctx context.Context, tx *store.Tx, in *attachInput) (ou
 		return out, invalidState(&r, "The account already serves the most factories that it can serve. Detach it from "+
 			"another one first.", "detach")
 	}
-	return s.replaceBoth(tx, factory, it, &r, changed, added)
+	return s.replaceBoth(tx, of, it, &r, changed, added)
 }
 
 func (s *Service) detach(ctx context.Context, tx *store.Tx, in *attachInput) (out Account, err error) {
-	factory, it, r, err := s.both(ctx, in)
+	of, it, r, err := s.both(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	changed, err := factoryrecord.Detach(&factory, r.ID, s.now())
+	changed, err := factoryrecord.Detach(&of, r.ID, s.now())
 	if err != nil {
 		return out, err
 	}
-	return s.replaceBoth(tx, factory, it, &r, changed, r.Detach(in.FactoryID))
+	return s.replaceBoth(tx, of, it, &r, changed, r.Detach(in.FactoryID))
 }
 
 // replaceBoth adds a factory and an account to the transaction, each only if it has changed.
-func (s *Service) replaceBoth(tx *store.Tx, factory, it store.Item, r *Record, factoryChanged,
+func (s *Service) replaceBoth(tx *store.Tx, of, it store.Item, r *Record, factoryChanged,
 	changed bool) (Account, error) {
 	if factoryChanged {
-		tx.Replace(factory)
+		tx.Replace(of)
+		if err := factory.NotifyItem(tx, of); err != nil {
+			return Account{}, err
+		}
 	}
 	if changed {
 		if err := r.Replace(tx, s.now(), it, ""); err != nil {

@@ -32,8 +32,8 @@ type Platform struct {
 	Name string `json:"name" example:"YouTube"`
 	// How an account is connected: see connectSocialAccount.
 	Connect string `json:"connect" enum:"oauth2,bot_token,password"`
-	// Whether accounts can be connected: the operator of the service has registered an application with the platform,
-	// where it needs one.
+	// Whether accounts can be connected: the operator of the service, or you, have an application with the platform,
+	// where it needs one: see createApplication.
 	Configured bool `json:"configured"`
 	// Whether the platform documents its interface badly, so that it may stop working without notice.
 	Beta bool `json:"beta"`
@@ -143,14 +143,23 @@ type FileLimit struct {
 
 func (s *Service) listPlatforms(ctx context.Context, in *platformsInput) (httpapi.Page[Platform], error) {
 	var all []Platform
+	var own []string
+	looked, p := false, auth.FromContext(ctx)
 	for _, name := range s.platforms.Names() {
-		mode := auth.FromContext(ctx).Mode
+		mode := p.Mode
 		configured, err := s.platforms.Configured(ctx, mode, name)
 		if err != nil {
 			return httpapi.Page[Platform]{},
 				errs.Wrap(err, errs.ProviderUnavailable, "The settings of the platforms cannot be read at the "+
 					"moment. Try again in a few seconds.")
 		}
+		if !configured && !looked {
+			if own, err = s.ownPlatforms(ctx, p.Owner); err != nil {
+				return httpapi.Page[Platform]{}, err
+			}
+			looked = true
+		}
+		configured = configured || slices.Contains(own, name)
 		adapter, _ := s.platforms.Of(mode, name)
 		all = append(all, show(name, configured, adapter.Capabilities()))
 	}

@@ -110,7 +110,10 @@ func (w refresher) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 	if !ok {
 		return task.Outcome{Done: true}, nil
 	}
-	account, err := w.Vault.Token(ctx, s.Owner, &r)
+	ctx, account, err := w.Vault.Token(ctx, s.Owner, &r)
+	if platform.KindOf(err) == platform.Reconnect {
+		return task.Outcome{Done: true, Join: lose}, nil
+	}
 	if errors.Is(err, seal.ErrOpen) {
 		// The account stays, since an operator can set the right key again.
 		return o, Again(err, longestPause)
@@ -147,7 +150,7 @@ func (w refresher) keep(ctx context.Context, s *task.Step, r Record, a platform.
 	if err != nil {
 		return o, Again(err, 0)
 	}
-	used, now, token := r.Tokens, w.Now(), a.Token
+	used, now, token, made := r.Tokens, w.Now(), a.Token, r.ApplicationID
 	r.stored(now, token)
 	if o.Done = r.TokenExpiresAt == nil; !o.Done {
 		o.Wait = r.pause(now)
@@ -159,7 +162,7 @@ func (w refresher) keep(ctx context.Context, s *task.Step, r Record, a platform.
 		}
 		if !r.Usable() || r.Tokens != used {
 			// The account was disconnected or connected again during the step.
-			return revokeSpare(tx, now, it.Owner, &r, used, sealed)
+			return revokeSpare(tx, now, it.Owner, &r, used, sealed, made)
 		}
 		r.Sealed = sealed
 		r.stored(now, token)

@@ -251,7 +251,7 @@ func TestATokenOpensForItsAccountOnly(t *testing.T) {
 		"another customer": {tenant.Of("acc_2", tenant.Live), id}} {
 		stolen := r
 		stolen.ID = other.id
-		if _, err := w.Vault.Token(t.Context(), other.o, &stolen); !errors.Is(err, seal.ErrOpen) {
+		if _, _, err := w.Vault.Token(t.Context(), other.o, &stolen); !errors.Is(err, seal.ErrOpen) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -38,7 +38,7 @@ func NewService(db *store.DB, audit httpapi.Recorder, platforms *Platforms, vaul
 
 // Open opens the service of a function.
 func Open(e area.Env) *Service {
-	return NewService(e.DB, e.Audit, OpenPlatforms(e), Vault{Envelope: e.Envelope}, e.Seal, e.Now, e.Random)
+	return NewService(e.DB, e.Audit, OpenPlatforms(e), Vault{Envelope: e.Envelope, DB: e.DB}, e.Seal, e.Now, e.Random)
 }
 
 // OpenPlatforms returns the adapters of a function.

@@ -3,15 +3,22 @@ package social
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/seal"
+	"github.com/content-automation/api/pkg/store"
 )
 
 // Vault seals the tokens of accounts, and opens them.
-type Vault struct{ *seal.Envelope }
+type Vault struct {
+	*seal.Envelope
+	// DB has the applications of customers. It is not needed to seal, and to open a value.
+	DB *store.DB
+}
 
 // Seal encrypts a value as JSON for one account. A copy of it does not open for a different
 // account.
@@ -43,7 +50,40 @@ func (v Vault) Open(ctx context.Context, o tenant.Owner, accountID string, seale
 
 func sealedFor(o tenant.Owner, accountID string) string { return o.String() + "#" + accountID }
 
-// Token opens the account of the platform with its token.
-func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (a platform.Account, err error) {
-	return a, v.Open(ctx, o, r.ID, r.Sealed, &a)
+// Token opens the account of the platform with its token. Calls of the platform that take the token need the returned
+// context, which has the application that the token was made with if it is not the operator's. The error is a
+// platform.Error of the kind Reconnect if that application was deleted.
+func (v Vault) Token(ctx context.Context, o tenant.Owner, r *Record) (context.Context, platform.Account, error) {
+	var a platform.Account
+	if err := v.Open(ctx, o, r.ID, r.Sealed, &a); err != nil {
+		return ctx, a, err
+	}
+	with, err := v.with(ctx, o, r.ApplicationID)
+	return with, a, err
+}
+
+// with returns a context with an application of a customer, or the context itself without one.
+func (v Vault) with(ctx context.Context, o tenant.Owner, applicationID *string) (context.Context, error) {
+	if applicationID == nil {
+		return ctx, nil
+	}
+	it, err := v.DB.Get(tenant.Unconfined(ctx), store.IDKey(*applicationID))
+	var r applicationRecord
+	if err == nil && it.Kind == ApplicationKind && o.Uses(it.Owner) {
+		if r, err = applicationOf(&it); err != nil {
+			return ctx, err
+		}
+	}
+	if errors.Is(err, store.ErrNotFound) || err == nil && (r.ID == "" || r.Deleted) {
+		return ctx, platform.NeedsReconnect(platform.CodeNeedsReconnect,
+			"The application that the account was connected with was deleted. Connect the account again.")
+	}
+	if err != nil {
+		return ctx, err
+	}
+	app := platform.App{ID: r.ClientID, Scopes: strings.Join(r.Scopes, " ")}
+	if len(r.Sealed) > 0 {
+		err = v.Open(ctx, it.Owner, r.ID, r.Sealed, &app.Secret)
+	}
+	return platform.WithApp(ctx, app), err
 }

@@ -131,7 +131,7 @@ func (a *attempt) send(ctx context.Context, s *task.Step, probe bool) (task.Outc
 		return task.Outcome{}, nil // our own end would cut it off: the next function makes it
 	}
 	w, ref := a.receiver.Record(), event.RefOf(a.event)
-	body, err := event.Body(ctx, a.event, a.Signer)
+	body, err := event.Body(ctx, a.event, a.Signer, w.Fields...)
 	if err != nil {
 		return task.Outcome{}, task.Again(err)
 	}

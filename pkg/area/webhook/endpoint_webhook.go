@@ -47,6 +47,8 @@ type Webhook struct {
 	EventTypes []string `json:"event_types" nullable:"false" example:"[\"content.*\",\"balance.low\"]"`
 	// Only events of these factories. Empty: all events, including those without a factory, such as balance.low.
 	FactoryIDs []string `json:"factory_ids" nullable:"false"`
+	// Only these members of data.object are sent, and its id. Empty: all members.
+	Fields []string `json:"fields" nullable:"false" example:"[\"state\",\"publications\"]"`
 	// Id of the API key, or of the person, that created the webhook. It receives only events that its creator may read.
 	CreatedBy string `json:"created_by" example:"key_01h455vb4pex5vsknk084sn02q"`
 	// Description of the webhook.
@@ -114,6 +116,9 @@ func (r *WebhookRecord) Since() time.Time {
 func (r *WebhookRecord) View(now time.Time) Webhook {
 	w := r.Webhook
 	w.LatencyMS = r.Latencies.Percentiles(now)
+	if w.Fields == nil { // the webhook may be older than the member
+		w.Fields = []string{}
+	}
 	return w
 }
 

@@ -22,6 +22,7 @@ type createBody struct {
 	// Subscribed events: types, areas such as content.*, or * for all.
 	EventTypes []eventPattern `json:"event_types" format:"event-pattern" nullable:"false"`
 	FactoryIDs factoryIDs     `json:"factory_ids,omitempty"`
+	Fields     fields         `json:"fields,omitempty"`
 	// Description of the webhook.
 	Description string `json:"description,omitempty" format:"line" maxLength:"200" example:"CRM"`
 	// Up to 20 key-value pairs of your own.
@@ -47,6 +48,7 @@ type patchBody struct {
 	// Subscribed events: types, areas such as content.*, or * for all.
 	EventTypes []eventPattern `json:"event_types,omitempty" format:"event-pattern" nullable:"false"`
 	FactoryIDs factoryIDs     `json:"factory_ids,omitempty"`
+	Fields     fields         `json:"fields,omitempty"`
 	// Description of the webhook.
 	Description string `json:"description,omitempty" format:"line" maxLength:"200" example:"CRM"`
 	// A disabled webhook receives no events, and its pending deliveries fail.
@@ -99,7 +101,8 @@ func (s *Service) Register(r *httpapi.Router) {
 	create := op("createWebhook", http.MethodPost, collection, "Create a webhook",
 		"Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the "+
 			"calling key may read: those of `content.*` need `content:read`, for example. A later change of the "+
-			"key's scopes takes effect on the next event. Only this response contains the signing secret. Store it "+
+			"key's scopes takes effect on the next event. With `fields`, only some members of `data.object` are sent, "+
+			"and the signature covers what is sent. Only this response contains the signing secret. Store it "+
 			"safely.\n\n"+targetGuide)
 	create.Status = http.StatusCreated
 	create.Errors = []errs.Code{errs.NotFound, errs.ScopeEscalation, errs.InvalidState}
@@ -161,6 +164,9 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := s.checkFactories(ctx, to.Owner, in.Body.FactoryIDs); err != nil {
 		return out, err
 	}
+	if err := checkFields(in.Body.Fields, types); err != nil {
+		return out, err
+	}
 	secret, key, err := NewSecret(ctx, s.random, s.envelope, to)
 	if err != nil {
 		return out, err
@@ -169,8 +175,8 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 		Webhook: Webhook{
 			Resource:  resource.New(to.ID, now, in.Body.Metadata),
 			ProfileID: to.ProfileID(), URL: url, Destination: target, EventTypes: types,
-			FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Description: in.Body.Description,
-			State: StateEnabled,
+			FactoryIDs: append([]string{}, in.Body.FactoryIDs...), Fields: append([]string{}, in.Body.Fields...),
+			Description: in.Body.Description, State: StateEnabled,
 		},
 		Secrets: Secrets{secret},
 	}
@@ -213,6 +219,9 @@ func (s *Service) update(ctx context.Context, tx *store.Tx, in *patchInput) (out
 	}
 	set, err := httpapi.MergePatch(ctx, settingsOf(&r))
 	if err != nil {
+		return out, err
+	}
+	if err := checkFields(set.Fields, set.EventTypes); err != nil {
 		return out, err
 	}
 	was, now := r.GoesTo(), s.now()

@@ -50,13 +50,15 @@ type settings struct {
 	Destination *targetSettings   `json:"destination,omitempty"`
 	EventTypes  []string          `json:"event_types"`
 	FactoryIDs  []string          `json:"factory_ids"`
+	Fields      []string          `json:"fields"`
 	Description string            `json:"description"`
 	State       string            `json:"state"`
 	Metadata    resource.Metadata `json:"metadata"`
 }
 
 func settingsOf(r *WebhookRecord) settings {
-	set := settings{"", targetSettingsOf(r.Destination), r.EventTypes, r.FactoryIDs, r.Description, r.State, r.Metadata}
+	set := settings{"", targetSettingsOf(r.Destination), r.EventTypes, r.FactoryIDs, r.Fields, r.Description, r.State,
+		r.Metadata}
 	if r.URL != nil {
 		set.URL = *r.URL
 	}
@@ -174,9 +176,7 @@ func apply(r *WebhookRecord, set settings, moved bool, now time.Time) {
 		r.Disable(ReasonRequested)
 	}
 	r.EventTypes, r.Description, r.State = set.EventTypes, set.Description, set.State
-	if r.FactoryIDs = set.FactoryIDs; r.FactoryIDs == nil {
-		r.FactoryIDs = []string{}
-	}
+	r.FactoryIDs, r.Fields = append([]string{}, set.FactoryIDs...), append([]string{}, set.Fields...)
 	r.Metadata = set.Metadata.OrEmpty()
 	r.Touch(now)
 	if enabled {

@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
+	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/backoff"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/store"
@@ -26,20 +28,58 @@ func NewCounter(db *store.DB, now func() time.Time) *Counter { return &Counter{d
 
 // Count looks a credential up by its hash and counts one call in the given window (a number that grows by one each
 // minute). In the steady state this is one round trip. The first call of a window takes three, every twentieth part of
-// the limit one more, and so does a replaced secret. A credential that has ended is returned without being counted.
-// Count returns store.ErrNotFound for an unknown one.
+// the limit one more, and so does a replaced secret. A secret that a person has lent takes one more, to read the
+// person: it ends with them at once. A credential that has ended is returned without being counted. Count returns
+// store.ErrNotFound for an unknown one.
 func (c *Counter) Count(ctx context.Context, hash string, window int64, ip string) (*Credential, error) {
 	found, err := c.count(ctx, hash, window, ip)
 	if err != nil || found.MovedTo == "" || found.Ended(c.now()) {
 		return found, err
+	}
+	var may []auth.Scope
+	if found.LentBy != "" {
+		if may, err = c.lender(ctx, found); err != nil {
+			return nil, err
+		}
+		if may == nil {
+			found.Revoked = true
+			return found, nil
+		}
 	}
 	current, err := c.count(ctx, found.MovedTo, window, ip)
 	if err != nil {
 		return nil, err
 	}
 	current.UntilAt = found.UntilAt
+	if may != nil {
+		current.Scopes = slices.DeleteFunc(current.Scopes, func(s string) bool {
+			return !slices.Contains(may, auth.Scope(s))
+		})
+	}
 	return current, nil
 }
+
+// lender returns the scopes of the person who has lent a secret, or nil if the person has no access any more.
+func (c *Counter) lender(ctx context.Context, lent *Credential) ([]auth.Scope, error) {
+	it, err := c.db.Get(ctx, KeyOf(lent.Account, lent.LentBy))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("credential: read lender: %w", err)
+	}
+	var person struct {
+		State string    `json:"state"`
+		Role  auth.Role `json:"role"`
+	}
+	if err := it.Decode(&person); err != nil || person.State != activePerson {
+		return nil, err
+	}
+	return person.Role.Scopes(), nil
+}
+
+// activePerson is the state of a person who has access, see person.Active.
+const activePerson = "active"
 
 // maxTries bounds the tries of a count that meets the opening of a window.
 const maxTries = 6

@@ -47,6 +47,8 @@ type Credential struct {
 	// From is the hash of the secret that this one has replaced. Calls that were counted for it in the minute of the
 	// rotation count for this one.
 	From string
+	// LentBy is the person who has lent the secret to a program, or empty. It ends with the person.
+	LentBy string
 	// Count is the number of calls in the current minute, including this one.
 	Count int
 	// OverFrom is the count from which on the account has reached its ceiling in this minute. 0 means that it has not.
@@ -74,6 +76,7 @@ const (
 	revoked    = "revoked"
 	movedTo    = "moved_to"
 	from       = "from"
+	lentBy     = "lent_by"
 	lastCall   = "last_call"
 	// Numbers of a credential's item. Times are in milliseconds since 1970.
 	limit   = "limit"
@@ -264,11 +267,12 @@ func Move(tx *store.Tx, hash, to string, at time.Time) {
 	tx.Update(key(hash), store.Expires(u, at.Add(Keep)), store.Exists, store.Conflict)
 }
 
-// Lend creates a secret that stands for a credential until the given time, and ends with it. It can do less, as an
-// earlier secret can.
-func Lend(tx *store.Tx, hash string, of *Credential, until time.Time) {
+// Lend creates a secret that stands for a credential until the given time, and ends with it and with the person who
+// lends it. It can do less, as an earlier secret can, and nothing that the person may not do.
+func Lend(tx *store.Tx, hash string, of *Credential, until time.Time, personID string) {
 	lent := Credential{Hash: hash, KeyID: of.KeyID, Owner: of.Owner, MovedTo: of.Hash, UntilAt: until}
 	it := lent.item()
+	it.Attributes[lentBy] = personID
 	it.ExpireAt = until.Add(Keep)
 	tx.Create(it, nil)
 }
@@ -331,7 +335,7 @@ func read(hash string, it store.Item) *Credential {
 		SpendLimit: spendLimit,
 		ExpiresAt:  at(expires), Revoked: a[revoked] != "", MovedTo: a[movedTo], UntilAt: at(until),
 		Count: int(it.Numbers[calls]),
-		From:  a[from], Makers: parseMakers(a[makers]),
+		From:  a[from], LentBy: a[lentBy], Makers: parseMakers(a[makers]),
 	}
 	for _, name := range strings.Fields(a[profiles]) {
 		c.Profiles = append(c.Profiles, tenant.Profile(name))

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/infra/verify/harness/storetest"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/auth/credential"
+	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/store"
 )
@@ -466,5 +467,52 @@ func TestAChangeOfASecretKeepsItsCount(t *testing.T) {
 	w.commit(func(tx *store.Tx) { credential.ChangeMakers(tx, "hash", want.Makers) })
 	if got := w.call("hash", window); !reflect.DeepEqual(*got, want) {
 		t.Errorf("got  %+v\nwant %+v", *got, want)
+	}
+}
+
+// A secret that a person has lent to a program ends with the person at once, and follows the role. Other secrets are
+// found without a look at anybody.
+func TestALentSecretEndsWithItsPerson(t *testing.T) {
+	w := newWorld(t, secret("base"))
+	personID := id.New(id.Person, w.clock.Now())
+	it, err := store.NewItem("person", owner, personID, map[string]string{"state": "active", "role": "developer"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	it.Key = credential.KeyOf(owner.Account, personID)
+	base := secret("base")
+	w.commit(func(tx *store.Tx) {
+		tx.Create(it, nil)
+		credential.Lend(tx, "lent", &base, w.clock.Now().Add(time.Hour), personID)
+	})
+	w.call("base", window)
+	w.faults.Reset()
+	w.call("base", window)
+	if ops := w.faults.Operations(); ops != "UpdateItem" {
+		t.Errorf("a call with a key took %s", ops)
+	}
+	change := func(state, role string) {
+		it, err := w.db.Get(t.Context(), it.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := it.Encode(map[string]string{"state": state, "role": role}); err != nil {
+			t.Fatal(err)
+		}
+		w.commit(func(tx *store.Tx) { tx.Replace(it) })
+	}
+	if c := w.call("lent", window); c.Ended(w.clock.Now()) || len(c.Scopes) != 2 {
+		t.Errorf("%+v", c)
+	}
+	change("active", "auditor")
+	if c := w.call("lent", window); c.Ended(w.clock.Now()) || !slices.Equal(c.Scopes, []string{"content:read"}) {
+		t.Errorf("as an auditor: %+v", c)
+	}
+	change("removed", "auditor")
+	if c := w.call("lent", window); !c.Ended(w.clock.Now()) {
+		t.Errorf("removed: %+v", c)
+	}
+	if c := w.call("base", window); c.Ended(w.clock.Now()) {
+		t.Errorf("the key itself has ended: %+v", c)
 	}
 }

@@ -265,7 +265,7 @@ func (s *Store) issue(ctx context.Context, tx *store.Tx, out *Issued, grant stor
 	if out.Access, err = auth.NewKey(out.Mode, rand.Reader); err != nil {
 		return false, err
 	}
-	credential.Lend(tx, auth.HashKey(out.Access), base, now.Add(AccessLifetime))
+	credential.Lend(tx, auth.HashKey(out.Access), base, now.Add(AccessLifetime), out.By)
 	out.Refresh = rand.Text() + rand.Text()
 	out.UsedAt = now.UTC()
 	if err := grant.Encode(out.Grant); err != nil {

@@ -75,8 +75,10 @@ func (w *world) commit(it store.Item) {
 }
 
 func TestTheTypes(t *testing.T) {
-	want := strings.Fields(`content.generated content.published content.failed content.canceled content.deleted content.approved content.changes_requested
-		publication.deleted comment.created comment.replied proposal.created proposal.applied balance.low content_plan.proposed content_plan.completed
+	want := strings.Fields(`content.generated content.published content.failed content.canceled content.deleted
+		content.updated content.scheduled content.unscheduled content.approved content.changes_requested
+		publication.deleted comment.created comment.replied
+		factory.updated proposal.created proposal.applied balance.low content_plan.proposed content_plan.completed
 		studio.generated studio.failed training.completed training.failed diagnosis.completed social_account.connected social_account.needs_reconnect
 		webhook.disabled api_key.expiring api_key.created api_key.rotated api_key.revoked integration.needs_reconnect automation.failed
 		model.retiring`)

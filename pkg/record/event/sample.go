@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +29,15 @@ var samples = sync.OnceValue(func() map[Type]json.RawMessage {
 
 // SampleObject returns an example of the resource that a type of event carries.
 func SampleObject(t Type) json.RawMessage { return samples()[t] }
+
+// Members returns the names of the members of the resource that a type of event carries, in alphabetical order.
+func Members(t Type) []string {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(SampleObject(t), &object); err != nil {
+		panic(fmt.Sprintf("event: sample of %s: %v", t, err)) // a test reads it
+	}
+	return slices.Sorted(maps.Keys(object))
+}
 
 // Sample returns an example of an event. Its id is a function of the arguments.
 func Sample(t Type, o tenant.Owner, at time.Time) Event {

@@ -16,7 +16,7 @@ import (
 func TestAnEventIsReadByTheScopeOfItsObject(t *testing.T) {
 	want := map[string]auth.Scope{
 		"content.": auth.ContentRead, "publication.": auth.ContentRead, "comment.": auth.ContentRead, "studio.": auth.StudioUse, "content_plan.": auth.FactoriesRead,
-		"proposal.":  auth.FactoriesRead,
+		"proposal.": auth.FactoriesRead, "factory.": auth.FactoriesRead,
 		"diagnosis.": auth.FactoriesRead, "training.": auth.FactoriesRead, "balance.": auth.AccountRead,
 		"social_account.": auth.SocialManage,
 		"webhook.":        auth.WebhooksManage, "automation.": auth.ContentRead, "api_key.": auth.AccountManage,

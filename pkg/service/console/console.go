@@ -86,6 +86,7 @@ func New(o Options) (http.Handler, error) {
 	addEvents(open)
 	addUsage(open)
 	addSocial(open)
+	addApplications(open)
 	addIntegrations(open)
 	addContent(open)
 	addApprovals(open)

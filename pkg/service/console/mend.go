@@ -50,6 +50,7 @@ var mends = map[string]mend{
 	"/issuer":                {"issuer", "Write the issuer as your provider names it: it begins with https://."},
 	"/client_id":             {"client_id", "Write the client id that your provider has given you."},
 	"/client_secret":         {"client_secret", "Write the client secret that your provider has given you."},
+	"/daily_limit":           {"limit", "Write a whole number, 600 or more on X. Others than X and YouTube have none."},
 	"from":                   {"from", "Choose a day, or leave it empty."},
 	"to":                     {"to", "Choose a day after the first one, or leave it empty."},
 	"status":                 {"status", "A status is a number from 100 to 599, or a class such as 4xx."},

@@ -119,6 +119,7 @@ func (r *request) belongings(id string) ([]belonging, error) {
 	all := []belonging{
 		{Text: "Factories", api: "/v1/factories"},
 		{Text: "Social accounts", api: "/v1/social/accounts", Path: socialPath + of},
+		{Text: "Own applications", api: "/v1/social/applications", Path: applicationsPath},
 		{Text: "Webhooks", api: "/v1/webhooks"},
 		{Text: "CRM integrations", api: "/v1/integrations"},
 		{Text: "Automations", api: "/v1/automations", Path: automationsPath + of},

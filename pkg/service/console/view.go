@@ -111,6 +111,7 @@ var navigation = []group{
 	{"Content", []link{{approvalsPath, "Approvals", "check", false}, {calendarPath, "Calendar", "calendar", false},
 		{automationsPath, "Automations", "zap", false}}},
 	{"Clients", []link{{profilesPath, "Profiles", "folder", false}, {socialPath, "Social accounts", "share", false},
+		{applicationsPath, "Own applications", "key", false},
 		{integrationsPath, "CRM integrations", "link", false}}},
 	{"Account", []link{{usagePath, "Balance and usage", "chart", false}, {levelsPath, "Service levels", "gauge", false},
 		{peoplePath, "People", "people", true}, {signOnPath, "Single sign-on", "shield", true}}},

@@ -44,7 +44,7 @@ func synchronizing(e Env) Handlers {
 		c.Apps = social.NewApps(e.Apps, e.Now).Get
 	}
 	w := &crm.Worker{DB: e.DB, Systems: crm.NewSystems(c), Now: e.Now,
-		Vault: social.Vault{Envelope: e.Envelope}, Content: maker{content.NewService(e.DB,
+		Vault: social.Vault{Envelope: e.Envelope, DB: e.DB}, Content: maker{content.NewService(e.DB,
 			factory.NewService(e.DB, e.Now), e.Media, catalog.NewOffer(e.Providers, e.AWS.Region, e.Now), e.Now)}}
 	return w.Handlers()
 }

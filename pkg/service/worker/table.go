@@ -131,7 +131,7 @@ func diagnosing(e Env) Handlers {
 // publishing does the background work at the social platforms: publications, their metrics and comments, and the tokens
 // of accounts.
 func publishing(e Env) Handlers {
-	vault, adapters := social.Vault{Envelope: e.Envelope}, e.Adapters
+	vault, adapters := social.Vault{Envelope: e.Envelope, DB: e.DB}, e.Adapters
 	if adapters == nil {
 		c := social.PlatformsConfig{Endpoint: e.PlatformEndpoint, Now: e.Now}
 		if e.Apps != nil {

@@ -29,6 +29,12 @@ const (
 	HookToken = "hook-token-0001"
 )
 
+// The application of a customer that the fakes know, too.
+const (
+	OwnClientID     = "app-0002"
+	OwnClientSecret = "app-secret-0002"
+)
+
 // Server is the authorization server of one platform.
 type Server struct {
 	ClientID, ClientSecret string
@@ -44,10 +50,13 @@ type Server struct {
 
 	mu    sync.Mutex
 	codes map[string]request
+	// tokens has the client of each token, and calls the kinds of grant of the token endpoint with their clients.
+	tokens map[string]string
+	calls  []string
 }
 
 // request is the request for which a code was issued.
-type request struct{ redirect, challenge string }
+type request struct{ redirect, challenge, client string }
 
 // Authorize serves the page: GET shows it, POST allows the connection.
 func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +80,7 @@ func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 	for name, values := range s.Extra {
 		answer[name] = values
 	}
-	answer.Set("code", s.Code(q.Get("redirect_uri"), q.Get("code_challenge")))
+	answer.Set("code", s.code(request{q.Get("redirect_uri"), q.Get("code_challenge"), q.Get(s.param())}))
 	answer.Set("state", q.Get("state"))
 	callback.RawQuery = answer.Encode()
 	http.Redirect(w, r, callback.String(), http.StatusFound)
@@ -82,7 +91,7 @@ func (s *Server) check(q url.Values) error {
 	slices.Sort(scopes)
 	wanted := slices.Sorted(slices.Values(s.Scopes))
 	switch {
-	case q.Get(s.param()) != s.ClientID:
+	case q.Get(s.param()) != s.ClientID && q.Get(s.param()) != OwnClientID:
 		return errors.New("the client is not known")
 	case q.Get("response_type") != "code":
 		return errors.New("the response type is not code")
@@ -99,15 +108,19 @@ func (s *Server) check(q url.Values) error {
 	return nil
 }
 
-// Code issues a code.
+// Code issues a code for the operator's application.
 func (s *Server) Code(redirect, challenge string) string {
+	return s.code(request{redirect, challenge, s.ClientID})
+}
+
+func (s *Server) code(of request) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.codes == nil {
 		s.codes = map[string]request{}
 	}
 	code := "code-" + rand.Text()
-	s.codes[code] = request{redirect, challenge}
+	s.codes[code] = of
 	return code
 }
 
@@ -124,6 +137,8 @@ func (s *Server) Exchange(form url.Values, secret bool) error {
 	switch {
 	case !ok:
 		return errors.New("the code is not known")
+	case issued.client != form.Get(s.param()):
+		return errors.New("the code is another client's")
 	case issued.redirect != form.Get("redirect_uri"):
 		return errors.New("the redirect URI differs")
 	case issued.challenge != s.challenge(form.Get("code_verifier")):
@@ -134,10 +149,54 @@ func (s *Server) Exchange(form url.Values, secret bool) error {
 
 // Client checks the client of a call to the token endpoint.
 func (s *Server) Client(form url.Values, secret bool) error {
-	if form.Get(s.param()) != s.ClientID || secret && form.Get("client_secret") != s.ClientSecret {
+	id := form.Get(s.param())
+	if !s.Known(id, form.Get("client_secret"), secret) {
 		return errors.New("the client is not known")
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, strings.TrimSpace(form.Get("grant_type")+" "+id))
+	if of, ok := s.tokens[form.Get("refresh_token")]; ok && of != id {
+		return errors.New("the refresh token is another client's")
+	}
 	return nil
+}
+
+// Known reports whether a client is known, and has sent its secret if it must.
+func (s *Server) Known(id, secret string, must bool) bool {
+	switch id {
+	case s.ClientID:
+		return !must || secret == s.ClientSecret
+	case OwnClientID:
+		return !must || secret == OwnClientSecret
+	}
+	return false
+}
+
+// Issued notes the client of an answer of the token endpoint, and the tokens in it.
+func (s *Server) Issued(form url.Values, tokens ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tokens == nil {
+		s.tokens = map[string]string{}
+	}
+	for _, token := range tokens {
+		s.tokens[token] = form.Get(s.param())
+	}
+}
+
+// ClientOf returns the client of the token of a call.
+func (s *Server) ClientOf(r *http.Request) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+}
+
+// Calls returns the kinds of grant of the calls of the token endpoint, with their clients.
+func (s *Server) Calls() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
 }
 
 func (s *Server) challenge(verifier string) string {

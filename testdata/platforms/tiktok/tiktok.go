@@ -172,6 +172,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	access, refresh := f.Grant(24 * time.Hour)
+	f.OAuth.Issued(r.PostForm, access, refresh)
 	control.JSON(w, http.StatusOK, map[string]any{
 		"access_token": access, "expires_in": 86400, "open_id": User, "refresh_token": refresh,
 		"refresh_expires_in": 31536000,

@@ -138,7 +138,7 @@ func (f *Fake) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2/oauth2/token", f.token)
 	mux.HandleFunc("POST /2/oauth2/revoke", func(w http.ResponseWriter, r *http.Request) {
-		if !client(r) || r.FormValue("token") == "" {
+		if !f.client(r) || r.FormValue("token") == "" {
 			control.JSON(w, http.StatusUnauthorized, map[string]string{"error": "unauthorized_client"})
 			return
 		}
@@ -159,23 +159,25 @@ func (f *Fake) Handler() http.Handler {
 	return outer
 }
 
-func client(r *http.Request) bool {
+func (f *Fake) client(r *http.Request) bool {
 	id, secret, _ := r.BasicAuth()
-	return id == oauth.ClientID && secret == oauth.ClientSecret
+	return f.OAuth.Known(id, secret, true)
 }
 
 func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
-	if !client(r) {
+	if !f.client(r) {
 		control.JSON(w, http.StatusUnauthorized, map[string]string{"error": "unauthorized_client"})
 		return
 	}
+	kind := r.FormValue("grant_type")
+	id, _, _ := r.BasicAuth()
+	r.PostForm.Set("client_id", id)
 	var err error
-	switch r.FormValue("grant_type") {
+	switch kind {
 	case "authorization_code":
-		r.PostForm.Set("client_id", oauth.ClientID)
 		err = f.OAuth.Exchange(r.PostForm, false)
 	case "refresh_token":
-		if !f.TakeRefresh(r.FormValue("refresh_token"), true) {
+		if err = f.OAuth.Client(r.PostForm, false); err == nil && !f.TakeRefresh(r.FormValue("refresh_token"), true) {
 			err = fmt.Errorf("the token is not known")
 		}
 	default:
@@ -186,6 +188,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	access, refresh := f.Grant(2 * time.Hour)
+	f.OAuth.Issued(r.PostForm, access, refresh)
 	control.JSON(w, http.StatusOK, map[string]any{"access_token": access, "refresh_token": refresh,
 		"expires_in": 7200, "scope": strings.Join(f.OAuth.Scopes, " "), "token_type": "bearer"})
 }

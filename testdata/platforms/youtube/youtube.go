@@ -184,6 +184,7 @@ func (f *Fake) token(w http.ResponseWriter, r *http.Request) {
 			"error_description": err.Error()})
 		return
 	}
+	f.OAuth.Issued(r.PostForm, access, refresh)
 	control.JSON(w, http.StatusOK, answer)
 }
 

@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/content-automation/api/testdata/providers/control"
@@ -35,6 +38,9 @@ type fake struct {
 	Config
 	jobs   *control.Jobs[video]
 	secret []byte // signs addresses
+
+	mu    sync.Mutex
+	known []string // ids of all videos, the newest first
 }
 
 // New makes a fake. It has the operations control.Submit, control.Status and
@@ -43,6 +49,7 @@ func New(cfg Config) http.Handler {
 	f := &fake{Config: cfg, jobs: control.NewJobs[video](cfg.Now, cfg.Took), secret: []byte(rand.Text())}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v3/videos", f.authorized(cfg.Control.Handle(Name, control.Submit, f.create)))
+	mux.HandleFunc("GET /v3/videos", f.authorized(cfg.Control.Handle(Name, control.Status, f.list)))
 	mux.HandleFunc("GET /v3/videos/{video_id}", f.authorized(cfg.Control.Handle(Name, control.Status, f.details)))
 	mux.HandleFunc("GET /files/{name}", cfg.Control.Handle(Name, control.Media, f.file))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
@@ -68,11 +75,44 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 	}
 	id := "v_" + strings.ToLower(rand.Text())
 	f.jobs.Start(id, v, control.JobFails(r.Context()))
+	f.mu.Lock()
+	f.known = slices.Insert(f.known, 0, id)
+	f.mu.Unlock()
 	f.Control.Accept(control.Acceptance{
 		Provider: Name, Operation: control.Submit, ID: id, Model: *v.Type,
 		Prompt: or(v.Script, or(v.AudioURL, "")), Input: sent,
 	})
 	answer(w, map[string]any{"video_id": id, "status": "waiting"})
+}
+
+// list serves GET /v3/videos: the newest videos whose titles contain a text.
+func (f *fake) list(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	limit, err := strconv.Atoi(or(ptr(q.Get("limit")), "10"))
+	if err == nil {
+		err = strict.Query(q, "title", "limit")
+	}
+	if err != nil || limit < 1 || limit > 100 {
+		refuse(w, http.StatusBadRequest, "invalid_parameter", "The query is not valid.", "limit")
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	found := []any{}
+	for _, id := range f.known {
+		job, _, _, _ := f.jobs.Find(id)
+		if title := or(job.Work.Title, ""); strings.Contains(title, q.Get("title")) && len(found) < limit {
+			found = append(found, map[string]any{"id": id, "title": title, "status": "processing"})
+		}
+	}
+	answer(w, found)
+}
+
+func ptr(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // details serves GET /v3/videos/{video_id}.

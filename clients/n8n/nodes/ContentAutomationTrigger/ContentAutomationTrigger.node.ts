@@ -63,6 +63,17 @@ const factories: INodeProperties = {
   hint: 'Only events of these factories. Empty: all events',
 };
 
+/** The members of the object that are sent. */
+const fields: INodeProperties = {
+  displayName: 'Fields',
+  name: 'fields',
+  type: 'string',
+  typeOptions: { multipleValues: true },
+  default: [],
+  placeholder: 'state',
+  description: 'Only these members of data.object are sent, and its ID. Empty: all members.',
+};
+
 /** Starts workflows with the events of the API. */
 export class ContentAutomationTrigger implements INodeType {
   description: INodeTypeDescription = {
@@ -90,6 +101,7 @@ export class ContentAutomationTrigger implements INodeType {
           'The events that start the workflow. The key needs the scope webhooks:manage, and may read the events.',
       },
       factories,
+      fields,
     ],
   };
 
@@ -107,7 +119,8 @@ export class ContentAutomationTrigger implements INodeType {
             kept.secret !== undefined &&
             webhook.state === 'enabled' &&
             sorted(webhook.event_types) === sorted(this.getNodeParameter('events')) &&
-            sorted(webhook.factory_ids) === sorted(this.getNodeParameter('factories', []));
+            sorted(webhook.factory_ids) === sorted(this.getNodeParameter('factories', [])) &&
+            sorted(webhook.fields) === sorted(this.getNodeParameter('fields', []));
           if (same) there = true;
           // Also one whose creation had no answer: its secret is lost.
           else await remove(this, String(webhook.id));
@@ -119,6 +132,7 @@ export class ContentAutomationTrigger implements INodeType {
         const events = this.getNodeParameter('events') as string[];
         if (events.length === 0) throw new NodeOperationError(this.getNode(), 'Choose at least one event');
         const factories = this.getNodeParameter('factories', []) as string[];
+        const fields = this.getNodeParameter('fields', []) as string[];
         const answer = await call(this, {
           method: 'POST',
           url: '/v1/webhooks',
@@ -128,6 +142,7 @@ export class ContentAutomationTrigger implements INodeType {
             event_types: events,
             description: `n8n: ${this.getWorkflow().name ?? this.getWorkflow().id ?? ''}`.slice(0, 200),
             ...(factories.length > 0 && { factory_ids: factories }),
+            ...(fields.length > 0 && { fields }),
           },
         });
         const { id, secret } = answer.data as { id: string; secret: string };

@@ -90,7 +90,7 @@ var capabilities = platform.Capabilities{
 	Metrics:   []string{"impressions", "views", "likes", "comments", "shares", "saves", "clicks"},
 	Account:   platform.AccountFigures{Names: []string{"followers", "posts"}, Price: userPrice},
 	Deletes:   true,
-	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost},
+	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost, Unit: 10, Least: 600},
 	Reads:     &platform.Reads{Price: readPrice, Part: readPart},
 	Habits: platform.Habits{Least: 60, Most: 170, Hashtags: 1, Links: true,
 		Action: "to answer, to share the post or to open a link",

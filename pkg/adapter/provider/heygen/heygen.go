@@ -9,10 +9,13 @@
 //     call returns a new one, so that a result can be fetched for as long as the
 //     provider keeps the video.
 //
-// The API takes no idempotency key. If the answer to a submission is lost, the
-// outcome is unknown: a video may be made and billed whose id is lost. Its title is
-// the client token, so that an operator can find it in the provider's own list.
-// Nothing can be canceled.
+// Some calls of the API take an Idempotency-Key (uploads of assets in batches,
+// translations), and some explicitly do not; POST /v3/videos is not among those that
+// do, and the provider's own command line warns that a repeat may make a second
+// video. So none is sent. The title of a video is the client token instead: if the
+// answer to a submission is lost, the video is looked for by its title
+// (GET /v3/videos?title=, "List videos"). If it is not found, the outcome is unknown,
+// because the list may show it later. Nothing can be canceled.
 //
 // Errors have a code ("Error codes"), which is used if the status alone does not
 // classify them.
@@ -24,6 +27,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -50,6 +54,8 @@ const (
 	videos  = "/v3/videos"
 
 	callTimeout = 30 * time.Second
+	// findTimeout bounds the search for a video whose answer was lost, and mostFound the videos that it reads.
+	findTimeout, mostFound = 10 * time.Second, "20"
 
 	// handlePrefix marks a handle.
 	handlePrefix = "video:"
@@ -127,13 +133,43 @@ func (p *Provider) Submit(ctx context.Context, req provider.Request) (provider.S
 			VideoID string `json:"video_id"`
 		} `json:"data"`
 	}
-	if err := p.client.JSON(ctx, call, &answer); err != nil {
+	err = p.client.JSON(ctx, call, &answer)
+	if err == nil && !videoID.MatchString(answer.Data.VideoID) {
+		err = p.client.Garbled(call, errors.New("it names no video"))
+	}
+	if provider.KindOf(err) == provider.UnknownOutcome {
+		if id := p.find(ctx, req.ClientToken); id != "" {
+			answer.Data.VideoID, err = id, nil
+		}
+	}
+	if err != nil {
 		return provider.Submission{}, err
 	}
-	if !videoID.MatchString(answer.Data.VideoID) {
-		return provider.Submission{}, p.client.Garbled(call, errors.New("it names no video"))
-	}
 	return provider.Submission{Handle: provider.Handle(handlePrefix + answer.Data.VideoID)}, nil
+}
+
+// find returns the id of the video with a title, or an empty text if none is found.
+func (p *Provider) find(ctx context.Context, title string) string {
+	if title == "" {
+		return ""
+	}
+	call := wire.Call{Method: http.MethodGet, Path: videos, Timeout: findTimeout,
+		Query: url.Values{"title": {title}, "limit": {mostFound}}}
+	var answer struct {
+		Data []struct {
+			ID    string `json:"id"`
+			Title string `json:"title"`
+		} `json:"data"`
+	}
+	if err := p.client.JSON(ctx, call, &answer); err != nil {
+		return "" // the outcome stays unknown
+	}
+	for _, v := range answer.Data { // the search is for a part of the title
+		if v.Title == title && videoID.MatchString(v.ID) {
+			return v.ID
+		}
+	}
+	return ""
 }
 
 // videoOf returns the provider's form of a request.

@@ -11,6 +11,7 @@ import (
 	"github.com/content-automation/api/pkg/area/law"
 	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
 	factoryrecord "github.com/content-automation/api/pkg/record/factory"
 	"github.com/content-automation/api/pkg/record/profile"
 	"github.com/content-automation/api/pkg/store"
@@ -60,6 +61,9 @@ func (w automatic) Step(ctx context.Context, s *task.Step) (o task.Outcome, err 
 		if r.PublishAt != nil {
 			err = errors.Join(Schedule(tx, now, s.Owner, r, targets, r.PublishAt.Time),
 				WarnOfOthers(ctx, w.DB, r, r.PublishAt.Time))
+			if err == nil {
+				err = r.Notify(tx, s.Owner, event.ContentScheduled)
+			}
 		} else {
 			err = Publish(tx, now, s.Owner, r, targets)
 		}

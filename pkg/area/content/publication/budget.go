@@ -75,12 +75,23 @@ func (w *Worker) budget(ctx context.Context, b platform.Budget, name, accountID 
 	for i := range keys {
 		keys[i], passed = social.BudgetKey(name, of, length, b.Starts, w.Now(), i)
 	}
+	application := social.Metered(name)
+	if application != "" {
+		keys = append(keys, store.IDKey(application))
+	}
 	items, err := w.DB.GetAll(ctx, keys...)
 	if err != nil {
 		return left, present, task.Again(err)
 	}
+	if application != "" {
+		if most, ok, err := social.DailyLimit(items[many]); err != nil {
+			return left, present, task.Again(err)
+		} else if ok {
+			b.Max = most
+		}
+	}
 	left = budget{Budget: b, passed: passed, used: items[0].Count()}
-	for _, it := range items[1:] {
+	for _, it := range items[1:many] {
 		left.earlier += it.Count()
 	}
 	return left, keys[0], nil

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/area/social"
+	"github.com/content-automation/api/pkg/base/id"
+	"github.com/content-automation/api/pkg/store"
+	"github.com/content-automation/api/testdata/platforms/oauth"
 	fakeyoutube "github.com/content-automation/api/testdata/platforms/youtube"
 )
 
@@ -71,5 +75,49 @@ func TestUploadsAreSpreadOverTheDay(t *testing.T) {
 	}
 	if used[0] != 4 {
 		t.Errorf("the uploads of the days are %v, want all of the 4 on the first", used)
+	}
+}
+
+// An application of a customer has a budget of its own, which may have another limit: the operator's is not touched.
+func TestAnOwnApplicationHasABudgetOfItsOwn(t *testing.T) {
+	w := newWorld(t, "youtube")
+	f := w.fake.(*fakeyoutube.Fake)
+	f.Quota, w.worker.Budgets = 20, map[string]int{"youtube": 4}
+	app := id.New(id.Application, w.clock.Now())
+	it, err := store.NewItem(social.ApplicationKind, owner, app, map[string]any{"id": app, "platform": "youtube",
+		"client_id": oauth.OwnClientID, "daily_limit": 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { tx.Create(it, nil); return nil })
+	first, second := w.account, w.connect("soc_2", "youtube", fakes["youtube"].account)
+	kept, err := w.db.Get(t.Context(), store.IDKey(second.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.ApplicationID = &app
+	if err := second.WriteTo(&kept); err != nil {
+		t.Fatal(err)
+	}
+	w.commit(func(tx *store.Tx) error { tx.Replace(kept); return nil })
+	of := map[string][]string{}
+	for n := range 10 {
+		if n > 0 {
+			w.makeItem(fmt.Sprint("cnt_", n+1))
+		}
+		if w.account = first; n%2 > 0 {
+			w.account = second
+		}
+		of[w.account.ID] = append(of[w.account.ID], w.item)
+		w.publish()
+	}
+	w.pass(30*time.Minute, time.Minute)
+	// A fourth of the day's uploads, and those of the hours that have passed.
+	if a, b := w.states(of[first.ID])[item.Published], w.states(of[second.ID])[item.Published]; a != 2 || b != 3 {
+		t.Errorf("%d items were published with the operator's application, and %d with the customer's", a, b)
+	}
+	w.pass(46*time.Hour, 20*time.Minute)
+	if a, b := w.states(of[first.ID])[item.Published], w.states(of[second.ID])[item.Published]; a != 5 || b != 5 {
+		t.Errorf("%d and %d items were published", a, b)
 	}
 }

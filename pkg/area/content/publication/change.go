@@ -128,7 +128,10 @@ func (w alterer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err er
 	if !found || !ok || !acct.Usable() {
 		return w.end(s, p, failure(string(platform.CodeNeedsReconnect), "The account is not connected.", true)), nil
 	}
-	token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	ctx, token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	if platform.KindOf(err) == platform.Reconnect {
+		return w.end(s, p, failure(string(platform.CodeNeedsReconnect), "The account is not connected.", true)), nil
+	}
 	if err != nil {
 		return o, task.Again(err)
 	}
@@ -245,6 +248,9 @@ func (w alterer) end(s *task.Step, p altering, f *item.PublicationFailure) task.
 			content := *pub.Posted
 			content.Text = *done.Text
 			pub.Posted = &content
+			if err := r.Notify(tx, s.Owner, event.ContentUpdated); err != nil {
+				return err
+			}
 		}
 		return item.Replace(tx, it, r)
 	}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/tenant"
+	"github.com/content-automation/api/pkg/record/event"
 	"github.com/content-automation/api/pkg/store"
 )
 
@@ -59,14 +60,22 @@ func withdraw(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record, accou
 	r.SocialAccountIDs = slices.DeleteFunc(slices.Clone(r.SocialAccountIDs),
 		func(id string) bool { return id == accountID })
 	if len(r.Publications) == 1 {
-		return true, Clear(tx, now, o, r)
+		return true, unschedule(tx, now, o, r)
 	}
 	planner{tx, now, o, r}.leave(pub, true)
 	delete(r.Postings, pub.ID)
 	r.Publications = slices.DeleteFunc(r.Publications,
 		func(p item.Publication) bool { return p.SocialAccountID == accountID })
 	r.Touch(now)
-	return true, nil
+	return true, r.Notify(tx, o, event.ContentScheduled)
+}
+
+// unschedule clears the schedule of an item, and tells of it.
+func unschedule(tx *store.Tx, now time.Time, o tenant.Owner, r *item.Record) error {
+	if err := Clear(tx, now, o, r); err != nil {
+		return err
+	}
+	return r.Notify(tx, o, event.ContentUnscheduled)
 }
 
 // change changes an item in a separate transaction, and reports whether it did.
@@ -115,7 +124,7 @@ func (c FactoryCleaner) Clean(ctx context.Context, o tenant.Owner, factoryID str
 			if r.State != item.Scheduled {
 				return false, nil
 			}
-			return true, Clear(tx, c.Now(), o, r)
+			return true, unschedule(tx, c.Now(), o, r)
 		}); err != nil {
 			return false, err
 		}

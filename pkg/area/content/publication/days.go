@@ -58,7 +58,7 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	now := w.Now()
 	if limits.Reads != nil && s.Mode == tenant.Live && !p.Granted {
 		price := max(limits.Reads.Price, limits.Account.Price)
-		o, within, err := w.allow(ctx, acct.Platform, limits, price, true, func(granted bool) any {
+		o, within, err := w.allow(ctx, acct.Meter(), limits, price, true, func(granted bool) any {
 			p.Granted = granted
 			return p
 		})
@@ -67,7 +67,7 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		}
 		return o, err
 	}
-	token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	ctx, token, err := w.Vault.Token(ctx, s.Owner, &acct)
 	if ctx.Err() != nil {
 		return o, ctx.Err()
 	}

@@ -96,7 +96,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 	}
 	if c := adapter.Capabilities(); c.Reads != nil && s.Mode == tenant.Live && !p.Granted {
 		urgent := w.Now().Sub(p.At) <= day
-		o, within, err := w.allow(ctx, pub.Platform, c, c.Reads.Price, urgent, func(granted bool) any {
+		o, within, err := w.allow(ctx, acct.Meter(), c, c.Reads.Price, urgent, func(granted bool) any {
 			p.Granted = granted
 			return p
 		})
@@ -105,7 +105,7 @@ func (w reader) Step(ctx context.Context, s *task.Step) (o task.Outcome, err err
 		}
 		return o, err
 	}
-	token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	ctx, token, err := w.Vault.Token(ctx, s.Owner, &acct)
 	if errors.Is(err, seal.ErrOpen) {
 		slog.Warn("credentials not opened: a reading is left out", "social_account_id", acct.ID, "error", err)
 		return w.next(p), nil

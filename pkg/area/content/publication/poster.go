@@ -164,12 +164,16 @@ func (w poster) step(ctx context.Context, s *task.Step, p *posting, progress pla
 		if found := Fit(r, pub, limits); len(found) > 0 {
 			return w.ends(ctx, s, p, progress, platform.Reject(platform.CodeContentRefused, found[0].Message))
 		}
-		o, ready, err := w.grant(ctx, s.Owner, *p, progress, pub.Platform, limits.Budget, what)
+		o, ready, err := w.grant(ctx, s.Owner, *p, progress, acct.Meter(), limits.Budget, what)
 		if err != nil || !ready {
 			return o, err
 		}
 	}
-	token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	ctx, token, err := w.Vault.Token(ctx, s.Owner, &acct)
+	var gone *platform.Error
+	if errors.As(err, &gone) {
+		return w.ends(ctx, s, p, progress, gone)
+	}
 	if err != nil {
 		return o, err
 	}

@@ -126,7 +126,7 @@ func newWorld(t *testing.T, name string) *world {
 		},
 	})
 	w.worker = &publication.Worker{
-		DB: w.db, Platforms: only{adapter}, Vault: social.Vault{Envelope: sealtest.Envelope("key")},
+		DB: w.db, Platforms: only{adapter}, Vault: social.Vault{Envelope: sealtest.Envelope("key"), DB: w.db},
 		Files: files{9000}, Now: w.clock.Now,
 	}
 	w.account = w.connect("soc_1", name, of.account)

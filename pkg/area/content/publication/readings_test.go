@@ -47,7 +47,7 @@ func (w *world) reseal(change func(*platform.Account)) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a, err := w.worker.Vault.Token(w.t.Context(), owner, &r)
+	_, a, err := w.worker.Vault.Token(w.t.Context(), owner, &r)
 	if err != nil {
 		w.t.Fatal(err)
 	}
