@@ -117,12 +117,12 @@ func (h *Handler) choose(ctx context.Context, j *job) (o task.Outcome, err error
 	}
 	after := &progress{}
 	o.Payload = after
-	o.Join = func(_ context.Context, tx *store.Tx) error {
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		*after = j.progress
 		if j.plan.WriteAheadHours != nil {
 			return h.propose(tx, j, after)
 		}
-		return h.make(tx, j, after)
+		return h.make(ctx, tx, j, after)
 	}
 	return o, nil
 }

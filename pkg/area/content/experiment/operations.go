@@ -22,9 +22,6 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// MaxPerOwner is the number of experiments that an account, or a profile, may have.
-const MaxPerOwner = 200
-
 // Service holds the operations of experiments.
 type Service struct {
 	db        *store.DB
@@ -180,7 +177,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	quota.Take(tx, &it, MaxPerOwner, "experiments")
+	quota.Experiments.Take(tx, now, &it)
 	tx.Create(it, nil)
 	return r.Experiment, nil
 }
