@@ -63,6 +63,9 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 	if j.Hours, err = h.hours(ctx, j); err != nil {
 		return o, err
 	}
+	if err := h.learned(ctx, j); err != nil {
+		return o, err
+	}
 	j.Past = true
 	o.Payload = j.progress
 	o.Join = func(_ context.Context, tx *store.Tx) error {

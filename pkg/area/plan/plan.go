@@ -94,7 +94,8 @@ type Plan struct {
 	Approve string `json:"approve" enum:"none,topics"`
 	// Experiment that its items take part in. Null: none.
 	ExperimentID resource.Text `json:"experiment_id"`
-	// What it has from decided experiments of its factory.
+	// What it has from decided experiments of its factory. What the settings of the factory have is told once its topics
+	// are written.
 	Learned []Learned `json:"learned" nullable:"false"`
 	// Hours before its time at which an item is written. Null: all are written at once.
 	WriteAheadHours *int `json:"write_ahead_hours" example:"48"`

@@ -50,7 +50,7 @@ type lessons struct {
 // mostLessons is the number of decided experiments of a factory that a plan looks at, the latest first.
 const mostLessons = 50
 
-// lessons reads the experiments of a factory that a body names, and those whose results the factory has.
+// lessons reads the experiments of a factory that a body names.
 func (s *Service) lessons(ctx context.Context, o tenant.Owner, f factory.Factory, b createBody) (l lessons, err error) {
 	l.learned = []Learned{}
 	var keys []store.Key
@@ -81,21 +81,29 @@ func (s *Service) lessons(ctx context.Context, o tenant.Owner, f factory.Factory
 			return l, errs.Invalid("/experiment_id", "is not the id of an experiment of the factory")
 		}
 	}
-	if err := l.take(b.FromExperimentIDs, named); err != nil {
-		return l, err
-	}
-	decided, err := experiment.DecidedOf(ctx, s.db, o, f.ID, mostLessons)
+	return l, l.take(b.FromExperimentIDs, named)
+}
+
+// learned adds to the plan what its factory has from decided experiments.
+func (h *Handler) learned(ctx context.Context, j *job) error {
+	f, err := factory.Decode(&j.factoryItem)
 	if err != nil {
-		return l, err
+		return err
 	}
+	decided, err := experiment.DecidedOf(ctx, h.DB, j.Owner, j.FactoryID, mostLessons)
+	if err != nil {
+		return err
+	}
+	all := slices.Clone(j.plan.Learned)
 	for _, r := range decided {
 		for _, w := range r.Winners {
 			if experiment.Has(f, w) {
-				l.learned = append(l.learned, Learned{r.ID, w.Factor, w.Arm, learnedByFactory})
+				all = append(all, Learned{r.ID, w.Factor, w.Arm, learnedByFactory})
 			}
 		}
 	}
-	return l, nil
+	j.plan.Learned = all
+	return nil
 }
 
 // take takes the winners of decided experiments that are no settings of a factory.

