@@ -3,6 +3,8 @@ package registry_test
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"sync"
