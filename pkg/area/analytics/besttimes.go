@@ -55,6 +55,9 @@ type BestTimes struct {
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live
 	// key.
 	Simulated int `json:"simulated"`
+	// Number of publications of them that were imported: earlier posts of the accounts, which the service has not
+	// published.
+	Imported int `json:"imported"`
 	// Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
 	// safest choice.
 	Hours []BestHour `json:"hours" nullable:"false"`
@@ -142,7 +145,7 @@ func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, 
 	known := sampleOf(read.all, in.Metric, false)
 	out = BestTimes{FactoryID: orNil(in.FactoryID), SocialAccountID: orNil(in.AccountID), Timezone: zone.String(),
 		Metric: in.Metric, From: from.In(zone).Format(time.DateOnly), To: now.In(zone).Format(time.DateOnly),
-		Posts: len(known.posts), Needed: bestNeeds, Enough: len(known.posts) >= bestNeeds, Simulated: read.past,
+		Posts: len(known.posts), Needed: bestNeeds, Enough: len(known.posts) >= bestNeeds, Simulated: read.past, Imported: read.imported,
 		Complete: read.complete, Hours: []BestHour{}}
 	if out.Enough {
 		out.Hours = hoursOf(known, zone)

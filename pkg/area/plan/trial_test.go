@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,9 @@ func TestAPlanDrawsArms(t *testing.T) {
 	r, given, byDay := w.record(e.ID, nil), map[string]int{}, map[string]int{}
 	again := *r
 	again.Posts, again.Given, again.Models = 0, nil, nil
-	for n, one := range w.items(p.ID) {
+	items := w.items(p.ID) // the ids of chunks of one moment have no order
+	slices.SortFunc(items, func(a, b item.Item) int { return a.Experiment.Number - b.Experiment.Number })
+	for n, one := range items {
 		tr := one.Experiment
 		if tr == nil || tr.ID != e.ID || tr.Number != n+1 {
 			t.Fatalf("item %d has %+v", n, tr)
@@ -107,7 +110,7 @@ func TestAPlanDrawsArms(t *testing.T) {
 		}
 	}
 	topic := w.get().Calendar[0]
-	if hook := w.items(p.ID)[0].Experiment.Arm("hook"); string(topic.Hook) != "the first line is a "+hook {
+	if hook := items[0].Experiment.Arm("hook"); string(topic.Hook) != "the first line is a "+hook {
 		t.Errorf("with %s the calendar has %q", hook, topic.Hook)
 	}
 	if r.Posts != 30 || r.SpentCredits != 0 {

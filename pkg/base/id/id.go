@@ -50,6 +50,7 @@ const (
 	Automation    = "aut"
 	Comment       = "com"
 	Experiment    = "exp"
+	PostImport    = "pim"
 )
 
 // kinds are the prefixes by the names of the resources, as members of the API have them: factory_id is the id of a
@@ -62,6 +63,7 @@ var kinds = map[string]string{
 	"webhook": Webhook, "event": Event, "delivery": Delivery, "ledger_entry": LedgerEntry, "audit_entry": AuditEntry,
 	"person": Person, "connection": Connection, "group": Group, "integration": Integration, "review_link": ReviewLink,
 	"profile": Profile, "automation": Automation, "comment": Comment, "experiment": Experiment,
+	"post_import": PostImport,
 }
 
 // Prefix returns the prefix of the ids of a resource, such as fac of factory, or false if there is no such resource.

@@ -304,6 +304,10 @@ func (f *Fake) publish(w http.ResponseWriter, r *http.Request) {
 
 // list lists the posts, newest first. Stories have a separate list.
 func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	if strings.Contains(r.URL.Query().Get("fields"), "media_type") {
+		f.past(w, r)
+		return
+	}
 	stories := strings.HasSuffix(r.URL.Path, "/stories")
 	data := []any{}
 	f.mu.Lock()
@@ -317,6 +321,25 @@ func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	control.JSON(w, http.StatusOK, map[string]any{"data": data})
+}
+
+// past lists the earlier posts of the account.
+func (f *Fake) past(w http.ResponseWriter, r *http.Request) {
+	posts, next := f.Past(r.URL.Query().Get("after"))
+	data := []any{}
+	for _, p := range posts {
+		kind := "IMAGE"
+		if p.Video {
+			kind = "VIDEO"
+		}
+		data = append(data, map[string]string{"id": p.ID, "caption": p.Text, "media_type": kind,
+			"timestamp": p.At.Format("2006-01-02T15:04:05-0700")})
+	}
+	paging := map[string]any{"cursors": map[string]string{"before": "0", "after": next}}
+	if next != "" {
+		paging["next"] = "https://graph.facebook.com/" + next
+	}
+	control.JSON(w, http.StatusOK, map[string]any{"data": data, "paging": paging})
 }
 
 func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
@@ -355,6 +378,7 @@ func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, ok := f.Find(r.PathValue("media"))
+	ok = ok || f.FindPast(r.PathValue("media"))
 	if story := strings.HasPrefix(p.Content, "STORIES"); !ok || story &&
 		strings.Contains(r.URL.Query().Get("metric"), "likes") {
 		bad(w, 33)

@@ -77,6 +77,7 @@ var capabilities = platform.Capabilities{
 	Metrics:    []string{"reach", "views", "likes", "comments", "shares", "saves"},
 	Account:    platform.AccountFigures{Names: []string{"followers", "followers_gained", "posts", "reach"}, History: true},
 	DailyPosts: 50,
+	Past:       platform.Past{Page: pastPage},
 	Budget:     &platform.Budget{Max: 400, Files: true},
 	Pulls:      true,
 	Lookups:    []platform.Lookup{{Kind: platform.LookupLocation, Searches: true}},

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -184,6 +186,30 @@ func (p *SandboxPlatform) Earlier(account string, before time.Time) (all []Earli
 		all = append(all, post)
 	}
 	return all
+}
+
+var _ platform.PastReader = (*SandboxPlatform)(nil)
+
+// PastPosts implements platform.PastReader. The posts are those of Earlier, with texts of the sandbox.
+func (p *SandboxPlatform) PastPosts(ctx context.Context, a platform.Account, cursor string) (posts []platform.PastPost,
+	next string, err error) {
+	if err := ended(ctx); err != nil {
+		return nil, "", err
+	}
+	if p.caps.Past.Page == 0 {
+		return nil, "", platform.Unsupported("a list of earlier posts")
+	}
+	from, _ := strconv.Atoi(cursor)
+	all := p.Earlier(a.ID, p.now())
+	for n := from; n < min(from+p.caps.Past.Page, len(all)); n++ {
+		e := all[n]
+		posts = append(posts, platform.PastPost{ID: fmt.Sprintf("%s-%s-%d", a.ID, e.At.Format("20060102"), n), Kind: e.Kind,
+			Text: fmt.Sprintf("Earlier post %d of the sandbox", len(all)-n), At: e.At, Metrics: e.Metrics})
+	}
+	if from += p.caps.Past.Page; from < len(all) {
+		next = strconv.Itoa(from)
+	}
+	return posts, next, nil
 }
 
 func scale(count *int64, by float64) {

@@ -127,6 +127,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"count in the order of their items, so that a result waits for an earlier item that is not published yet: "+
 			"for 14 days after its creation, or three days after the time that it is planned for."), s.get)
 
+	s.registerRows(r)
+
 	update := op("updateExperiment", http.MethodPatch, one, auth.FactoriesWrite, "Start or stop an experiment",
 		"Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped "+
 			"one has no winner.")

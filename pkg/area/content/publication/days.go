@@ -95,8 +95,15 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	p.Logged = false
 	p.Earlier = p.Earlier || slices.ContainsFunc(days,
 		func(d platform.Day) bool { return d.Date.Before(platform.Midnight(now)) && len(d.Named()) > 0 })
+	imports := !p.Imported && limits.Past.Page > 0
+	p.Imported = true
 	o = w.rest(p, acct)
 	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		if imports {
+			if _, err := acct.StartImport(tx, w.Now(), s.Owner, nil); err != nil {
+				return err
+			}
+		}
 		if err := social.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
 			return fmt.Errorf("publication: keep the days of %s: %w", s.Subject, err)
 		}
