@@ -132,7 +132,7 @@ func (w *World) Examples() map[string]Example {
 		"getFactoryAnalytics": {ID: of(&w.factory),
 			Query: map[string]string{"from": w.Clock.AddDate(0, 0, -1).Format(time.DateOnly), "group_by": "day,kind"}},
 		"getBestTimes":       {Query: map[string]string{"factory_id": w.factory}},
-		"importPosts":        {Body: Object{"social_account_id": w.instagram}},
+		"importPosts":        {Body: Object{"social_account_id": w.pages}},
 		"getPostImport":      {ID: fresh("importPosts")},
 		"listAccountMetrics": {Query: map[string]string{"social_account_id": w.creator}},
 		"updateFactory":      {ID: of(&w.factory), Body: Object{"tone": "dry and exact"}},

@@ -3,7 +3,6 @@ package analytics
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform/registry"
 	"github.com/content-automation/api/pkg/area/social"
@@ -11,14 +10,9 @@ import (
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/base/id"
 	"github.com/content-automation/api/pkg/httpapi"
-	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 )
-
-// imports bounds the imports of an account, because each reads the same posts of the platform.
-var imports = quota.Limit{Name: "imports", Most: 5, Window: 24 * time.Hour,
-	Message: "The earlier posts of this social account were imported five times within 24 hours. What was read is kept."}
 
 type importBody struct {
 	// Social account whose earlier posts are read. It has to be connected.
@@ -43,7 +37,7 @@ func (s *Service) registerImports(r *httpapi.Router) {
 			"cost nothing, and are never published, changed or counted as content of the service. It begins by itself " +
 			"when an account is connected; call it to read the figures again. A post is imported once. The event " +
 			"`posts.imported` reports the end. `past_posts` of listPlatforms says which platforms list them.",
-		Status: http.StatusAccepted, Errors: []errs.Code{errs.NotFound, errs.InvalidState, errs.RateLimited}}
+		Status: http.StatusAccepted, Errors: []errs.Code{errs.NotFound, errs.InvalidState}}
 	httpapi.Write(r, create, s.createImport)
 	httpapi.Read(r, httpapi.Op{ID: "getPostImport", Method: http.MethodGet, Path: "/v1/analytics/imports/{post_import_id}",
 		Scope: auth.SocialManage, Function: "factory", Tag: "Analytics", Summary: "Get an import of posts",
@@ -64,9 +58,6 @@ func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInpu
 	case !acct.Usable():
 		return out, errs.New(errs.InvalidState, "The social account is %s. Connect it first.", acct.State).
 			With(errs.StateContext{State: string(acct.State), Allowed: []string{"connect"}})
-	}
-	if _, err := imports.Begin(ctx, s.db, s.now(), it.Owner, acct.ID); err != nil {
-		return out, err
 	}
 	return acct.StartImport(tx, s.now(), it.Owner, in.Body.Metadata)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/record/event"
+	"github.com/content-automation/api/pkg/record/quota"
 	"github.com/content-automation/api/pkg/record/resource"
 	"github.com/content-automation/api/pkg/store"
 	"github.com/content-automation/api/pkg/task"
@@ -104,6 +105,7 @@ func (r *Record) StartImport(tx *store.Tx, now time.Time, o tenant.Owner, metada
 		return p, err
 	}
 	it.ExpireAt = now.Add(keepImport)
+	quota.PostImports.Take(tx, now, &it)
 	tx.Create(it, nil)
 	return p, task.Create(tx, now, task.Task{Message: task.Message{ID: task.ID(Import, p.ID, 1), Kind: Import,
 		Queue: topology.Publish, Subject: p.ID, Owner: o}}, Importing{Account: r.ID, Connection: r.Connection})

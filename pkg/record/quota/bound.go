@@ -47,5 +47,8 @@ var (
 	Experiments = Bound{Name: "experiments", Remedy: "Start one of the drafts", Live: mostExperiments,
 		Test: mostInSandbox, Daily: true}
 
+	PostImports = Bound{Name: "imports of posts", Remedy: "Read the posts of an earlier one", Live: mostPendingAccounts,
+		Test: mostInSandbox, Daily: true}
+
 	Chats = Bound{Name: "chats", Remedy: "Continue one of them", Live: mostChats, Test: mostChatsInSandbox, Daily: true}
 )

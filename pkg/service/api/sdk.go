@@ -74,6 +74,7 @@ var waits = map[string]struct{ done, failed []string }{
 	"getDiagnosis":   {[]string{"completed"}, []string{"failed"}},
 	"getTraining":    {[]string{"completed"}, []string{"failed", "canceled"}},
 	"getGeneration":  {[]string{"generated"}, []string{"failed", "canceled"}},
+	"getPostImport":  {[]string{"completed"}, []string{"failed"}},
 	"getMedia":       {[]string{"ready"}, []string{"rejected"}},
 }
 
