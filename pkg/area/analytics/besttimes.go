@@ -78,6 +78,9 @@ type BestHour struct {
 	Low float64 `json:"low"`
 	// Upper end of the interval.
 	High float64 `json:"high"`
+	// Probability that a publication of the hour does better than one of the others, with ties counted half, as in
+	// experiments and diagnoses. Null where p is null.
+	Superiority *float64 `json:"superiority" example:"0.64"`
 	// Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer
 	// than 10 publications of the hour or of the others.
 	P *float64 `json:"p"`
@@ -252,8 +255,9 @@ func hoursOf(known sample, zone *time.Location) []BestHour {
 					others = append(others, e)
 				}
 			}
-			_, p := statistics.MannWhitney(group, others)
-			h.P = &p
+			superiority, p := statistics.MannWhitney(group, others)
+			superiority = rounded(superiority)
+			h.Superiority, h.P = &superiority, &p
 			tested++
 		}
 		all = append(all, h)
