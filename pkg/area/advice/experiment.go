@@ -112,7 +112,8 @@ func propose(r *experiment.Record, f factory.Factory, now time.Time) (*ProposalR
 	}
 	if len(said) == 0 {
 		return nil, errs.Wrap(errNoSetting, errs.InvalidState, "What has won is no setting of the factory. Send it "+
-			"with your content items, or name the experiment in from_experiment_ids of a content plan.").With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+			"with your content items, or name the experiment in from_experiment_ids of a content plan.").
+			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
 	}
 	var evidence []string
 	for _, w := range r.Winners {

@@ -56,7 +56,8 @@ func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (
 }
 
 // earlier returns the imported posts of the accounts of a factory, without those that the service has published.
-func (w *Worker) earlier(ctx context.Context, o tenant.Owner, facts Facts, made []*item.Record) (all []Post, err error) {
+func (w *Worker) earlier(ctx context.Context, o tenant.Owner, facts Facts, made []*item.Record) (all []Post,
+	err error) {
 	own := map[string]bool{}
 	for _, r := range made {
 		for _, pub := range r.Publications {

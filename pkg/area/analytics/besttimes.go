@@ -148,7 +148,8 @@ func (s *Service) bestTimes(ctx context.Context, in *bestInput) (out BestTimes, 
 	known := sampleOf(read.all, in.Metric, false)
 	out = BestTimes{FactoryID: orNil(in.FactoryID), SocialAccountID: orNil(in.AccountID), Timezone: zone.String(),
 		Metric: in.Metric, From: from.In(zone).Format(time.DateOnly), To: now.In(zone).Format(time.DateOnly),
-		Posts: len(known.posts), Needed: bestNeeds, Enough: len(known.posts) >= bestNeeds, Simulated: read.past, Imported: read.imported,
+		Posts: len(known.posts), Needed: bestNeeds, Enough: len(known.posts) >= bestNeeds, Simulated: read.past,
+		Imported: read.imported,
 		Complete: read.complete, Hours: []BestHour{}}
 	if out.Enough {
 		out.Hours = hoursOf(known, zone)

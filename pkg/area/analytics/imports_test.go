@@ -16,14 +16,15 @@ import (
 func TestImportedPostsCount(t *testing.T) {
 	w := newWorld(t)
 	w.Caller = w.Live()
-	w.Call(http.MethodPost, "/v1/analytics/imports", map[string]any{"social_account_id": "soc_01h455vb4pex5vsknk084sn02q"}).
+	const path = "/v1/analytics/imports"
+	w.Call(http.MethodPost, path, map[string]any{"social_account_id": "soc_01h455vb4pex5vsknk084sn02q"}).
 		Refused(t, http.StatusNotFound, errs.NotFound, "/social_account_id")
 	o := w.Principal.Owner
 	telegram, vk := w.connect(o, "telegram"), w.connect(o, "vk")
-	w.Call(http.MethodPost, "/v1/analytics/imports", map[string]any{"social_account_id": telegram}).
+	w.Call(http.MethodPost, path, map[string]any{"social_account_id": telegram}).
 		Refused(t, http.StatusUnprocessableEntity, errs.ValidationFailed, "/social_account_id")
 	var made, got social.PostImport
-	a := w.Call(http.MethodPost, "/v1/analytics/imports", map[string]any{"social_account_id": vk,
+	a := w.Call(http.MethodPost, path, map[string]any{"social_account_id": vk,
 		"metadata": map[string]string{"a": "b"}})
 	a.Into(t, http.StatusAccepted, &made)
 	w.Call(http.MethodGet, "/v1/analytics/imports/"+made.ID, nil).Into(t, http.StatusOK, &got)

@@ -112,7 +112,8 @@ func newWorld(t *testing.T) *world {
 	items := content.NewService(w.db, factories, signer, offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
 		w.clock.Now),
-		items, experiment.NewService(w.db, factories, w.clock.Now), account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
+		items, experiment.NewService(w.db, factories, w.clock.Now), account.NewService(w.db, w.clock.Now),
+		account.NewEvents(w.db, signer),
 		publishing.NewService(w.db, items, factories, signer, &apitest.Log{}, w.clock.Now, rand.Reader))
 	w.Kept()
 	w.writer = &writer{Provider: sandbox.New(w.clock.Now)}

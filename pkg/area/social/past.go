@@ -21,8 +21,8 @@ import (
 // Import is the kind of the task that reads the earlier posts of an account. Package publication has its handler.
 const Import task.Kind = "social.import"
 
-// ImportKind is the kind of an import in the table, and PastKind that of the items with the earlier posts of an account.
-// There is one for each month.
+// ImportKind is the kind of an import in the table, and PastKind that of the items with the earlier posts of an
+// account. There is one for each month.
 const (
 	ImportKind = "post_import"
 	PastKind   = "account_past"
@@ -97,7 +97,8 @@ type Importing struct {
 }
 
 // StartImport adds an import and its task to the transaction.
-func (r *Record) StartImport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Metadata) (PostImport, error) {
+func (r *Record) StartImport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Metadata) (PostImport,
+	error) {
 	p := PostImport{Resource: resource.New(id.New(id.PostImport, now), now, metadata), ProfileID: o.ProfileID(),
 		SocialAccountID: r.ID, Platform: r.Platform, State: ImportRunning, usual: usualImport}
 	it, err := store.NewItem(ImportKind, o, p.ID, p)

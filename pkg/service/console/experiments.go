@@ -114,7 +114,8 @@ func cases(effect float64) string { return strconv.FormatFloat(100*(0.5+effect),
 // intervalsOf returns the charts of the arms of an experiment that are compared with a first one.
 func intervalsOf(e experimentOfAPI, v *view) (all []intervals) {
 	for _, now := range e.Results {
-		if first := slices.IndexFunc(e.Results, func(o armResult) bool { return o.Factor == now.Factor }); e.Results[first] == now {
+		first := slices.IndexFunc(e.Results, func(o armResult) bool { return o.Factor == now.Factor })
+		if e.Results[first].Arm == now.Arm {
 			continue
 		}
 		one := intervals{Factor: now.Factor, Arm: now.Arm}

@@ -98,18 +98,22 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	imports := !p.Imported && limits.Past.Page > 0
 	p.Imported = true
 	o = w.rest(p, acct)
-	o.Join = func(ctx context.Context, tx *store.Tx) error {
-		if imports {
-			if _, err := acct.StartImport(tx, w.Now(), s.Owner, nil); err != nil {
-				return err
-			}
-		}
-		if err := social.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
-			return fmt.Errorf("publication: keep the days of %s: %w", s.Subject, err)
-		}
-		return nil
-	}
+	o.Join = func(ctx context.Context, tx *store.Tx) error { return w.keep(ctx, tx, s, acct, days, imports) }
 	return o, nil
+}
+
+// keep adds what was read to the transaction. The first reading also starts the import of earlier posts.
+func (w measurer) keep(ctx context.Context, tx *store.Tx, s *task.Step, acct social.Record, days []platform.Day,
+	imports bool) error {
+	if imports {
+		if _, err := acct.StartImport(tx, w.Now(), s.Owner, nil); err != nil {
+			return err
+		}
+	}
+	if err := social.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
+		return fmt.Errorf("publication: keep the days of %s: %w", s.Subject, err)
+	}
+	return nil
 }
 
 // rest returns the outcome of a reading that is over or left out.

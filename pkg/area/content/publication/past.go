@@ -16,7 +16,8 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// The number of posts whose figures one step of an import reads, and the wait of an import for the budget of its platform.
+// The number of posts whose figures one step of an import reads, and the wait of an import for the budget of its
+// platform.
 const (
 	pastAtOnce = 10
 	pastWait   = 6 * time.Hour

@@ -57,8 +57,8 @@ func (w *world) importAll() {
 	}
 }
 
-// An account that is connected has its earlier posts imported, with their figures, once. A platform that fails meanwhile
-// is asked again.
+// An account that is connected has its earlier posts imported, with their figures, once. A platform that fails
+// meanwhile is asked again.
 func TestEarlierPostsAreImported(t *testing.T) {
 	for _, name := range []string{"instagram", "bluesky", "x"} {
 		w := newWorld(t, name)
