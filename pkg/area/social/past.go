@@ -71,7 +71,8 @@ type PostImport struct {
 	// Time of its end. Null until then.
 	EndedAt *resource.Time `json:"ended_at"`
 
-	usual time.Duration
+	// Usual is the usual time until it has ended.
+	Usual time.Duration `json:"-"`
 }
 
 // usualImport is the usual time until an import has ended.
@@ -79,7 +80,7 @@ const usualImport = 5 * time.Second
 
 // Pending returns the path that shows the import, and the time to look at it.
 func (p PostImport) Pending() (path string, after time.Duration) {
-	return "/v1/analytics/imports/" + p.ID, p.usual
+	return "/v1/analytics/imports/" + p.ID, p.Usual
 }
 
 // Importing is the payload of an Import task.
@@ -100,7 +101,7 @@ type Importing struct {
 func (r *Record) StartImport(tx *store.Tx, now time.Time, o tenant.Owner, metadata resource.Metadata) (PostImport,
 	error) {
 	p := PostImport{Resource: resource.New(id.New(id.PostImport, now), now, metadata), ProfileID: o.ProfileID(),
-		SocialAccountID: r.ID, Platform: r.Platform, State: ImportRunning, usual: usualImport}
+		SocialAccountID: r.ID, Platform: r.Platform, State: ImportRunning, Usual: usualImport}
 	it, err := store.NewItem(ImportKind, o, p.ID, p)
 	if err != nil {
 		return p, err

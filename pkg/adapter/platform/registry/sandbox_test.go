@@ -25,6 +25,7 @@ var capabilities = platform.Capabilities{
 	},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views", "likes", "shares"},
+	Past:      platform.Past{Page: 100, Figures: true},
 	Account:   platform.AccountFigures{Names: []string{"followers", "followers_gained", "views"}, History: true},
 	Edits:     true, Deletes: true,
 }
