@@ -201,6 +201,7 @@ func (p *SandboxPlatform) PastPosts(ctx context.Context, a platform.Account, cur
 	}
 	from, _ := strconv.Atoi(cursor)
 	all := p.Earlier(a.ID, p.now())
+	slices.SortStableFunc(all, func(a, b Earlier) int { return b.At.Compare(a.At) })
 	for n := from; n < min(from+p.caps.Past.Page, len(all)); n++ {
 		e := all[n]
 		posts = append(posts, platform.PastPost{ID: fmt.Sprintf("%s-%s-%d", a.ID, e.At.Format("20060102"), n), Kind: e.Kind,

@@ -50,8 +50,11 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	if !ok {
 		return task.Outcome{Done: true}, nil
 	}
-	reads, ok := adapter.(platform.AccountReader)
 	limits := adapter.Capabilities()
+	if limits.Past.Page > 0 && !p.Imported {
+		return w.imports(s, p, acct), nil
+	}
+	reads, ok := adapter.(platform.AccountReader)
 	if !ok || len(limits.Account.Names) == 0 {
 		return task.Outcome{Done: true}, nil
 	}
@@ -95,25 +98,23 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	p.Logged = false
 	p.Earlier = p.Earlier || slices.ContainsFunc(days,
 		func(d platform.Day) bool { return d.Date.Before(platform.Midnight(now)) && len(d.Named()) > 0 })
-	imports := !p.Imported && limits.Past.Page > 0
-	p.Imported = true
 	o = w.rest(p, acct)
-	o.Join = func(ctx context.Context, tx *store.Tx) error { return w.keep(ctx, tx, s, acct, days, imports) }
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
+		if err := social.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
+			return fmt.Errorf("publication: keep the days of %s: %w", s.Subject, err)
+		}
+		return nil
+	}
 	return o, nil
 }
 
-// keep adds what was read to the transaction. The first reading also starts the import of earlier posts.
-func (w measurer) keep(ctx context.Context, tx *store.Tx, s *task.Step, acct social.Record, days []platform.Day,
-	imports bool) error {
-	if imports {
-		if _, err := acct.StartImport(tx, w.Now(), s.Owner, nil); err != nil {
-			return err
-		}
-	}
-	if err := social.KeepDays(ctx, w.DB, tx, s.Owner, s.Subject, days); err != nil {
-		return fmt.Errorf("publication: keep the days of %s: %w", s.Subject, err)
-	}
-	return nil
+// imports returns the first step of a connection, which starts the import of earlier posts.
+func (w measurer) imports(s *task.Step, p social.Measuring, acct social.Record) task.Outcome {
+	p.Imported = true
+	return task.Outcome{Payload: p, Join: func(_ context.Context, tx *store.Tx) error {
+		_, err := acct.StartImport(tx, w.Now(), s.Owner, nil)
+		return err
+	}}
 }
 
 // rest returns the outcome of a reading that is over or left out.

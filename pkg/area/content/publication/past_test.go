@@ -60,9 +60,9 @@ func (w *world) importAll() {
 // An account that is connected has its earlier posts imported, with their figures, once. A platform that fails
 // meanwhile is asked again.
 func TestEarlierPostsAreImported(t *testing.T) {
-	for _, name := range []string{"instagram", "bluesky", "x"} {
+	for _, name := range []string{"instagram", "youtube", "vk", "tiktok"} {
 		w := newWorld(t, name)
-		w.measure()
+		w.deliver(w.due(social.Measure), 2)
 		w.fake.Fail(w.fake.Calls()+2, platformtest.ServerError)
 		w.importAll()
 		all, imported := w.past(), w.imports()
