@@ -42,7 +42,8 @@ func TestADiagnosisStartsWithImportedPosts(t *testing.T) {
 		if n%2 == 0 {
 			kind, likes = platform.KindVideo, likes+40
 		}
-		posts = append(posts, platform.PastPost{ID: fmt.Sprint(n), Kind: kind, At: now.Add(-time.Duration(n+1) * 12 * time.Hour),
+		posts = append(posts, platform.PastPost{ID: fmt.Sprint(n), Kind: kind,
+			At:      now.Add(-time.Duration(n+1) * 12 * time.Hour),
 			Metrics: platform.Metrics{Views: platform.Count(1000), Likes: &likes}})
 	}
 	factory, err := w.db.Get(t.Context(), factoryrecord.Key(factoryID))

@@ -80,8 +80,8 @@ func (w *Worker) earlier(ctx context.Context, o tenant.Owner, facts Facts, made 
 			if p.Views == nil || p.At.Before(from) || own[a.Platform+" "+p.ID] {
 				continue
 			}
-			all = append(all, Post{Platform: a.Platform, Kind: string(p.Kind), Topics: topicsIn(p.Text, facts.Factory.Topics),
-				PublishedAt: p.At, Views: int(*p.Views), Reactions: int(item.Counts(p.Metrics).Reactions())})
+			all = append(all, Post{Platform: a.Platform, Kind: string(p.Kind), PublishedAt: p.At, Views: int(*p.Views),
+				Topics: topicsIn(p.Text, facts.Factory.Topics), Reactions: int(item.Counts(p.Metrics).Reactions())})
 		}
 	}
 	return all, nil

@@ -30,18 +30,21 @@ type importPath struct {
 
 // registerImports adds the operations of imports to the router.
 func (s *Service) registerImports(r *httpapi.Router) {
-	create := httpapi.Op{ID: "importPosts", Method: http.MethodPost, Path: "/v1/analytics/imports",
-		Scope: auth.SocialManage, Function: "factory", Tag: "Analytics", Summary: "Import the earlier posts of an account",
-		Description: "Reads the posts that a social account has had before it was connected, and their figures: those of " +
-			"the last 12 months, at most 500. Best times and comparisons count them, and they are marked as imported. They " +
-			"cost nothing, and are never published, changed or counted as content of the service. It begins by itself " +
-			"when an account is connected; call it to read the figures again. A post is imported once. The event " +
-			"`posts.imported` reports the end. `past_posts` of listPlatforms says which platforms list them.",
-		Status: http.StatusAccepted, Errors: []errs.Code{errs.NotFound, errs.InvalidState}}
+	op := func(id, method, path, summary, description string) httpapi.Op {
+		return httpapi.Op{ID: id, Method: method, Path: path, Scope: auth.SocialManage, Function: "factory",
+			Tag: "Analytics", Summary: summary, Description: description}
+	}
+	create := op("importPosts", http.MethodPost, "/v1/analytics/imports", "Import the earlier posts of an account",
+		"Reads the posts that a social account has had before it was connected, and their figures: those of the last 12 "+
+			"months, at most 500. Best times, comparisons and diagnoses count them, and they are marked as imported. "+
+			"They cost nothing, and are never published, changed or counted as content of the service. It begins by "+
+			"itself when an account is connected; call it to read the figures again. A post is imported once. The "+
+			"event `posts.imported` reports the end. `past_posts` of listPlatforms says which platforms list them.")
+	create.Status, create.Errors = http.StatusAccepted, []errs.Code{errs.NotFound, errs.InvalidState}
 	httpapi.Write(r, create, s.createImport)
-	httpapi.Read(r, httpapi.Op{ID: "getPostImport", Method: http.MethodGet, Path: "/v1/analytics/imports/{post_import_id}",
-		Scope: auth.SocialManage, Function: "factory", Tag: "Analytics", Summary: "Get an import of posts",
-		Description: "Shows how many posts were read. An import is kept for 30 days, and its posts for 400."}, s.getImport)
+	httpapi.Read(r, op("getPostImport", http.MethodGet, "/v1/analytics/imports/{post_import_id}",
+		"Get an import of posts", "Shows how many posts were read. An import is kept for 30 days, and its posts for "+
+			"400 after they were read for the last time."), s.getImport)
 }
 
 func (s *Service) createImport(ctx context.Context, tx *store.Tx, in *importInput) (out social.PostImport, err error) {

@@ -69,11 +69,12 @@ type createBody struct {
 	// add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
 	// the factory, `plan_approval`.
 	Approve string `json:"approve,omitempty" enum:"none,topics"`
-	// Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and slot
-	// only if all are written at once, and slot only with one item a day. Absent: they take part in none.
+	// Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and
+	// slot only if all are written at once, and slot only with one item a day. Absent: they take part in none.
 	ExperimentID string `json:"experiment_id,omitempty" maxLength:"64" example:"exp_01h455vb4pex5vsknk084sn02q"`
-	// Ids of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a style
-	// of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is applied.
+	// Ids of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a
+	// style of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is
+	// applied.
 	FromExperimentIDs []string `json:"from_experiment_ids,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false"`
 	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2
 	// for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.

@@ -94,8 +94,8 @@ type Plan struct {
 	Approve string `json:"approve" enum:"none,topics"`
 	// Experiment that its items take part in. Null: none.
 	ExperimentID resource.Text `json:"experiment_id"`
-	// What it has from decided experiments of its factory. What the settings of the factory have is told once its topics
-	// are written.
+	// What it has from decided experiments of its factory. What the settings of the factory have is told once its
+	// topics are written.
 	Learned []Learned `json:"learned" nullable:"false"`
 	// Hours before its time at which an item is written. Null: all are written at once.
 	WriteAheadHours *int `json:"write_ahead_hours" example:"48"`
@@ -107,8 +107,8 @@ type Plan struct {
 	State State `json:"state" enum:"queued,planning,proposed,generating,completed,failed,canceled"`
 	// Progress of its items.
 	Items Items `json:"items"`
-	// Credits that the items of all topics cost together with a live key, at most: where an experiment draws a format or
-	// a length, those of the dearest arm. The topics cost nothing.
+	// Credits that the items of all topics cost together with a live key, at most: where an experiment draws a format
+	// or a length, those of the dearest arm. The topics cost nothing.
 	CostEstimate int64 `json:"cost_estimate"`
 	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`

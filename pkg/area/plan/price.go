@@ -12,7 +12,8 @@ import (
 )
 
 // price sets the recipe of the items of a draft, and their price.
-func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, mode tenant.Mode, now time.Time) (err error) {
+func (s *Service) price(d *draft, b createBody, f factory.Factory, l lessons, mode tenant.Mode,
+	now time.Time) (err error) {
 	// A trained model writes texts of items; its base model chooses their topics.
 	base, _ := f.TextModel()
 	if f.ReplaceRetiredModels {

@@ -31,7 +31,7 @@ type Learned struct {
 	By string `json:"by" enum:"factory,plan"`
 }
 
-// The values of Learned.By.
+// The values of Learned.By, which tell where a winner is from.
 const (
 	learnedByFactory = "factory"
 	learnedByPlan    = "plan"
@@ -117,7 +117,7 @@ func (l *lessons) take(ids []string, named map[string]*experiment.Record) error 
 			found = append(found, errs.Invalid(at, "is not the id of an experiment of the factory"))
 			continue
 		case r.State != experiment.Decided:
-			found = append(found, errs.Invalid(at, "is that of an experiment that is %s: only one that is decided has a "+
+			found = append(found, errs.Invalid(at, "is that of an experiment that is %s: only a decided one has a "+
 				"winner", r.State))
 			continue
 		}

@@ -125,7 +125,8 @@ func TestAPlanPaysForItsArms(t *testing.T) {
 	w.live(1_000_000)
 	e := w.experiment("length", "15,60", "format", "post,short_video")
 	plain := w.estimate(object{"days": 6, "posts_per_day": 2, "content_types": []string{"post", "short_video"}})
-	p := w.create("days", 6, "posts_per_day", 2, "content_types", []string{"post", "short_video"}, "experiment_id", e.ID)
+	p := w.create("days", 6, "posts_per_day", 2, "content_types", []string{"post", "short_video"},
+		"experiment_id", e.ID)
 	if p.ReservedCredits != p.CostEstimate || p.CostEstimate%12 != 0 {
 		t.Errorf("%d of %d are reserved", p.ReservedCredits, p.CostEstimate)
 	}
@@ -148,13 +149,13 @@ func TestAPlanPaysForItsArms(t *testing.T) {
 	w.settled()
 }
 
-// estimate returns the price of a plan.
+// estimate makes a plan of later months, and returns its price.
 func (w *world) estimate(body object) int64 {
 	w.t.Helper()
 	var p plan.Plan
 	before := w.balance()
-	w.Call(http.MethodPost, w.path(), with(body, "starts_on", w.clock.Now().AddDate(0, 3, 0).Format(time.DateOnly))).Into(
-		w.t, http.StatusAccepted, &p)
+	later := w.clock.Now().AddDate(0, 3, 0).Format(time.DateOnly)
+	w.Call(http.MethodPost, w.path(), with(body, "starts_on", later)).Into(w.t, http.StatusAccepted, &p)
 	if w.balance() != before-p.CostEstimate {
 		w.t.Errorf("%d is reserved of %d", before-w.balance(), p.CostEstimate)
 	}

@@ -37,7 +37,7 @@ const (
 // pastText is the size of the longest text of an earlier post that is kept, in characters.
 const pastText = 400
 
-// ImportState is the state of an import.
+// ImportState is the state of an import of earlier posts.
 type ImportState string
 
 // The states. The last two are final.

@@ -58,7 +58,7 @@ type experimentOfAPI struct {
 	History   []experimentLook `json:"history"`
 }
 
-// experimentStates are the states of experiments.
+// experimentStates are the states of experiments, in their order.
 var experimentStates = []string{"draft", "running", "decided", "inconclusive", "stopped"}
 
 func showExperiments(r *request) error {
@@ -121,7 +121,8 @@ func intervalsOf(e experimentOfAPI, v *view) (all []intervals) {
 		one := intervals{Factor: now.Factor, Arm: now.Arm}
 		var looks []experimentLook
 		for _, look := range e.History {
-			i := slices.IndexFunc(look.Results, func(o armResult) bool { return o.Factor == now.Factor && o.Arm == now.Arm })
+			same := func(o armResult) bool { return o.Factor == now.Factor && o.Arm == now.Arm }
+			i := slices.IndexFunc(look.Results, same)
 			if i < 0 || look.Results[i].Estimate == nil {
 				continue
 			}
@@ -156,10 +157,11 @@ func drawIntervals(looks []experimentLook, label string, v *view) template.HTML 
 		o, x := look.Results[0], chartLeft+float64(i)*step
 		title := template.HTMLEscapeString(fmt.Sprintf("%s: %s (%s–%s)", v.ShortDay(look.At), cases(*o.Estimate),
 			cases(*o.Lower), cases(*o.Upper)))
-		fmt.Fprintf(&out, `<rect class="c1" opacity="0.35" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="1.5"><title>%s`+
-			`</title></rect>`, x+step*0.2, y(*o.Upper), step*0.6, max(y(*o.Lower)-y(*o.Upper), 1), title)
-		fmt.Fprintf(&out, `<rect class="c1" x="%.1f" y="%.1f" width="%.1f" height="3"/>`, x+step*0.2, y(*o.Estimate)-1.5,
-			step*0.6)
+		left, wide, top := x+step*0.2, step*0.6, y(*o.Upper)
+		fmt.Fprintf(&out, `<rect class="c1" opacity="0.35" x="%.1f" y="%.1f" width="%.1f" height="%.1f">`, left, top, wide,
+			max(y(*o.Lower)-top, 1))
+		fmt.Fprintf(&out, `<title>%s</title></rect>`, title)
+		fmt.Fprintf(&out, `<rect class="c1" x="%.1f" y="%.1f" width="%.1f" height="3"/>`, left, y(*o.Estimate)-1.5, wide)
 		if (len(looks)-1-i)%max(1, (len(looks)+3)/5) == 0 {
 			fmt.Fprintf(&out, `<text x="%.1f" y="%d" text-anchor="%s">%s</text>`, x+step/2, chartHeight-6,
 				anchor(i, len(looks)), template.HTMLEscapeString(v.ShortDay(look.At)))
@@ -197,7 +199,7 @@ func showFactoryMonth(r *request) error {
 	data := map[string]any{"Names": n, "Factory": factory, "Months": months, "Month": first.Format("2006-01"),
 		"Figures": monthFigures, "Figure": figure}
 	if factory != "" {
-		chart, err := r.factoryMonth(v, factory, first, figure)
+		chart, err := factoryMonth(r, v, factory, first, figure)
 		if v.Error, err = form(err); err != nil {
 			return err
 		}
@@ -208,7 +210,7 @@ func showFactoryMonth(r *request) error {
 }
 
 // factoryMonth draws a figure of a factory by day and platform.
-func (r *request) factoryMonth(v *view, factory string, first time.Time, figure string) (d Drawn, err error) {
+func factoryMonth(r *request, v *view, factory string, first time.Time, figure string) (d Drawn, err error) {
 	last := first.AddDate(0, 1, -1)
 	var answer struct {
 		Series []map[string]any `json:"series"`

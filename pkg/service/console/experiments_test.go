@@ -24,7 +24,8 @@ func TestExperimentsAreDrawnAsIntervals(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	svg := string(all[0].SVG)
-	if strings.Count(svg, "<rect") != 4 || !strings.Contains(svg, "22 Nov: 70 % (55 %–85 %)") || strings.Contains(svg, `"<b>`) {
+	if strings.Count(svg, "<rect") != 4 || !strings.Contains(svg, "22 Nov: 70 % (55 %–85 %)") ||
+		strings.Contains(svg, `"<b>`) {
 		t.Errorf("%s", svg)
 	}
 }

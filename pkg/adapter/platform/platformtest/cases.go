@@ -22,7 +22,6 @@ func (s Suite) Cases() []Case {
 		{"refuses what does not fit", s.refusesUnfit},
 		{"changes and deletes posts", s.changes},
 		{"tells the figures of an account", s.tellsFigures},
-		{"lists earlier posts", s.listsPastPosts},
 		{"finds what options name", s.finds},
 	}
 	for _, named := range s.Posts {

@@ -67,7 +67,7 @@ func favor(kind platform.Kind, hook string) float64 {
 	return f
 }
 
-// react multiplies the reactions to a post.
+// react multiplies the reactions to a post, and leaves its views.
 func react(m *platform.Metrics, by float64) {
 	for _, count := range []*int64{m.Likes, m.Comments, m.Shares, m.Saves, m.Clicks} {
 		scale(count, by)
@@ -204,7 +204,8 @@ func (p *SandboxPlatform) PastPosts(ctx context.Context, a platform.Account, cur
 	slices.SortStableFunc(all, func(a, b Earlier) int { return b.At.Compare(a.At) })
 	for n := from; n < min(from+p.caps.Past.Page, len(all)); n++ {
 		e := all[n]
-		posts = append(posts, platform.PastPost{ID: fmt.Sprintf("%s-%s-%d", a.ID, e.At.Format("20060102"), n), Kind: e.Kind,
+		posts = append(posts, platform.PastPost{Kind: e.Kind,
+			ID:   fmt.Sprintf("%s-%s-%d", a.ID, e.At.Format("20060102"), n),
 			Text: fmt.Sprintf("Earlier post %d of the sandbox", len(all)-n), At: e.At, Metrics: e.Metrics})
 	}
 	if from += p.caps.Past.Page; from < len(all) {

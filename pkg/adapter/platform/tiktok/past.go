@@ -38,8 +38,8 @@ func (p *Platform) PastPosts(ctx context.Context, a platform.Account, cursor str
 	}
 	for _, v := range answer.Videos {
 		posts = append(posts, platform.PastPost{ID: v.ID, Kind: platform.KindVideo, Text: v.Text,
-			At: time.Unix(v.At, 0).UTC(), Metrics: platform.Metrics{Views: v.Views, Likes: v.Likes, Comments: v.Comments,
-				Shares: v.Shares}})
+			At: time.Unix(v.At, 0).UTC(), Metrics: platform.Metrics{Views: v.Views, Likes: v.Likes,
+				Comments: v.Comments, Shares: v.Shares}})
 	}
 	if answer.More {
 		next = strconv.FormatInt(answer.Cursor, 10)

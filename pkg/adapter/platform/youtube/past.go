@@ -62,15 +62,17 @@ func (p *Platform) uploads(ctx context.Context, a platform.Account) (string, err
 			} `json:"contentDetails"`
 		} `json:"items"`
 	}
-	err := p.Get(ctx, a.Token.Access, "/youtube/v3/channels", url.Values{"part": {"contentDetails"}, "id": {a.ID}}, &answer)
+	err := p.Get(ctx, a.Token.Access, "/youtube/v3/channels", url.Values{"part": {"contentDetails"}, "id": {a.ID}},
+		&answer)
 	if err != nil || len(answer.Items) == 0 {
 		return "", err
 	}
 	return answer.Items[0].Details.Related.Uploads, nil
 }
 
-// videos reads videos with their figures.
-func (p *Platform) videos(ctx context.Context, a platform.Account, ids []string) (posts []platform.PastPost, err error) {
+// videos reads videos by their ids, with their figures.
+func (p *Platform) videos(ctx context.Context, a platform.Account, ids []string) (posts []platform.PastPost,
+	err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

@@ -60,8 +60,8 @@ var fixed = map[string][]string{
 
 // Factor is what differs between the posts of an experiment.
 type Factor struct {
-	// What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
-	// slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+	// What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a
+	// topic. slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
 	// picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post
 	// has words on it.
 	Name string `json:"name" enum:"hook,length,format,slot,pillar,picture_style,caption_style,first_frame" example:"hook"`

@@ -44,9 +44,9 @@ func (s *Service) registerRows(r *httpapi.Router) {
 	httpapi.List(r, httpapi.Op{ID: "listExperimentPosts", Method: http.MethodGet,
 		Path: "/v1/experiments/{experiment_id}/posts", Scope: auth.FactoriesRead, Function: "factory", Tag: "Analytics",
 		Sheet: "experiment-posts.csv", Summary: "List the posts of an experiment",
-		Description: "Lists the raw rows from which the results follow, in the order in which items were given their arms: " +
-			"each item with each of its arms, the probability of the arm, and the figure of its post. With the header " +
-			"`Accept: text/csv`, the answer is a file of comma-separated values with all rows.",
+		Description: "Lists the raw rows from which the results follow, in the order in which items were given their " +
+			"arms: each item with each of its arms, the probability of the arm, and the figure of its post. With the " +
+			"header `Accept: text/csv`, the answer is a file of comma-separated values with all rows.",
 		Errors: []errs.Code{errs.InvalidCursor, errs.NotFound}}, s.rows)
 }
 
@@ -69,7 +69,7 @@ func (s *Service) rows(ctx context.Context, in *rowsInput) (page httpapi.Page[Ro
 		func(r Row) string { return fmt.Sprint(r.Number, r.Factor) })
 }
 
-// rowsOf returns the rows of an item.
+// rowsOf returns the rows of an item, one for each of its arms.
 func rowsOf(o Outcome) (all []Row) {
 	for _, a := range o.Trial.Arms {
 		row := Row{Number: o.Trial.Number, ContentItemID: o.Item, Kind: o.Kind, Factor: a.Factor, Arm: a.Arm,

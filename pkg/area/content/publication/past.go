@@ -23,7 +23,7 @@ const (
 	pastWait   = 6 * time.Hour
 )
 
-// importer is the handler of social.Import.
+// importer is the handler of social.Import, the task that reads earlier posts.
 type importer struct{ *Worker }
 
 // Step reads a page of earlier posts, or the figures of some of them. A step may be repeated: a post is stored once.
@@ -174,7 +174,7 @@ func (w importer) keep(s *task.Step, p social.Importing, acct social.Record, rea
 	}}
 }
 
-// importOf reads the import of a task.
+// importOf reads the record of the import that a task works on.
 func (w importer) importOf(ctx context.Context, s *task.Step) (it store.Item, imp social.PostImport, err error) {
 	if it, err = w.DB.Get(ctx, store.IDKey(s.Subject)); err != nil {
 		return it, imp, err
@@ -215,8 +215,8 @@ func (w importer) failed(s *task.Step, p social.Importing, cause error, key stor
 	kind := platform.KindOf(cause)
 	switch p.Tries++; {
 	case platform.Denied(cause):
-		return w.end(s, "The account was connected without the permission to read its posts. Connect it again, allow all "+
-			"that the page asks for, and import again.")
+		return w.end(s, "The account was connected without the permission to read its posts. Connect it again, allow "+
+			"all that the page asks for, and import again.")
 	case errors.As(cause, &e) && kind == platform.BadContent:
 		return w.end(s, e.Message)
 	case p.Tries >= mostTries || errors.Is(cause, seal.ErrOpen):

@@ -81,7 +81,8 @@ func TestEarlierPostsAreImported(t *testing.T) {
 		}
 		// Again, with a post that the service has published.
 		now := w.clock.Now()
-		entry, err := item.Announced{Item: "cnt_1"}.Entry(now, owner, item.PostKey(name, w.account.PlatformID, all[3].ID))
+		key := item.PostKey(name, w.account.PlatformID, all[3].ID)
+		entry, err := item.Announced{Item: "cnt_1"}.Entry(now, owner, key)
 		if err != nil {
 			t.Fatal(err)
 		}
