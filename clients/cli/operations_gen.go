@@ -92,6 +92,21 @@ var groups = []group{
 			},
 		},
 		{
+			id: "importPosts", name: "import-posts", method: "POST", path: "/v1/analytics/imports",
+			summary: "Import the earlier posts of an account", doc: "Reads the posts that a social account has had before it was connected, and their figures: those of the last 12 months, at most 500. Best times and comparisons count them, and they are marked as imported. They cost nothing, and are never published, changed or counted as content of the service. It begins by itself when an account is connected; call it to read the figures again. A post is imported once. The event `posts.imported` reports the end. `past_posts` of listPlatforms says which platforms list them.\n\nNeeds the scope `social:manage`.",
+			takesBody: true, bodyOptional: false,
+			body: []parameter{
+				{name: "social_account_id", kind: "string", doc: "Social account whose earlier posts are read. It has to be connected", required: true},
+			},
+			begins: &ends{"wait-for-import", "/v1/analytics/imports/{post_import_id}", "state", []string{"completed"}, []string{"failed"}, ""},
+		},
+		{
+			id: "getPostImport", name: "get-import", method: "GET", path: "/v1/analytics/imports/{post_import_id}",
+			summary: "Get an import of posts", doc: "Shows how many posts were read. An import is kept for 30 days, and its posts for 400.\n\nNeeds the scope `social:manage`.",
+			args: []string{"post_import_id"},
+			ends: &ends{"wait-for-import", "/v1/analytics/imports/{post_import_id}", "state", []string{"completed"}, []string{"failed"}, ""},
+		},
+		{
 			id: "listExperiments", name: "list-experiments", method: "GET", path: "/v1/experiments",
 			summary: "List the experiments", doc: "Newest first.\n\nNeeds the scope `factories:read`.",
 			query: []parameter{
@@ -131,7 +146,7 @@ var groups = []group{
 		},
 		{
 			id: "applyExperiment", name: "apply-experiment", method: "POST", path: "/v1/experiments/{experiment_id}/apply",
-			summary: "Apply the result of an experiment", doc: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it changes the factory at once. A length and the style of pictures are no settings of a factory: send them with your items.\n\nNeeds the scope `factories:write`.",
+			summary: "Apply the result of an experiment", doc: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them with your items, or name the experiment in `from_experiment_ids` of a content plan.\n\nNeeds the scope `factories:write`.",
 			args:      []string{"experiment_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
@@ -579,7 +594,7 @@ var groups = []group{
 				{name: "order", kind: "string", doc: "Order of the results: desc is newest first, asc oldest first", values: []string{"asc", "desc"}},
 				{name: "from", kind: "string", doc: "Only results created at this time or later (RFC 3339)"},
 				{name: "to", kind: "string", doc: "Only results created before this time (RFC 3339)"},
-				{name: "type", kind: "list", doc: "Only events of these types or areas, such as content.*, separated by commas", values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
+				{name: "type", kind: "list", doc: "Only events of these types or areas, such as content.*, separated by commas", values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"}},
 				{name: "object_id", kind: "string", doc: "Only events about this resource: its id. They are found soonest with order=asc, which begins at the creation of the resource"},
 				{name: "wait", kind: "integer", doc: "Seconds for which the request is held while the page has no event newer than after, or none at all without after. It follows events with few requests. Keys that may make more than 60 requests a minute are held for less, as they can ask more often: with 600 for a second"},
 				{name: "after", kind: "string", doc: "Newest event that you have, for wait: its id"},
@@ -590,6 +605,18 @@ var groups = []group{
 			id: "getEvent", name: "get", method: "GET", path: "/v1/events/{event_id}",
 			summary: "Get an event with its payload", doc: "An event about a resource that the key may not read is not found.\n\nNeeds the scope `account:read`.",
 			args: []string{"event_id"},
+		},
+	}},
+	{name: "experiments", doc: "List the posts of an experiment", operations: []operation{
+		{
+			id: "listExperimentPosts", name: "list-posts", method: "GET", path: "/v1/experiments/{experiment_id}/posts",
+			summary: "List the posts of an experiment", doc: "Lists the raw rows from which the results follow, in the order in which items were given their arms: each item with each of its arms, the probability of the arm, and the figure of its post. With the header `Accept: text/csv`, the answer is a file of comma-separated values with all rows.\n\nNeeds the scope `factories:read`.",
+			args: []string{"experiment_id"},
+			query: []parameter{
+				{name: "limit", kind: "integer", doc: "Maximum number of results"},
+				{name: "cursor", kind: "string", doc: "next_cursor of the previous page. The filters and the order must be the same"},
+			},
+			paged: true,
 		},
 	}},
 	{name: "factories", doc: "Makers of content, each with its voice and audience", operations: []operation{
@@ -705,6 +732,8 @@ var groups = []group{
 				{name: "country", kind: "string", doc: "Country whose holidays and seasons count (ISO 3166-1). Absent: that of the factory's region, or else of its language, such as de-AT, or of its time zone"},
 				{name: "timezone", kind: "string", doc: "Time zone of the days and times (IANA). Absent: that of the factory's schedule, or else of its country, or UTC"},
 				{name: "approve", kind: "string", doc: "What waits for an approval. topics: the topics are written and nothing else, at no cost; read, change, drop and add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the factory, `plan_approval`", values: []string{"none", "topics"}},
+				{name: "experiment_id", kind: "string", doc: "Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and slot only if all are written at once, and slot only with one item a day. Absent: they take part in none"},
+				{name: "from_experiment_ids", kind: "list", doc: "Ids of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a style of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is applied"},
 				{name: "write_ahead_hours", kind: "integer", doc: "Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2 for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest"},
 				{name: "replace", kind: "boolean", doc: "Whether this plan takes days that other plans have: their items that are not generated yet are canceled, as a whole, or on these days alone if the items of the other plan are written at their times. Otherwise the call is refused. Default: false"},
 			},
@@ -1477,7 +1506,7 @@ var groups = []group{
 			summary: "Create a webhook", doc: "Events are sent to it from now on, signed as Standard Webhooks defines. It receives only events that the calling key may read: those of `content.*` need `content:read`, for example. A later change of the key's scopes takes effect on the next event. Only this response contains the signing secret. Store it safely.\n\nWith a `destination`, events are sent to a standard SQS queue or an EventBridge bus in your own AWS account. Create the webhook first. Then create the role that you named, with the `principal_arn` and the `external_id` of this response in its trust policy:\n\n```json\n{\"Version\": \"2012-10-17\", \"Statement\": [{\n  \"Effect\": \"Allow\", \"Action\": \"sts:AssumeRole\",\n  \"Principal\": {\"AWS\": \"<principal_arn>\"},\n  \"Condition\": {\"StringEquals\": {\"sts:ExternalId\": \"<external_id>\"}}\n}]}\n```\n\nand with this permission. For a bus, use the action `events:PutEvents`. If a KMS key of yours encrypts the queue, also allow `kms:GenerateDataKey` and `kms:Decrypt` on that key:\n\n```json\n{\"Version\": \"2012-10-17\", \"Statement\": [{\n  \"Effect\": \"Allow\", \"Action\": \"sqs:SendMessage\", \"Resource\": \"<arn>\"\n}]}\n```\n\nUntil then, attempts fail, report what is missing, and are retried. The body of a message is the event; the headers of a webhook, such as `webhook-id`, are attributes. Verify it like a request. On a bus, `detail` is the event, `detail-type` its type, and `source` is `content-automation.webhooks`. Retries, the log of deliveries, replay and disabling after 5 days of failures work as for a `url`.\n\nNeeds the scope `webhooks:manage`.",
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", required: true, values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
+				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", required: true, values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"}},
 				{name: "profile_id", kind: "string", doc: "Profile that it belongs to. It cannot be changed. Absent: the account as a whole; with a key that is bound to one profile, that one. A key that is bound to several must send it"},
 				{name: "url", kind: "string", doc: "URL that receives the events: https on port 443 with a public address. Send this or destination"},
 				{name: "factory_ids", kind: "list", doc: "Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low"},
@@ -1496,7 +1525,7 @@ var groups = []group{
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
 				{name: "url", kind: "string", doc: "URL that receives the events: https on port 443 with a public address. Only for a webhook with a url"},
-				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
+				{name: "event_types", kind: "list", doc: "Subscribed events: types, areas such as content.*, or * for all", values: []string{"*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"}},
 				{name: "factory_ids", kind: "list", doc: "Only events of these factories. Empty or null: all events, including those without a factory, such as balance.low"},
 				{name: "description", kind: "string", doc: "Description of the webhook"},
 				{name: "state", kind: "string", doc: "A disabled webhook receives no events, and its pending deliveries fail", values: []string{"enabled", "disabled"}},
@@ -1555,7 +1584,7 @@ var groups = []group{
 			args:      []string{"webhook_id"},
 			takesBody: true, bodyOptional: false,
 			body: []parameter{
-				{name: "event_type", kind: "string", doc: "Type of the sample event. The webhook need not subscribe to it", required: true, values: []string{"content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"}},
+				{name: "event_type", kind: "string", doc: "Type of the sample event. The webhook need not subscribe to it", required: true, values: []string{"content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"}},
 			},
 		},
 	}},

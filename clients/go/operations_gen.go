@@ -35,6 +35,8 @@ type Client struct {
 	Content *ContentService
 	// The events of the last 30 days.
 	Events *EventsService
+	// List the posts of an experiment.
+	Experiments *ExperimentsService
 	// Makers of content, each with its voice and audience.
 	Factories *FactoriesService
 	// Connections to CRMs: products, stages of deals that make content, and notes.
@@ -67,7 +69,7 @@ type Client struct {
 
 // WorkState is a state that work may be waited for in.
 type WorkState interface {
-	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | TrainingState
+	ContentState | ContentPlanState | DiagnosisState | GenerationState | OwnMediaState | PostImportState | TrainingState
 }
 
 func (c *Client) bind() {
@@ -81,6 +83,7 @@ func (c *Client) bind() {
 	c.Comments = &CommentsService{&c.transport}
 	c.Content = &ContentService{&c.transport}
 	c.Events = &EventsService{&c.transport}
+	c.Experiments = &ExperimentsService{&c.transport}
 	c.Factories = &FactoriesService{&c.transport}
 	c.Integrations = &IntegrationsService{&c.transport}
 	c.Media = &MediaService{&c.transport}
@@ -318,6 +321,49 @@ func (s *AnalyticsService) BestTimes(ctx context.Context, params *GetBestTimesPa
 	return result, nil
 }
 
+// ImportPosts: Import the earlier posts of an account.
+//
+// Reads the posts that a social account has had before it was connected, and their figures: those of the last 12
+// months, at most 500. Best times and comparisons count them, and they are marked as imported. They cost nothing, and
+// are never published, changed or counted as content of the service. It begins by itself when an account is connected;
+// call it to read the figures again. A post is imported once. The event `posts.imported` reports the end. `past_posts`
+// of listPlatforms says which platforms list them.
+//
+// Needs the scope `social:manage`.
+func (s *AnalyticsService) ImportPosts(ctx context.Context, body AnalyticsImportCreate, options ...RequestOption) (*PostImport, error) {
+	result := new(PostImport)
+	if _, err := s.t.do(ctx, newCall("POST", "/v1/analytics/imports", url.Values(nil), body, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// GetImport: Get an import of posts.
+//
+// Shows how many posts were read. An import is kept for 30 days, and its posts for 400.
+//
+// Needs the scope `social:manage`.
+func (s *AnalyticsService) GetImport(ctx context.Context, postImportID string, options ...RequestOption) (*PostImport, error) {
+	pPostImportID, err := segment("post_import_id", postImportID)
+	if err != nil {
+		return nil, err
+	}
+	result := new(PostImport)
+	if _, err := s.t.do(ctx, newCall("GET", "/v1/analytics/imports/"+pPostImportID, url.Values(nil), nil, options), result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// WaitForImport calls GetImport until the work has ended. Failed work is a *FailedError, beside which it is returned.
+func (s *AnalyticsService) WaitForImport(ctx context.Context, postImportID string, options ...RequestOption) (*PostImport, error) {
+	pPostImportID, err := segment("post_import_id", postImportID)
+	if err != nil {
+		return nil, err
+	}
+	return wait[PostImport](ctx, s.t, "/v1/analytics/imports/"+pPostImportID, waiting{"state", []string{"completed"}, []string{"failed"}, url.Values(nil)}, options)
+}
+
 // ListExperimentsParams are the parameters of AnalyticsService.ListExperiments.
 type ListExperimentsParams struct {
 	// Maximum number of results.
@@ -404,8 +450,8 @@ func (s *AnalyticsService) UpdateExperiment(ctx context.Context, experimentID st
 // ApplyExperiment: Apply the result of an experiment.
 //
 // Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it
-// changes the factory at once. A length and the style of pictures are no settings of a factory: send them with your
-// items.
+// changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them
+// with your items, or name the experiment in `from_experiment_ids` of a content plan.
 //
 // Needs the scope `factories:write`.
 func (s *AnalyticsService) ApplyExperiment(ctx context.Context, experimentID string, body DiagnosisApplyExperimentCreate, options ...RequestOption) (*Proposal, error) {
@@ -1387,6 +1433,41 @@ func (s *EventsService) Get(ctx context.Context, eventID string, options ...Requ
 		return nil, err
 	}
 	return result, nil
+}
+
+// ExperimentsService: List the posts of an experiment.
+type ExperimentsService struct{ t *transport }
+
+// ListExperimentPostsParams are the parameters of ExperimentsService.ListPosts.
+type ListExperimentPostsParams struct {
+	// Maximum number of results.
+	Limit *int64 `query:"limit"`
+	// next_cursor of the previous page. The filters and the order must be the same.
+	Cursor *string `query:"cursor"`
+}
+
+// ListPosts reads all pages, as the caller goes on: List the posts of an experiment.
+//
+// Lists the raw rows from which the results follow, in the order in which items were given their arms: each item with
+// each of its arms, the probability of the arm, and the figure of its post. With the header `Accept: text/csv`, the
+// answer is a file of comma-separated values with all rows.
+//
+// Needs the scope `factories:read`.
+func (s *ExperimentsService) ListPosts(ctx context.Context, experimentID string, params *ListExperimentPostsParams, options ...RequestOption) iter.Seq2[ExperimentRow, error] {
+	pExperimentID, err := segment("experiment_id", experimentID)
+	if err != nil {
+		return func(yield func(ExperimentRow, error) bool) { yield(ExperimentRow{}, err) }
+	}
+	return all[ExperimentRow](ctx, s.t, "/v1/experiments/"+pExperimentID+"/posts", queryOf(params), options)
+}
+
+// ListPostsPage reads one page.
+func (s *ExperimentsService) ListPostsPage(ctx context.Context, experimentID string, params *ListExperimentPostsParams, options ...RequestOption) (*Page[ExperimentRow], error) {
+	pExperimentID, err := segment("experiment_id", experimentID)
+	if err != nil {
+		return nil, err
+	}
+	return page[ExperimentRow](ctx, s.t, "/v1/experiments/"+pExperimentID+"/posts", queryOf(params), options)
 }
 
 // FactoriesService: Makers of content, each with its voice and audience.

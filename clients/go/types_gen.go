@@ -291,6 +291,9 @@ type AnalyticsComparison struct {
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period. 0
 	// with a live key.
 	Simulated int64 `json:"simulated"`
+	// Number of publications in the period that were imported: earlier posts of the accounts, which the service has not
+	// published.
+	Imported int64 `json:"imported"`
 }
 
 // AnalyticsComparisonDecision: The better set, if p is below 0.05. no_difference: chance explains it. no_decision:
@@ -319,6 +322,14 @@ const (
 
 // AnalyticsGroupInput has the values of AnalyticsGroup.
 type AnalyticsGroupInput = AnalyticsGroup
+
+// AnalyticsImportCreate: Body of `importPosts`.
+type AnalyticsImportCreate struct {
+	// Social account whose earlier posts are read. It has to be connected.
+	SocialAccountID string `json:"social_account_id"`
+	// Up to 20 key-value pairs of your own.
+	Metadata map[string]string `json:"metadata,omitzero"`
+}
 
 // AnalyticsMetric: Values of `metric` of `getBestTimes`.
 type AnalyticsMetric string
@@ -1137,6 +1148,9 @@ type BestHour struct {
 	Low float64 `json:"low"`
 	// Upper end of the interval.
 	High float64 `json:"high"`
+	// Probability that a publication of the hour does better than one of the others, with ties counted half, as in
+	// experiments and diagnoses. Null where p is null.
+	Superiority *float64 `json:"superiority"`
 	// Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than
 	// 10 publications of the hour or of the others.
 	P *float64 `json:"p"`
@@ -1184,6 +1198,9 @@ type BestTimes struct {
 	Complete bool `json:"complete"`
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected. 0 with a live key.
 	Simulated int64 `json:"simulated"`
+	// Number of publications of them that were imported: earlier posts of the accounts, which the service has not
+	// published.
+	Imported int64 `json:"imported"`
 	// Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
 	// safest choice.
 	Hours []BestHour `json:"hours"`
@@ -3160,6 +3177,11 @@ type ContentPlan struct {
 	Quality string `json:"quality"`
 	// What waits for an approval before it costs anything: the topics, or none.
 	Approve PlanApproval `json:"approve"`
+	// Experiment that its items take part in. Null: none.
+	ExperimentID *string `json:"experiment_id"`
+	// What it has from decided experiments of its factory. What the settings of the factory have is told once its topics
+	// are written.
+	Learned []ContentPlanLearned `json:"learned"`
 	// Hours before its time at which an item is written. Null: all are written at once.
 	WriteAheadHours *int64 `json:"write_ahead_hours"`
 	// Topics, in the order of their creation. Empty in the response of the creation and in events.
@@ -3170,7 +3192,8 @@ type ContentPlan struct {
 	State ContentPlanState `json:"state"`
 	// Progress of its items.
 	Items ContentPlanItems `json:"items"`
-	// Credits that the items of all topics cost together with a live key. The topics cost nothing.
+	// Credits that the items of all topics cost together with a live key, at most: where an experiment draws a format or a
+	// length, those of the dearest arm. The topics cost nothing.
 	CostEstimate int64 `json:"cost_estimate"`
 	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
@@ -3286,6 +3309,12 @@ type ContentPlanCreate struct {
 	// some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of the
 	// factory, `plan_approval`.
 	Approve *PlanApprovalInput `json:"approve,omitzero"`
+	// Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and slot
+	// only if all are written at once, and slot only with one item a day. Absent: they take part in none.
+	ExperimentID *string `json:"experiment_id,omitzero"`
+	// Ids of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a style
+	// of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is applied.
+	FromExperimentIDs []string `json:"from_experiment_ids,omitzero"`
 	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2 for a
 	// factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
 	WriteAheadHours *int64 `json:"write_ahead_hours,omitzero"`
@@ -3327,6 +3356,30 @@ type ContentPlanItems struct {
 	// Items that were published.
 	Published int64 `json:"published"`
 }
+
+// ContentPlanLearned: What a plan has from a decided experiment.
+type ContentPlanLearned struct {
+	// Id of the experiment.
+	ExperimentID string `json:"experiment_id"`
+	// Name of the factor.
+	Factor string `json:"factor"`
+	// The arm that has won.
+	Arm string `json:"arm"`
+	// What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
+	// plan: from_experiment_ids names the experiment.
+	By ContentPlanLearnedBy `json:"by"`
+}
+
+// ContentPlanLearnedBy: What brought it into the plan. factory: the factory has it among its settings, as after its
+// proposal was applied. plan: from_experiment_ids names the experiment.
+// A newer service may have more values.
+type ContentPlanLearnedBy string
+
+// The values of ContentPlanLearnedBy.
+const (
+	ContentPlanLearnedByFactory ContentPlanLearnedBy = "factory"
+	ContentPlanLearnedByPlan    ContentPlanLearnedBy = "plan"
+)
 
 // ContentPlanPillar: A recurring subject of a plan.
 type ContentPlanPillar struct {
@@ -4938,6 +4991,15 @@ func (v Event) ModelRetiringEvent() (*ModelRetiringEvent, bool) {
 	return variant, json.Unmarshal(v.Raw, variant) == nil
 }
 
+// PostsImportedEvent returns the members of this variant, and whether the object is one.
+func (v Event) PostsImportedEvent() (*PostsImportedEvent, bool) {
+	if v.Type != "posts.imported" {
+		return nil, false
+	}
+	variant := &PostsImportedEvent{}
+	return variant, json.Unmarshal(v.Raw, variant) == nil
+}
+
 // ProposalAppliedEvent returns the members of this variant, and whether the object is one.
 func (v Event) ProposalAppliedEvent() (*ProposalAppliedEvent, bool) {
 	if v.Type != "proposal.applied" {
@@ -5050,6 +5112,7 @@ const (
 	EventPatternIntegrationAll              EventPattern = "integration.*"
 	EventPatternAutomationAll               EventPattern = "automation.*"
 	EventPatternModelAll                    EventPattern = "model.*"
+	EventPatternPostsAll                    EventPattern = "posts.*"
 	EventPatternContentGenerated            EventPattern = "content.generated"
 	EventPatternContentPublished            EventPattern = "content.published"
 	EventPatternContentFailed               EventPattern = "content.failed"
@@ -5080,6 +5143,7 @@ const (
 	EventPatternIntegrationNeedsReconnect   EventPattern = "integration.needs_reconnect"
 	EventPatternAutomationFailed            EventPattern = "automation.failed"
 	EventPatternModelRetiring               EventPattern = "model.retiring"
+	EventPatternPostsImported               EventPattern = "posts.imported"
 )
 
 // EventPatternInput has the values of EventPattern.
@@ -5121,6 +5185,7 @@ const (
 	EventTypeIntegrationNeedsReconnect   EventType = "integration.needs_reconnect"
 	EventTypeAutomationFailed            EventType = "automation.failed"
 	EventTypeModelRetiring               EventType = "model.retiring"
+	EventTypePostsImported               EventType = "posts.imported"
 )
 
 // EventTypeInput has the values of EventType.
@@ -5272,31 +5337,34 @@ type ExperimentDetails struct {
 
 // ExperimentFactor: What differs between the posts of an experiment.
 type ExperimentFactor struct {
-	// What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-	// published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-	// captions of videos. first_frame: whether the picture of a post has words on it.
+	// What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
+	// slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+	// picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post has
+	// words on it.
 	Name ExperimentFactorName `json:"name"`
 	// Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
-	// question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
-	// outline. Of first_frame: picture, headline. Others are your own words.
+	// question, scene. Of length: seconds, such as 20. Of format: post, carousel, short_video. Of slot: times, such as
+	// 18:30. Of caption_style: words, lines, outline. Of first_frame: picture, headline. Others are your own words.
 	Arms []string `json:"arms"`
 }
 
 // ExperimentFactorInput: What differs: one to three factors, each drawn by itself.
 type ExperimentFactorInput struct {
-	// What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-	// published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-	// captions of videos. first_frame: whether the picture of a post has words on it.
+	// What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
+	// slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+	// picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post has
+	// words on it.
 	Name ExperimentFactorNameInput `json:"name"`
 	// Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
-	// question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
-	// outline. Of first_frame: picture, headline. Others are your own words.
+	// question, scene. Of length: seconds, such as 20. Of format: post, carousel, short_video. Of slot: times, such as
+	// 18:30. Of caption_style: words, lines, outline. Of first_frame: picture, headline. Others are your own words.
 	Arms []string `json:"arms"`
 }
 
-// ExperimentFactorName: What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at
-// which a post is published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look.
-// caption_style: captions of videos. first_frame: whether the picture of a post has words on it.
+// ExperimentFactorName: What differs. hook: how the text begins. length: seconds of a video. format: what a content
+// plan makes of a topic. slot: the time of day at which a post is published, in the time zone of the factory. pillar:
+// the subject. picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of
+// a post has words on it.
 // A newer service may have more values.
 type ExperimentFactorName string
 
@@ -5304,6 +5372,7 @@ type ExperimentFactorName string
 const (
 	ExperimentFactorNameHook         ExperimentFactorName = "hook"
 	ExperimentFactorNameLength       ExperimentFactorName = "length"
+	ExperimentFactorNameFormat       ExperimentFactorName = "format"
 	ExperimentFactorNameSlot         ExperimentFactorName = "slot"
 	ExperimentFactorNamePillar       ExperimentFactorName = "pillar"
 	ExperimentFactorNamePictureStyle ExperimentFactorName = "picture_style"
@@ -5383,6 +5452,40 @@ type ExperimentResult struct {
 	// Median of the figure of its posts. Null without any.
 	Median *float64 `json:"median"`
 }
+
+// ExperimentRow: An arm of a post of an experiment, with the figure of the post.
+type ExperimentRow struct {
+	// Number of the item in the experiment, from 1. An item has a row for each factor that applies to it.
+	Number int64 `json:"number"`
+	// Id of the content item.
+	ContentItemID string `json:"content_item_id"`
+	// Kind of content. Ranks are among posts of the same kind.
+	Kind ContentKind `json:"kind"`
+	// Name of the factor.
+	Factor string `json:"factor"`
+	// The arm.
+	Arm string `json:"arm"`
+	// Probability with which the item was given this arm.
+	Propensity float64 `json:"propensity"`
+	// The metric of its post, divided by the impressions where the platform counts them. Null: it is not known.
+	Value *float64 `json:"value"`
+	// Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count.
+	State ExperimentRowState `json:"state"`
+	// Time at which the figure was due.
+	DueAt time.Time `json:"due_at"`
+}
+
+// ExperimentRowState: Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it
+// does not count.
+// A newer service may have more values.
+type ExperimentRowState string
+
+// The values of ExperimentRowState.
+const (
+	ExperimentRowStateKnown   ExperimentRowState = "known"
+	ExperimentRowStateOpen    ExperimentRowState = "open"
+	ExperimentRowStateMissing ExperimentRowState = "missing"
+)
 
 // ExperimentState: State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive:
 // the budget is used up, or no arm differs by min_effect. stopped: you have ended it. The last three are final.
@@ -8868,6 +8971,75 @@ const (
 // PostAspectRatioInput has the values of PostAspectRatio.
 type PostAspectRatioInput = PostAspectRatio
 
+// PostImport: A reading of the earlier posts of an account.
+type PostImport struct {
+	// Unique id (TypeID). Ids sort by creation time.
+	ID string `json:"id"`
+	// Time of creation, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Time of the last change, UTC.
+	UpdatedAt time.Time `json:"updated_at"`
+	// Version, increased by every change. It is the ETag of the resource, for If-Match.
+	Version int64 `json:"version"`
+	// Your own key-value pairs.
+	Metadata map[string]string `json:"metadata"`
+	// Profile of its account. Null: the account as a whole.
+	ProfileID *string `json:"profile_id"`
+	// Social account whose posts are read.
+	SocialAccountID string `json:"social_account_id"`
+	// Platform of the account.
+	Platform Platform `json:"platform"`
+	// State of the import.
+	State PostImportState `json:"state"`
+	// Posts that were read.
+	Posts int64 `json:"posts"`
+	// Posts of them that no earlier import has read.
+	Added int64 `json:"added"`
+	// Posts of them that this service has published. They are not imported.
+	Own int64 `json:"own"`
+	// Time of the earliest post that was read. Null until there is one.
+	Since *time.Time `json:"since"`
+	// Why it failed, and what to do about it. Posts that were read until then stay. Null unless failed.
+	Reason *string `json:"reason"`
+	// Time of its end. Null until then.
+	EndedAt *time.Time `json:"ended_at"`
+}
+
+// PostImportEventData: Data of the event.
+type PostImportEventData struct {
+	// The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent.
+	Object PostImport `json:"object"`
+}
+
+// PostImportState: State of the import.
+// A newer service may have more values.
+type PostImportState string
+
+// The values of PostImportState.
+const (
+	PostImportStateRunning   PostImportState = "running"
+	PostImportStateCompleted PostImportState = "completed"
+	PostImportStateFailed    PostImportState = "failed"
+)
+
+// PostsImportedEvent: The earlier posts of a social account were read, or their import has failed.
+type PostsImportedEvent struct {
+	// Account of the event.
+	AccountID string `json:"account_id"`
+	// Version of the payload.
+	APIVersion string `json:"api_version"`
+	// Time of the event, UTC.
+	CreatedAt time.Time `json:"created_at"`
+	// Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates.
+	ID string `json:"id"`
+	// Mode of the event: test if it follows from a request with a test key.
+	Mode Mode `json:"mode"`
+	// Type of the event.
+	Type string `json:"type"`
+	// Data of the event.
+	Data PostImportEventData `json:"data"`
+}
+
 // PriceChange: A price of a product since a time.
 type PriceChange struct {
 	// Time since which the product has, or had, the price.
@@ -10953,6 +11125,8 @@ type SocialPlatform struct {
 	// Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from the
 	// connection on.
 	AccountHistory bool `json:"account_history"`
+	// Whether the platform lists the posts that an account has had before it was connected, for importPosts.
+	PastPosts bool `json:"past_posts"`
 	// Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform
 	// are made without, unless its logo_places say otherwise, and others are refused.
 	PlainMedia bool `json:"plain_media"`

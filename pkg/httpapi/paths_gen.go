@@ -6,6 +6,8 @@ package httpapi
 var Paths = []string{
 	"/v1/analytics/accounts",
 	"/v1/analytics/best-times",
+	"/v1/analytics/imports",
+	"/v1/analytics/imports/{post_import_id}",
 	"/v1/api-keys",
 	"/v1/api-keys/{api_key_id}",
 	"/v1/api-keys/{api_key_id}/rotate",
@@ -42,6 +44,7 @@ var Paths = []string{
 	"/v1/experiments",
 	"/v1/experiments/{experiment_id}",
 	"/v1/experiments/{experiment_id}/apply",
+	"/v1/experiments/{experiment_id}/posts",
 	"/v1/factories",
 	"/v1/factories/{factory_id}",
 	"/v1/factories/{factory_id}/analytics",

@@ -241,6 +241,37 @@ export class AnalyticsResource {
   }
 
   /**
+   * Import the earlier posts of an account.
+   *
+   * Reads the posts that a social account has had before it was connected, and their figures: those of the last 12
+   * months, at most 500. Best times and comparisons count them, and they are marked as imported. They cost nothing, and
+   * are never published, changed or counted as content of the service. It begins by itself when an account is
+   * connected; call it to read the figures again. A post is imported once. The event `posts.imported` reports the end.
+   * `past_posts` of listPlatforms says which platforms list them.
+   *
+   * Needs the scope `social:manage`.
+   */
+  importPosts(body: T.AnalyticsImportCreate, options?: RequestOptions): Call<T.PostImport> {
+    return this.#core.call('POST', '/v1/analytics/imports', [], { body }, options);
+  }
+
+  /**
+   * Get an import of posts.
+   *
+   * Shows how many posts were read. An import is kept for 30 days, and its posts for 400.
+   *
+   * Needs the scope `social:manage`.
+   */
+  getImport(postImportId: string, options?: RequestOptions): Call<T.PostImport> {
+    return this.#core.call('GET', '/v1/analytics/imports/{post_import_id}', [postImportId], {}, options);
+  }
+
+  /** Calls getImport until the work has ended. Failed work is a FailedError. */
+  waitForImport(postImportId: string, options?: WaitOptions<'running' | 'completed' | 'failed'>): Promise<T.PostImport> {
+    return this.#core.wait('/v1/analytics/imports/{post_import_id}', [postImportId], ['state', ['completed'], ['failed']], options);
+  }
+
+  /**
    * List the experiments.
    *
    * Newest first.
@@ -294,8 +325,8 @@ export class AnalyticsResource {
    * Apply the result of an experiment.
    *
    * Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With `apply`, it
-   * changes the factory at once. A length and the style of pictures are no settings of a factory: send them with your
-   * items.
+   * changes the factory at once. A length, a format and the style of pictures are no settings of a factory: send them
+   * with your items, or name the experiment in `from_experiment_ids` of a content plan.
    *
    * Needs the scope `factories:write`.
    */
@@ -1103,6 +1134,36 @@ export class EventsResource {
    */
   get(eventId: string, options?: RequestOptions): Call<T.Event> {
     return this.#core.call('GET', '/v1/events/{event_id}', [eventId], {}, options);
+  }
+}
+
+/** The parameters of listExperimentPosts. */
+export interface ListExperimentPostsParams {
+  /** Maximum number of results. */
+  limit?: number | undefined;
+  /** next_cursor of the previous page. The filters and the order must be the same. */
+  cursor?: string | undefined;
+}
+
+/** List the posts of an experiment. */
+export class ExperimentsResource {
+  readonly #core: Core;
+
+  constructor(core: Core) {
+    this.#core = core;
+  }
+
+  /**
+   * List the posts of an experiment.
+   *
+   * Lists the raw rows from which the results follow, in the order in which items were given their arms: each item with
+   * each of its arms, the probability of the arm, and the figure of its post. With the header `Accept: text/csv`, the
+   * answer is a file of comma-separated values with all rows.
+   *
+   * Needs the scope `factories:read`.
+   */
+  listPosts(experimentId: string, params?: ListExperimentPostsParams, options?: RequestOptions): Pages<T.ExperimentRow> {
+    return this.#core.pages('/v1/experiments/{experiment_id}/posts', [experimentId], params, options);
   }
 }
 
@@ -2835,6 +2896,8 @@ export class Client {
   readonly content: ContentResource;
   /** The events of the last 30 days. */
   readonly events: EventsResource;
+  /** List the posts of an experiment. */
+  readonly experiments: ExperimentsResource;
   /** Makers of content, each with its voice and audience. */
   readonly factories: FactoriesResource;
   /** Connections to CRMs: products, stages of deals that make content, and notes. */
@@ -2876,6 +2939,7 @@ export class Client {
     this.comments = new CommentsResource(this.core);
     this.content = new ContentResource(this.core);
     this.events = new EventsResource(this.core);
+    this.experiments = new ExperimentsResource(this.core);
     this.factories = new FactoriesResource(this.core);
     this.integrations = new IntegrationsResource(this.core);
     this.media = new MediaResource(this.core);

@@ -292,6 +292,11 @@ export interface AnalyticsComparison {
    * with a live key.
    */
   simulated: number;
+  /**
+   * Number of publications in the period that were imported: earlier posts of the accounts, which the service has not
+   * published.
+   */
+  imported: number;
 }
 
 /**
@@ -304,6 +309,14 @@ export type AnalyticsGroup = 'day' | 'kind' | 'platform' | (string & {});
 
 /** Values of `group_by` of `getFactoryAnalytics`. */
 export type AnalyticsGroupInput = 'day' | 'kind' | 'platform';
+
+/** Body of `importPosts`. */
+export interface AnalyticsImportCreate {
+  /** Social account whose earlier posts are read. It has to be connected. */
+  social_account_id: string;
+  /** Up to 20 key-value pairs of your own. */
+  metadata?: Record<string, string> | undefined;
+}
 
 /** Values of `metric` of `getBestTimes`. */
 export type AnalyticsMetric = 'engagement' | 'impressions' | 'reach' | 'views' | 'watch_time_seconds' | 'likes' | 'comments' | 'shares' | 'saves' | 'clicks';
@@ -1136,6 +1149,11 @@ export interface BestHour {
   /** Upper end of the interval. */
   high: number;
   /**
+   * Probability that a publication of the hour does better than one of the others, with ties counted half, as in
+   * experiments and diagnoses. Null where p is null.
+   */
+  superiority: number | null;
+  /**
    * Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer than
    * 10 publications of the hour or of the others.
    */
@@ -1177,6 +1195,11 @@ export interface BestTimes {
    * key.
    */
   simulated: number;
+  /**
+   * Number of publications of them that were imported: earlier posts of the accounts, which the service has not
+   * published.
+   */
+  imported: number;
   /**
    * Hours of the week with at least 3 publications. The first has the highest lower end of its interval: it is the
    * safest choice.
@@ -3216,6 +3239,13 @@ export interface ContentPlan {
   quality: string;
   /** What waits for an approval before it costs anything: the topics, or none. */
   approve: PlanApproval;
+  /** Experiment that its items take part in. Null: none. */
+  experiment_id: string | null;
+  /**
+   * What it has from decided experiments of its factory. What the settings of the factory have is told once its topics
+   * are written.
+   */
+  learned: ContentPlanLearned[];
   /** Hours before its time at which an item is written. Null: all are written at once. */
   write_ahead_hours: number | null;
   /** Topics, in the order of their creation. Empty in the response of the creation and in events. */
@@ -3228,7 +3258,10 @@ export interface ContentPlan {
   state: ContentPlanState;
   /** Progress of its items. */
   items: ContentPlanItems;
-  /** Credits that the items of all topics cost together with a live key. The topics cost nothing. */
+  /**
+   * Credits that the items of all topics cost together with a live key, at most: where an experiment draws a format or
+   * a length, those of the dearest arm. The topics cost nothing.
+   */
   cost_estimate: number;
   /** Credits that are reserved for items that have not ended. Always 0 in the sandbox. */
   reserved_credits: number;
@@ -3349,6 +3382,16 @@ export interface ContentPlanCreate {
    */
   approve?: PlanApprovalInput | undefined;
   /**
+   * Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and slot
+   * only if all are written at once, and slot only with one item a day. Absent: they take part in none.
+   */
+  experiment_id?: string | undefined;
+  /**
+   * Ids of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a style
+   * of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is applied.
+   */
+  from_experiment_ids?: string[] | undefined;
+  /**
    * Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2 for
    * a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
    */
@@ -3395,6 +3438,27 @@ export interface ContentPlanItems {
   /** Items that were published. */
   published: number;
 }
+
+/** What a plan has from a decided experiment. */
+export interface ContentPlanLearned {
+  /** Id of the experiment. */
+  experiment_id: string;
+  /** Name of the factor. */
+  factor: string;
+  /** The arm that has won. */
+  arm: string;
+  /**
+   * What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
+   * plan: from_experiment_ids names the experiment.
+   */
+  by: ContentPlanLearnedBy;
+}
+
+/**
+ * What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
+ * plan: from_experiment_ids names the experiment.
+ */
+export type ContentPlanLearnedBy = 'factory' | 'plan' | (string & {});
 
 /** A recurring subject of a plan. */
 export interface ContentPlanPillar {
@@ -4648,6 +4712,7 @@ export type Event =
   | DiagnosisCompletedEvent
   | IntegrationNeedsReconnectEvent
   | ModelRetiringEvent
+  | PostsImportedEvent
   | ProposalAppliedEvent
   | ProposalCreatedEvent
   | PublicationDeletedEvent
@@ -4675,16 +4740,16 @@ export interface UnknownEvent {
 }
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
+export type EventPattern = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | (string & {});
 
 /** Subscribed events: types, areas such as content.*, or * for all. */
-export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
+export type EventPatternInput = '*' | 'content.*' | 'publication.*' | 'comment.*' | 'proposal.*' | 'balance.*' | 'content_plan.*' | 'studio.*' | 'training.*' | 'diagnosis.*' | 'social_account.*' | 'webhook.*' | 'api_key.*' | 'integration.*' | 'automation.*' | 'model.*' | 'posts.*' | 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported';
 
 /** Type of the event. */
-export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | (string & {});
+export type EventType = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported' | (string & {});
 
 /** Type of the sample event. The webhook need not subscribe to it. */
-export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring';
+export type EventTypeInput = 'content.generated' | 'content.published' | 'content.failed' | 'content.canceled' | 'content.deleted' | 'content.approved' | 'content.changes_requested' | 'publication.deleted' | 'comment.created' | 'comment.replied' | 'proposal.created' | 'proposal.applied' | 'balance.low' | 'content_plan.proposed' | 'content_plan.completed' | 'studio.generated' | 'studio.failed' | 'training.completed' | 'training.failed' | 'diagnosis.completed' | 'social_account.connected' | 'social_account.needs_reconnect' | 'webhook.disabled' | 'api_key.expiring' | 'api_key.created' | 'api_key.rotated' | 'api_key.revoked' | 'integration.needs_reconnect' | 'automation.failed' | 'model.retiring' | 'posts.imported';
 
 /** Compares posts that differ by chance alone. */
 export interface Experiment {
@@ -4845,15 +4910,16 @@ export interface ExperimentDetails {
 /** What differs between the posts of an experiment. */
 export interface ExperimentFactor {
   /**
-   * What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-   * published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-   * captions of videos. first_frame: whether the picture of a post has words on it.
+   * What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
+   * slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+   * picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post has
+   * words on it.
    */
   name: ExperimentFactorName;
   /**
    * Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
-   * question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
-   * outline. Of first_frame: picture, headline. Others are your own words.
+   * question, scene. Of length: seconds, such as 20. Of format: post, carousel, short_video. Of slot: times, such as
+   * 18:30. Of caption_style: words, lines, outline. Of first_frame: picture, headline. Others are your own words.
    */
   arms: string[];
 }
@@ -4861,32 +4927,35 @@ export interface ExperimentFactor {
 /** What differs: one to three factors, each drawn by itself. */
 export interface ExperimentFactorInput {
   /**
-   * What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-   * published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-   * captions of videos. first_frame: whether the picture of a post has words on it.
+   * What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
+   * slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+   * picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post has
+   * words on it.
    */
   name: ExperimentFactorNameInput;
   /**
    * Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
-   * question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
-   * outline. Of first_frame: picture, headline. Others are your own words.
+   * question, scene. Of length: seconds, such as 20. Of format: post, carousel, short_video. Of slot: times, such as
+   * 18:30. Of caption_style: words, lines, outline. Of first_frame: picture, headline. Others are your own words.
    */
   arms: string[];
 }
 
 /**
- * What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
- * published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
- * captions of videos. first_frame: whether the picture of a post has words on it.
+ * What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
+ * slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+ * picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post has
+ * words on it.
  */
-export type ExperimentFactorName = 'hook' | 'length' | 'slot' | 'pillar' | 'picture_style' | 'caption_style' | 'first_frame' | (string & {});
+export type ExperimentFactorName = 'hook' | 'length' | 'format' | 'slot' | 'pillar' | 'picture_style' | 'caption_style' | 'first_frame' | (string & {});
 
 /**
- * What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
- * published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
- * captions of videos. first_frame: whether the picture of a post has words on it.
+ * What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
+ * slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+ * picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post has
+ * words on it.
  */
-export type ExperimentFactorNameInput = 'hook' | 'length' | 'slot' | 'pillar' | 'picture_style' | 'caption_style' | 'first_frame';
+export type ExperimentFactorNameInput = 'hook' | 'length' | 'format' | 'slot' | 'pillar' | 'picture_style' | 'caption_style' | 'first_frame';
 
 /**
  * Figure of a post, as its publications show it. Where the platform counts impressions, the figure is divided by them.
@@ -4956,6 +5025,31 @@ export interface ExperimentResult {
   /** Median of the figure of its posts. Null without any. */
   median: number | null;
 }
+
+/** An arm of a post of an experiment, with the figure of the post. */
+export interface ExperimentRow {
+  /** Number of the item in the experiment, from 1. An item has a row for each factor that applies to it. */
+  number: number;
+  /** Id of the content item. */
+  content_item_id: string;
+  /** Kind of content. Ranks are among posts of the same kind. */
+  kind: ContentKind;
+  /** Name of the factor. */
+  factor: string;
+  /** The arm. */
+  arm: string;
+  /** Probability with which the item was given this arm. */
+  propensity: number;
+  /** The metric of its post, divided by the impressions where the platform counts them. Null: it is not known. */
+  value: number | null;
+  /** Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count. */
+  state: ExperimentRowState;
+  /** Time at which the figure was due. */
+  due_at: string;
+}
+
+/** Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count. */
+export type ExperimentRowState = 'known' | 'open' | 'missing' | (string & {});
 
 /**
  * State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is used
@@ -8338,6 +8432,67 @@ export type PostAspectRatio = '1:1' | '4:5' | '2:3' | (string & {});
 /** Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it. */
 export type PostAspectRatioInput = '1:1' | '4:5' | '2:3';
 
+/** A reading of the earlier posts of an account. */
+export interface PostImport {
+  /** Unique id (TypeID). Ids sort by creation time. */
+  id: string;
+  /** Time of creation, UTC. */
+  created_at: string;
+  /** Time of the last change, UTC. */
+  updated_at: string;
+  /** Version, increased by every change. It is the ETag of the resource, for If-Match. */
+  version: number;
+  /** Your own key-value pairs. */
+  metadata: Record<string, string>;
+  /** Profile of its account. Null: the account as a whole. */
+  profile_id: string | null;
+  /** Social account whose posts are read. */
+  social_account_id: string;
+  /** Platform of the account. */
+  platform: Platform;
+  /** State of the import. */
+  state: PostImportState;
+  /** Posts that were read. */
+  posts: number;
+  /** Posts of them that no earlier import has read. */
+  added: number;
+  /** Posts of them that this service has published. They are not imported. */
+  own: number;
+  /** Time of the earliest post that was read. Null until there is one. */
+  since: string | null;
+  /** Why it failed, and what to do about it. Posts that were read until then stay. Null unless failed. */
+  reason: string | null;
+  /** Time of its end. Null until then. */
+  ended_at: string | null;
+}
+
+/** Data of the event. */
+export interface PostImportEventData {
+  /** The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent. */
+  object: PostImport;
+}
+
+/** State of the import. */
+export type PostImportState = 'running' | 'completed' | 'failed' | (string & {});
+
+/** The earlier posts of a social account were read, or their import has failed. */
+export interface PostsImportedEvent {
+  /** Account of the event. */
+  account_id: string;
+  /** Version of the payload. */
+  api_version: string;
+  /** Time of the event, UTC. */
+  created_at: string;
+  /** Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates. */
+  id: string;
+  /** Mode of the event: test if it follows from a request with a test key. */
+  mode: Mode;
+  /** Type of the event. */
+  type: 'posts.imported';
+  /** Data of the event. */
+  data: PostImportEventData;
+}
+
 /** A price of a product since a time. */
 export interface PriceChange {
   /** Time since which the product has, or had, the price. */
@@ -10377,6 +10532,8 @@ export interface SocialPlatform {
    * connection on.
    */
   account_history: boolean;
+  /** Whether the platform lists the posts that an account has had before it was connected, for importPosts. */
+  past_posts: boolean;
   /**
    * Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the platform
    * are made without, unless its logo_places say otherwise, and others are refused.
@@ -11393,4 +11550,5 @@ export type Work =
   | Diagnosis
   | Generation
   | OwnMedia
+  | PostImport
   | Training;

@@ -123,6 +123,8 @@ var kinds = map[string]kind{
 	publication.DossierKind:  {own: true},
 	"publish_slot":           {},
 	"sandbox_clock":          {},
+	social.PastKind:          {own: true},
+	social.ImportKind:        {own: true, unfinished: []string{string(social.ImportRunning)}},
 	"secret":                 {},
 	"sku":                    {},
 	"social_identity":        {},

@@ -66,7 +66,7 @@ var outcomes = map[string]outcome{
 	"createChat": missing, "createAutomation": missing, "createReviewLink": missing, "listSlots": missing,
 	"verifyProvenance": missing, "bulkPublishing": missing,
 	"validatePublishing": problem, "getCreatorInfo": missing, "listLookups": missing, "getBestTimes": missing,
-	"listAccountMetrics": missing, "createExperiment": missing,
+	"listAccountMetrics": missing, "createExperiment": missing, "importPosts": missing,
 	// The list has the other profile alone.
 	"listProfiles": "its own profile",
 }

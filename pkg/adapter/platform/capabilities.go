@@ -41,6 +41,9 @@ type Capabilities struct {
 	// Account describes the figures of an account, or is the zero value if there are none. If there
 	// are, the platform is an AccountReader.
 	Account AccountFigures
+	// Past describes the list of the earlier posts of an account, or is the zero value if there is none. If there is,
+	// the platform is a PastReader.
+	Past Past
 	// Lookups are the kinds of what a Finder finds.
 	Lookups []Lookup
 	// Reads bounds the readings of the metrics of posts, or is nil if no bound but that of each call is known.

@@ -84,4 +84,5 @@ const (
 type Rehearsal struct {
 	Code  Code          // code of the failure, or empty for success
 	Delay time.Duration // how long the platform processes the post
+	Hook  string        // how the text begins, such as question, or empty if nobody knows
 }

@@ -36,9 +36,10 @@ type applyExperimentBody struct {
 func (s *Service) registerExperiments(r *httpapi.Router) {
 	apply := httpapi.Op{ID: "applyExperiment", Method: http.MethodPost, Path: "/v1/experiments/{experiment_id}/apply",
 		Scope: auth.FactoriesWrite, Function: "factory", Tag: "Analytics", Summary: "Apply the result of an experiment",
-		Description: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, " +
-			"once. With `apply`, it changes the factory at once. A length and the style of pictures are no settings " +
-			"of a factory: send them with your items."}
+		Description: "Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. " +
+			"With `apply`, it changes the factory at once. A length, a format and the style of pictures are no " +
+			"settings of a factory: send them with your items, or name the experiment in `from_experiment_ids` of a " +
+			"content plan."}
 	apply.Status, apply.Errors = http.StatusCreated, []errs.Code{errs.InvalidState, errs.StaleProposal}
 	httpapi.Write(r, apply, s.applyExperiment)
 }
@@ -112,7 +113,8 @@ func propose(r *experiment.Record, f factory.Factory, now time.Time) (*ProposalR
 	}
 	if len(said) == 0 {
 		return nil, errs.Wrap(errNoSetting, errs.InvalidState, "What has won is no setting of the factory. Send it "+
-			"with your content items.").With(errs.StateContext{State: string(r.State), Allowed: []string{}})
+			"with your content items, or name the experiment in from_experiment_ids of a content plan.").
+			With(errs.StateContext{State: string(r.State), Allowed: []string{}})
 	}
 	var evidence []string
 	for _, w := range r.Winners {
@@ -136,10 +138,6 @@ func first(r *experiment.Record, factor string) string {
 	return r.Factors[i].Arms[0]
 }
 
-// hooks say how texts begin, for the tone of a factory.
-var hooks = map[string]string{"claim": "begins with a concrete claim", "contradiction": "begins with a contradiction",
-	"number": "begins with a number", "question": "begins with a question", "scene": "begins with a scene"}
-
 // setting adds the winner to the patch of a factory, and reports whether there is such a setting.
 func setting(patch map[string]any, f factory.Factory, r *experiment.Record, w experiment.Winner) bool {
 	settings, _ := patch["settings"].(map[string]any)
@@ -148,7 +146,7 @@ func setting(patch map[string]any, f factory.Factory, r *experiment.Record, w ex
 	}
 	switch w.Factor {
 	case experiment.FactorHook:
-		patch["tone"] = strings.TrimPrefix(f.Tone+"; "+hooks[w.Arm], "; ")
+		patch["tone"] = strings.TrimPrefix(f.Tone+"; "+experiment.Hooks[w.Arm], "; ")
 	case experiment.FactorPillar:
 		topics := []any{w.Arm}
 		for _, t := range f.Topics {

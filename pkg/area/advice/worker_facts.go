@@ -50,7 +50,48 @@ func (w *Worker) facts(ctx context.Context, o tenant.Owner, f factory.Factory) (
 		}
 	}
 	facts.Items = facts.Items[:min(len(facts.Items), MaxItems)]
-	return facts, made, nil
+	earlier, err := w.earlier(ctx, o, facts, made)
+	facts.Posts = append(facts.Posts, earlier...)
+	return facts, made, err
+}
+
+// earlier returns the imported posts of the accounts of a factory, without those that the service has published.
+func (w *Worker) earlier(ctx context.Context, o tenant.Owner, facts Facts, made []*item.Record) (all []Post,
+	err error) {
+	own := map[string]bool{}
+	for _, r := range made {
+		for _, pub := range r.Publications {
+			if pub.PlatformPostID != nil {
+				own[pub.Platform+" "+*pub.PlatformPostID] = true
+			}
+		}
+	}
+	from := facts.Now.Add(-Window)
+	for _, a := range facts.Factory.Accounts {
+		items, err := w.DB.GetAll(ctx, social.PastKeys(a.ID, from, facts.Now)...)
+		if err != nil {
+			return nil, err
+		}
+		posts, err := social.Past(items, o)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range posts {
+			if p.Views == nil || p.At.Before(from) || own[a.Platform+" "+p.ID] {
+				continue
+			}
+			all = append(all, Post{Platform: a.Platform, Kind: string(p.Kind), PublishedAt: p.At, Views: int(*p.Views),
+				Topics: topicsIn(p.Text, facts.Factory.Topics), Reactions: int(item.Counts(p.Metrics).Reactions())})
+		}
+	}
+	return all, nil
+}
+
+// topicsIn returns the topics that a text names.
+func topicsIn(text string, topics []string) []string {
+	text = strings.ToLower(text)
+	return slices.DeleteFunc(slices.Clone(topics),
+		func(topic string) bool { return !strings.Contains(text, strings.ToLower(topic)) })
 }
 
 func settingsOf(f factory.Factory) Factory {
@@ -94,9 +135,7 @@ func (w *Worker) accounts(ctx context.Context, o tenant.Owner, ids []string) (al
 
 // postsOf returns the posts of an item that the platforms have reported figures of.
 func postsOf(r *item.Record, topics []string) (all []Post) {
-	about := strings.ToLower(r.Prompt + " " + r.Caption)
-	topics = slices.DeleteFunc(slices.Clone(topics),
-		func(topic string) bool { return !strings.Contains(about, strings.ToLower(topic)) })
+	topics = topicsIn(r.Prompt+" "+r.Caption, topics)
 	for _, p := range r.Publications {
 		if m := p.Metrics; p.PublishedAt != nil && m != nil && m.Views != nil {
 			all = append(all, Post{Platform: p.Platform, Kind: string(r.Kind), Topics: topics,

@@ -81,6 +81,9 @@ type Comparison struct {
 	// Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period.
 	// 0 with a live key.
 	Simulated int `json:"simulated"`
+	// Number of publications in the period that were imported: earlier posts of the accounts, which the service has not
+	// published.
+	Imported int `json:"imported"`
 }
 
 // Compared is a set of publications.
@@ -240,7 +243,7 @@ func (s *Service) compare(ctx context.Context, in *input, factory store.Item, zo
 		func(p post) bool { return !a.has(in.Compare, p, zone) && !b.has(in.Compare, p, zone) })
 	known := sampleOf(all, in.Metric, in.Compare == byPlatform)
 	out = &Comparison{By: in.Compare, Metric: in.Metric, A: Compared{Value: in.A}, B: Compared{Value: in.B},
-		Needed: minTested, Decision: undecided, Simulated: read.past,
+		Needed: minTested, Decision: undecided, Simulated: read.past, Imported: read.imported,
 		Complete: read.complete}
 	var values, relative [2][]float64
 	for i, p := range known.posts {

@@ -29,6 +29,7 @@ func Mount(r *httpapi.Router, e area.Env) { NewService(e.DB, e.Now).Register(r) 
 
 // Register adds the operations of the area to the router.
 func (s *Service) Register(r *httpapi.Router) {
+	s.registerImports(r)
 	httpapi.Read(r, httpapi.Op{
 		ID: "getFactoryAnalytics", Method: http.MethodGet, Path: "/v1/factories/{factory_id}/analytics",
 		Scope: auth.FactoriesRead, Function: "factory", Tag: "Factories",

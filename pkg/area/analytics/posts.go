@@ -42,9 +42,11 @@ type posts struct {
 	mode     tenant.Mode
 	takes    func(item.Publication) bool
 	all      []post
-	// past is the number of simulated posts, and complete reports whether all items were read.
-	past     int
-	complete bool
+	// past is the number of simulated posts, imported that of posts that the service has not published, and complete
+	// reports whether all items were read. Own are the ids at their platforms of posts that it has.
+	past, imported int
+	complete       bool
+	own            map[string]bool
 }
 
 func (c *posts) within(at time.Time) bool { return !at.Before(c.from) && at.Before(c.to) }
@@ -55,6 +57,12 @@ func (c *posts) add(r *item.Record) {
 		pub := &r.Publications[i]
 		if !pub.Taken() || pub.PublishedAt == nil || !c.within(pub.PublishedAt.Time) {
 			continue
+		}
+		if pub.PlatformPostID != nil {
+			if c.own == nil {
+				c.own = map[string]bool{}
+			}
+			c.own[pub.Platform+" "+*pub.PlatformPostID] = true
 		}
 		if c.takes != nil && !c.takes(*pub) {
 			continue
@@ -99,14 +107,14 @@ func (s *Service) ofFactory(ctx context.Context, factory store.Item, from, to ti
 		Index: store.ByParent, Partition: item.ParentPartition(factory.Owner, factory.PK),
 		From: id.First(id.ContentItem, from.Add(-planned)), To: id.First(id.ContentItem, to.Add(time.Millisecond)),
 	})
-	if err != nil || c.mode != tenant.Test {
+	if err != nil {
 		return c, err
 	}
 	accounts, err := s.accountsOf(ctx, factory)
-	for _, a := range accounts {
-		c.simulate(a)
+	if err != nil {
+		return c, err
 	}
-	return c, err
+	return c, s.earlier(ctx, c, factory.Owner, accounts...)
 }
 
 // ofAccount returns the posts on a social account.
@@ -115,10 +123,44 @@ func (s *Service) ofAccount(ctx context.Context, it store.Item, a social.Record,
 		takes: func(pub item.Publication) bool { return pub.SocialAccountID == a.ID }}
 	err := s.read(ctx, c, store.Query{Index: store.ByDue, Partition: item.CalendarPartition(it.Owner),
 		From: item.SortableTime(from), To: item.SortableTime(to)})
-	if c.mode == tenant.Test {
-		c.simulate(a)
+	if err != nil {
+		return c, err
 	}
-	return c, err
+	return c, s.earlier(ctx, c, it.Owner, a)
+}
+
+// earlier adds the imported posts of accounts. Accounts of a sandbox have simulated ones until their import.
+func (s *Service) earlier(ctx context.Context, c *posts, o tenant.Owner, accounts ...social.Record) error {
+	var keys []store.Key
+	ends := make([]int, len(accounts))
+	for i, a := range accounts {
+		keys = append(keys, social.PastKeys(a.ID, c.from, c.to)...)
+		ends[i] = len(keys)
+	}
+	items, err := s.db.GetAll(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	begin := 0
+	for i, a := range accounts {
+		all, err := social.Past(items[begin:ends[i]], o)
+		if err != nil {
+			return err
+		}
+		begin = ends[i]
+		if len(all) == 0 && c.mode == tenant.Test {
+			c.simulate(a)
+		}
+		for _, p := range all {
+			if c.within(p.At) && !c.own[a.Platform+" "+p.ID] {
+				c.all = append(c.all, post{"", a.Platform, p.Kind, p.At, item.Counts(p.Metrics)})
+				if c.imported++; c.mode == tenant.Test {
+					c.past++
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // simulate adds the earlier posts of an account of the sandbox, and returns their number.

@@ -303,7 +303,7 @@ func (s *Service) newRecord(b createBody, a references, mode tenant.Mode, now ti
 	if r.Brief, err = newBrief(f, legal); err != nil {
 		return nil, err
 	}
-	restyle(&r.Brief, b.drawn)
+	Restyle(&r.Brief, b.drawn)
 	if err := a.retell(&b, r); err != nil {
 		return nil, err
 	}

@@ -71,18 +71,23 @@ func (a *references) draw(b *createBody, now time.Time) error {
 		return nil
 	}
 	e.drawn = true
-	if seconds, err := strconv.Atoi(b.drawn.Arm(experiment.FactorLength)); err == nil {
-		b.DurationSeconds = &seconds
-	}
 	if time := b.drawn.Arm(experiment.FactorSlot); time != "" {
 		b.PublishAt = &publishTime{Time: resource.Instant(experiment.At(b.PublishAt.Time.Time, time, e.Place()))}
+	}
+	b.slot = Placed(b.slot, b.drawn)
+	b.fix()
+	return nil
+}
+
+// fix sets the members of the body that its arms decide.
+func (b *createBody) fix() {
+	if seconds, err := strconv.Atoi(b.drawn.Arm(experiment.FactorLength)); err == nil {
+		b.DurationSeconds = &seconds
 	}
 	if arm := b.drawn.Arm(experiment.FactorFirstFrame); arm != "" {
 		shown := arm == "headline"
 		b.ShowHeadline = &shown
 	}
-	b.slot = placed(b.slot, b.drawn)
-	return nil
 }
 
 // takes reports whether a factor applies to a body: to its kind, and where the body has no value of its own.
@@ -109,6 +114,8 @@ func (b *createBody) takes(f experiment.Factor, zone *time.Location, now time.Ti
 				return false
 			}
 		}
+	case experiment.FactorFormat:
+		return false // an item has its kind already: plans draw it
 	case experiment.FactorCaptionStyle:
 		return b.Kind == item.Video || b.Kind == item.Story
 	case experiment.FactorFirstFrame:
@@ -117,8 +124,8 @@ func (b *createBody) takes(f experiment.Factor, zone *time.Location, now time.Ti
 	return true
 }
 
-// placed returns the place of an item in a plan with its hook and pillar.
-func placed(at *prompt.Plan, t *item.Trial) *prompt.Plan {
+// Placed returns the place of an item in a plan with the hook and the pillar of its arms.
+func Placed(at *prompt.Plan, t *item.Trial) *prompt.Plan {
 	hook, pillar := t.Arm(experiment.FactorHook), t.Arm(experiment.FactorPillar)
 	if hook == "" && pillar == "" {
 		return at
@@ -136,8 +143,8 @@ func placed(at *prompt.Plan, t *item.Trial) *prompt.Plan {
 	return &place
 }
 
-// restyle sets how an item looks by its arms.
-func restyle(b *item.Brief, t *item.Trial) {
+// Restyle sets how an item looks by its arms.
+func Restyle(b *item.Brief, t *item.Trial) {
 	if style := t.Arm(experiment.FactorCaptionStyle); style != "" {
 		b.CaptionStyle = style
 	}

@@ -66,7 +66,7 @@ func (d *desk) pick(numbers []int, now time.Time) (credits int64, approved []*ch
 	var found []error
 	take := func(t *chosen, n int) {
 		approved, d.changed[n] = append(approved, t), true
-		credits += d.recipe.Items[t.Type].Credits
+		credits += d.recipe.reserved(t.Type)
 	}
 	for i, number := range numbers {
 		at := "/numbers/" + strconv.Itoa(i)

@@ -63,6 +63,9 @@ func (h *Handler) remember(ctx context.Context, j *job) (o task.Outcome, err err
 	if j.Hours, err = h.hours(ctx, j); err != nil {
 		return o, err
 	}
+	if err := h.learned(ctx, j); err != nil {
+		return o, err
+	}
 	j.Past = true
 	o.Payload = j.progress
 	o.Join = func(_ context.Context, tx *store.Tx) error {
@@ -117,12 +120,12 @@ func (h *Handler) choose(ctx context.Context, j *job) (o task.Outcome, err error
 	}
 	after := &progress{}
 	o.Payload = after
-	o.Join = func(_ context.Context, tx *store.Tx) error {
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		*after = j.progress
 		if j.plan.WriteAheadHours != nil {
 			return h.propose(tx, j, after)
 		}
-		return h.make(tx, j, after)
+		return h.make(ctx, tx, j, after)
 	}
 	return o, nil
 }

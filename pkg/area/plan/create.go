@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,6 +69,13 @@ type createBody struct {
 	// add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
 	// the factory, `plan_approval`.
 	Approve string `json:"approve,omitempty" enum:"none,topics"`
+	// Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and
+	// slot only if all are written at once, and slot only with one item a day. Absent: they take part in none.
+	ExperimentID string `json:"experiment_id,omitempty" maxLength:"64" example:"exp_01h455vb4pex5vsknk084sn02q"`
+	// Ids of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a
+	// style of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is
+	// applied.
+	FromExperimentIDs []string `json:"from_experiment_ids,omitempty" maxItems:"10" uniqueItems:"true" nullable:"false"`
 	// Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2
 	// for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
 	WriteAheadHours *int `json:"write_ahead_hours,omitempty" minimum:"1" maximum:"2160" example:"48"`
@@ -96,7 +104,8 @@ type draft struct {
 }
 
 // draft checks a body, and returns its plan.
-func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (d draft, err error) {
+func (s *Service) draft(b createBody, f factory.Factory, l lessons, mode tenant.Mode, now time.Time) (d draft,
+	err error) {
 	if f.State == factory.StatePaused {
 		return d, errs.New(errs.InvalidState, "The factory %s is paused and makes nothing new. Set its state to "+
 			"active first.", f.ID).
@@ -120,10 +129,11 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	d.plan = Plan{
 		Resource: resource.New(id.New(id.ContentPlan, now), now, b.Metadata), FactoryID: f.ID, Days: b.Days,
 		PostsPerDay:  b.PostsPerDay,
-		ContentTypes: types, StartsOn: starts, Timezone: zone, Country: country, Brief: b.Brief,
+		ContentTypes: l.formats(types), StartsOn: starts, Timezone: zone, Country: country, Brief: b.Brief,
 		ProductIDs: append([]string{}, b.ProductIDs...), State: Queued, Usual: usualLive,
 		Pillars: append([]Pillar{}, b.Pillars...), Campaigns: append([]Campaign{}, b.Campaigns...),
 		Quality: item.QualityOf(b.Quality, f.Quality), Calendar: []Topic{},
+		ExperimentID: resource.Text(b.ExperimentID), Learned: l.learned,
 		Approve: cmp.Or(b.Approve, f.PlanApproval, ApproveNone), WriteAheadHours: b.WriteAheadHours,
 	}
 	if usual := usualLead(f.Type, d.plan.Approve); b.WriteAheadHours == nil && usual > 0 {
@@ -143,47 +153,7 @@ func (s *Service) draft(b createBody, f factory.Factory, mode tenant.Mode, now t
 	if mode == tenant.Test {
 		d.plan.Usual = usualSandbox
 	}
-	return d, s.price(&d, b, f, mode, now)
-}
-
-// price sets the recipe of the items of a draft, and their price.
-func (s *Service) price(d *draft, b createBody, f factory.Factory, mode tenant.Mode, now time.Time) (err error) {
-	// A trained model writes texts of items; its base model chooses their topics.
-	base, _ := f.TextModel()
-	if f.ReplaceRetiredModels {
-		base = s.offer.Succeed(base, mode == tenant.Live)
-	}
-	if d.recipe.Model, err = s.offer.Choose("text", "", base, mode == tenant.Live); err != nil {
-		return ofFactory(err)
-	}
-	live := map[string]int64{}
-	d.recipe.Prices = live
-	for _, t := range Types {
-		if !slices.Contains(d.plan.ContentTypes, t.Name) {
-			continue
-		}
-		r, err := content.Planned(f, t.Kind, t.Format, d.plan.Quality, strings.Repeat("x", MaxTopic),
-			LongestSlot(b.Brief), b.Sandbox, s.offer, mode, now)
-		if err != nil {
-			return ofFactory(err)
-		}
-		live[t.Name] = item.AttemptAt(r).LivePrice()
-		r.Prompt, r.Slot = "", nil
-		d.recipe.Items[t.Name] = r
-	}
-	slots, err := d.plan.Slots(d.recipe, Hours{})
-	if err != nil {
-		return err
-	}
-	if err := d.plan.CheckCampaigns(slots); err != nil {
-		return err
-	}
-	for _, slot := range slots {
-		d.credits = append(d.credits, d.recipe.Items[slot.Type].Credits)
-		d.live += live[slot.Type]
-	}
-	d.plan.Items.Total, d.plan.CostEstimate = int64(len(slots)), d.live
-	return nil
+	return d, s.price(&d, b, f, l, mode, now)
 }
 
 // mostPillars is the number of topics of a factory that become pillars of a plan.
@@ -271,7 +241,11 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err := checkProducts(o, f, in.Body.ProductIDs, beside[funded:]); err != nil {
 		return out, err
 	}
-	d, err := s.draft(in.Body, f, p.Mode, now)
+	l, err := s.lessons(ctx, o, f, in.Body)
+	if err != nil {
+		return out, err
+	}
+	d, err := s.draft(in.Body, f, l, p.Mode, now)
 	if err != nil {
 		return out, err
 	}
@@ -279,7 +253,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	for _, r := range d.recipe.Items {
+	for _, r := range slices.AppendSeq(slices.Collect(maps.Values(d.recipe.Items)), maps.Values(d.recipe.Variants)) {
 		r.PublishFor(p)
 		item.Obey(r, legal)
 		if err := content.Permitted(ctx, s.db, r, f, now); err != nil {
@@ -370,10 +344,14 @@ func (s *Service) Estimate(ctx context.Context, factoryID string, body any) ([]i
 		return nil, err
 	}
 	b.Sandbox = nil
-	f, _, err := s.factories.Find(ctx, factoryID)
+	f, of, err := s.factories.Find(ctx, factoryID)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.draft(b, f, tenant.Live, s.now())
+	l, err := s.lessons(ctx, of.Owner, f, b)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.draft(b, f, l, tenant.Live, s.now())
 	return d.credits, err
 }

@@ -62,7 +62,7 @@ func (h *Handler) give(j *job, it store.Item, c chunk, dropped []int) task.Outco
 		all := slices.Clone(c.Items)
 		for _, i := range dropped {
 			if all[i].State == TopicApproved && j.hold(number).Credits > 0 {
-				counts.Reserved -= j.recipe.Items[all[i].Type].Credits
+				counts.Reserved -= j.recipe.reserved(all[i].Type)
 			}
 			all[i].enter(TopicDropped)
 		}

@@ -25,11 +25,15 @@ func (s *Service) Check(ctx context.Context, factoryID string, body any) error {
 	if err != nil {
 		return err
 	}
-	f, _, err := s.factories.Find(ctx, factoryID)
+	f, of, err := s.factories.Find(ctx, factoryID)
 	if err != nil {
 		return err
 	}
-	_, err = s.draft(b, f, auth.FromContext(ctx).Mode, s.now())
+	l, err := s.lessons(ctx, of.Owner, f, b)
+	if err != nil {
+		return errs.Below("/body", err)
+	}
+	_, err = s.draft(b, f, l, auth.FromContext(ctx).Mode, s.now())
 	return errs.Below("/body", err)
 }
 

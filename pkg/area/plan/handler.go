@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/generate"
 	"github.com/content-automation/api/pkg/record/event"
@@ -51,6 +52,9 @@ type progress struct {
 	Refused []string       `json:"refused,omitempty"`
 	// Views are the angles and hooks of the chosen topics.
 	Views map[int]view `json:"views,omitempty"`
+	// Trials are the arms of the slots of the next chunk, and Drawn reports that they were drawn.
+	Trials map[int]*item.Trial `json:"trials,omitempty"`
+	Drawn  bool                `json:"drawn,omitempty"`
 	// Products are those that the items of the next chunk present, in turn.
 	Products []string `json:"products,omitempty"`
 	// Items is the number of items that were made, and Since the time of the last one, or
@@ -131,6 +135,8 @@ func (h *Handler) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		o, err = h.later(ctx, j)
 	case j.room < chunkSlots+spare:
 		o.Wait = task.Jitter(fullWait)
+	case j.plan.ExperimentID != "" && j.plan.WriteAheadHours == nil && !j.Drawn:
+		o, err = h.draw(ctx, j)
 	default:
 		o, err = h.choose(ctx, j)
 	}
@@ -176,8 +182,7 @@ func (h *Handler) read(ctx context.Context, j *job) (bool, error) {
 	if j.slots, err = j.plan.Slots(j.recipe, j.Hours); err != nil {
 		return true, err
 	}
-	j.places, err = j.plan.thread(j.slots, j.recipe)
-	return true, err
+	return true, j.place()
 }
 
 // await waits for the plans that this one replaces.

@@ -15,6 +15,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/provider/sandbox"
 	"github.com/content-automation/api/pkg/area/account"
 	"github.com/content-automation/api/pkg/area/content"
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/content/publication"
 	"github.com/content-automation/api/pkg/area/factory"
@@ -111,7 +112,8 @@ func newWorld(t *testing.T) *world {
 	items := content.NewService(w.db, factories, signer, offer, w.clock.Now)
 	w.Caller = apitest.New(t, w.db, &apitest.Log{}, w.clock.Now, factories, planarea.NewService(w.db, factories, offer,
 		w.clock.Now),
-		items, account.NewService(w.db, w.clock.Now), account.NewEvents(w.db, signer),
+		items, experiment.NewService(w.db, factories, w.clock.Now), account.NewService(w.db, w.clock.Now),
+		account.NewEvents(w.db, signer),
 		publishing.NewService(w.db, items, factories, signer, &apitest.Log{}, w.clock.Now, rand.Reader))
 	w.Kept()
 	w.writer = &writer{Provider: sandbox.NewAlike(w.clock.Now)}
@@ -123,7 +125,8 @@ func newWorld(t *testing.T) *world {
 		w.engine.Handle(kind, h)
 	}
 	w.engine.Handle(social.Measure, unmeasured{})
-	w.engine.Handle(httpapi.ClaimKind, unmeasured{}) // no call of these tests dies in between
+	w.engine.Handle(experiment.LookKind, unmeasured{}) // tests make decided experiments themselves
+	w.engine.Handle(httpapi.ClaimKind, unmeasured{})   // no call of these tests dies in between
 	w.factory = w.makeFactory("schedule", object{"timezone": "Europe/Berlin", "times": []string{"18:30", "09:00"}})
 	return w
 }

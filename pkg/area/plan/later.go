@@ -109,8 +109,12 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 	}
 	after := &progress{}
 	o.Payload = after
-	o.Join = func(_ context.Context, tx *store.Tx) error {
+	o.Join = func(ctx context.Context, tx *store.Tx) error {
 		*after = j.progress
+		r, it, err := h.trial(ctx, j)
+		if err != nil {
+			return err
+		}
 		now := h.Now()
 		var b batch
 		c := chunk{Items: append([]chosen{}, a.chunk.Items...)}
@@ -121,10 +125,15 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 		for _, i := range a.due {
 			one := &c.Items[i]
 			number = one.Hold
-			if err := j.write(&b, one, j.shop[one.Product], now); err != nil {
+			if err := j.write(&b, one, j.shop[one.Product], j.drawLate(r, one, now), one.Type, now); err != nil {
 				return err
 			}
 			one.Version++
+		}
+		if b.spend(r); r != nil {
+			if err := keepTrial(tx, r, it); err != nil {
+				return err
+			}
 		}
 		rest, err := b.commit(tx, now, j, j.hold(number), 0)
 		if err != nil {
@@ -136,11 +145,11 @@ func (h *Handler) fill(ctx context.Context, j *job, a agenda) (o task.Outcome, e
 		after.Items += len(b.records)
 		factory.AddCounts(tx, now, j.FactoryID, j.Subject, factory.Counts{Canceled: int64(len(a.missed)),
 			Reserved: -b.saved})
-		it := a.stored
-		if err := it.Encode(c); err != nil {
+		stored := a.stored
+		if err := stored.Encode(c); err != nil {
 			return err
 		}
-		tx.Replace(it)
+		tx.Replace(stored)
 		state := j.plan.State
 		if a.proposed == len(a.missed) {
 			state = Generating

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/area/product"
 	"github.com/content-automation/api/pkg/base/id"
@@ -23,7 +24,8 @@ func (j *job) topicOf(i int) chosen {
 	slot, at, told := j.slots[from+i], j.places[from+i], j.Views[i+1]
 	place := at.Plan
 	place.Angle, place.Hook = told.Angle, told.Hook
-	c := chosen{Number: from + i + 1, Topic: j.Chosen[i+1], Type: slot.Type, At: slot.At, Slot: &place, About: at.about,
+	c := chosen{Number: from + i + 1, Topic: j.Chosen[i+1], Type: slot.Type, At: slot.At,
+		Slot: content.Placed(&place, j.Trials[i+1]), About: at.about,
 		State: TopicApproved, Version: 1}
 	if p := j.productOf(from + i); p != nil {
 		c.Product = p.ID
@@ -42,9 +44,13 @@ type batch struct {
 	saved int64
 }
 
-// write adds the item of a topic to the batch. shop is the product that it presents, or nil.
-func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, now time.Time) error {
-	r := *j.recipe.Items[c.Type]
+// write adds the item of a topic to the batch. shop is the product that it presents, or nil, t has its arms, or is nil,
+// and held is the type whose price is reserved for it.
+func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, t *item.Trial, held string, now time.Time) error {
+	r := *j.recipe.record(c.Type, t)
+	r.Experiment = t
+	content.Restyle(&r.Brief, t)
+	c.Slot = content.Placed(c.Slot, t)
 	// Each has a millisecond of its own, so that lists have them in the order of the plan.
 	made := now.Add(time.Duration(len(b.records)) * time.Millisecond)
 	r.Resource = resource.New(id.New(id.ContentItem, made), made, nil)
@@ -56,11 +62,12 @@ func (j *job) write(b *batch, c *chosen, shop *product.StoredProduct, now time.T
 	if r.Slot = &inPlan; c.By.Actor.ID != "" {
 		r.Authority = c.By
 	}
+	rest := j.recipe.reserved(held) - r.Credits
 	saved, err := j.present(&r, shop, c.At)
 	if err != nil {
 		return err
 	}
-	b.saved += saved
+	b.saved += rest + saved
 	b.records, b.orders = append(b.records, &r), append(b.orders, item.AttemptAt(&r).Order(j.Owner))
 	c.ID, c.State = r.ID, TopicWritten
 	return nil
@@ -86,7 +93,7 @@ func (b *batch) commit(tx *store.Tx, now time.Time, j *job, hold ledger.Hold, dr
 
 // make adds the items of the chunk to the transaction, with their work and their part of
 // the reservation. Slots without a topic are dropped: they count as failed.
-func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
+func (h *Handler) make(ctx context.Context, tx *store.Tx, j *job, after *progress) error {
 	now := h.Now()
 	from, to := j.next()
 	var c chunk
@@ -96,8 +103,8 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 		one := j.topicOf(i)
 		if one.State == TopicFailed {
 			dropped.Failed++
-			dropped.Reserved -= j.recipe.Items[one.Type].Credits
-		} else if err := j.write(&b, &one, j.shop[one.Product], now); err != nil {
+			dropped.Reserved -= j.recipe.reserved(j.slots[from+i].Held)
+		} else if err := j.write(&b, &one, j.shop[one.Product], j.Trials[i+1], j.slots[from+i].Held, now); err != nil {
 			return err
 		}
 		c.Items = append(c.Items, one)
@@ -105,6 +112,17 @@ func (h *Handler) make(tx *store.Tx, j *job, after *progress) error {
 	rest, err := b.commit(tx, now, j, j.Hold, -dropped.Reserved)
 	if err != nil {
 		return err
+	}
+	if len(j.Trials) > 0 {
+		r, it, err := h.trial(ctx, j)
+		if err != nil {
+			return err
+		}
+		if b.spend(r); r != nil {
+			if err := keepTrial(tx, r, it); err != nil {
+				return err
+			}
+		}
 	}
 	dropped.Reserved -= b.saved
 	factory.AddCounts(tx, now, j.FactoryID, j.Subject, dropped)
@@ -126,6 +144,7 @@ func (p *progress) next(hold ledger.Hold, items int) {
 // rest forgets the topics that were being chosen, and keeps what is left of the reservation.
 func (p *progress) rest(hold ledger.Hold) {
 	p.Hold, p.Round, p.Chosen, p.Views, p.Refused, p.Products = hold, 0, nil, nil, nil, nil
+	p.Trials, p.Drawn = nil, false
 }
 
 // open is the state of a plan whose topics are all chosen.
@@ -149,7 +168,7 @@ func (h *Handler) propose(tx *store.Tx, j *job, after *progress) error {
 		case one.State == TopicFailed:
 			dropped.Failed++
 			if j.Hold.Credits > 0 {
-				dropped.Reserved -= j.recipe.Items[one.Type].Credits
+				dropped.Reserved -= j.recipe.reserved(one.Type)
 			}
 		case j.plan.Approve == ApproveTopics:
 			one.State = TopicProposed
@@ -194,7 +213,7 @@ func (h *Handler) drop(j *job, cause *provider.Error) task.Outcome {
 		var freed int64
 		for _, slot := range j.slots[from:] {
 			if j.Hold.Credits > 0 {
-				freed += j.recipe.Items[slot.Type].Credits
+				freed += j.recipe.reserved(slot.Held)
 			}
 		}
 		rest, err := new(batch).commit(tx, now, j, j.Hold, freed)

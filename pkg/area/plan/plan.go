@@ -92,6 +92,11 @@ type Plan struct {
 	Quality string `json:"quality" example:"standard"`
 	// What waits for an approval before it costs anything: the topics, or none.
 	Approve string `json:"approve" enum:"none,topics"`
+	// Experiment that its items take part in. Null: none.
+	ExperimentID resource.Text `json:"experiment_id"`
+	// What it has from decided experiments of its factory. What the settings of the factory have is told once its
+	// topics are written.
+	Learned []Learned `json:"learned" nullable:"false"`
 	// Hours before its time at which an item is written. Null: all are written at once.
 	WriteAheadHours *int `json:"write_ahead_hours" example:"48"`
 	// Topics, in the order of their creation. Empty in the response of the creation and in events.
@@ -102,7 +107,8 @@ type Plan struct {
 	State State `json:"state" enum:"queued,planning,proposed,generating,completed,failed,canceled"`
 	// Progress of its items.
 	Items Items `json:"items"`
-	// Credits that the items of all topics cost together with a live key. The topics cost nothing.
+	// Credits that the items of all topics cost together with a live key, at most: where an experiment draws a format
+	// or a length, those of the dearest arm. The topics cost nothing.
 	CostEstimate int64 `json:"cost_estimate"`
 	// Credits that are reserved for items that have not ended. Always 0 in the sandbox.
 	ReservedCredits int64 `json:"reserved_credits"`
@@ -178,6 +184,9 @@ func Found(items []store.Item, o tenant.Owner) (Plan, bool, error) {
 			if p.ProductIDs == nil {
 				p.ProductIDs = []string{} // of a plan that was made before it could name some
 			}
+			if p.Learned == nil {
+				p.Learned = []Learned{}
+			}
 			if p.Pillars == nil {
 				p.Pillars, p.Campaigns, p.Calendar = []Pillar{}, []Campaign{}, []Topic{}
 			}
@@ -224,6 +233,10 @@ type Recipe struct {
 	// Items are the records that items of each content type begin with, but for their id,
 	// prompt and time. Their price is the price with the longest topic.
 	Items map[string]*item.Record `json:"items"`
+	// Variants are those of items with an arm of the experiment that has a price of its own, and Reserves the credits
+	// that are reserved for an item of each content type, if they are not those of Items.
+	Variants map[string]*item.Record `json:"variants,omitempty"`
+	Reserves map[string]int64        `json:"reserves,omitempty"`
 }
 
 // MaxTopic is the size of the longest topic in bytes. Prices depend on bytes.

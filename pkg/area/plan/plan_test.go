@@ -38,7 +38,7 @@ func TestAPlanMakesItsItems(t *testing.T) {
 		ContentTypes: []string{"short_video", "post", "carousel"}, StartsOn: "2026-05-02", Timezone: "Europe/Berlin", Country: "DE",
 		Brief: "Vor dem Marathon", ProductIDs: []string{},
 		Pillars: []plan.Pillar{}, Campaigns: []plan.Campaign{}, Calendar: []plan.Topic{}, Quality: "draft", Approve: "none",
-		State: plan.Queued, Items: plan.Items{Total: 6}, CostEstimate: made.CostEstimate,
+		Learned: []plan.Learned{}, State: plan.Queued, Items: plan.Items{Total: 6}, CostEstimate: made.CostEstimate,
 	}
 	if made.CostEstimate == 0 || !reflect.DeepEqual(made, want) {
 		t.Errorf("made %+v", made)

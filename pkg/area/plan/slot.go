@@ -11,6 +11,8 @@ import (
 type Slot struct {
 	Type string
 	At   time.Time
+	// Held is the type for whose price a reservation is made. An experiment may draw another type.
+	Held string
 	cell
 }
 
@@ -39,6 +41,7 @@ func (p *Plan) Slots(r Recipe, hours Hours) ([]Slot, error) {
 	slices.SortStableFunc(slots, func(a, b Slot) int { return a.At.Compare(b.At) })
 	for i, c := range p.grid(len(slots)) {
 		slots[i].cell, slots[i].Type = c, p.ContentTypes[c.typed]
+		slots[i].Held = slots[i].Type
 	}
 	return slots, nil
 }

@@ -307,13 +307,13 @@ func (s *Service) dropTopic(ctx context.Context, tx *store.Tx, in *dropTopicInpu
 	}
 	now, c := s.now(), factoryrecord.Counts{Canceled: 1}
 	if t.State == TopicApproved {
-		if t.Hold == 0 && d.recipe.Items[t.Type].Credits > 0 {
+		if t.Hold == 0 && d.recipe.reserved(t.Type) > 0 {
 			return out, errs.New(errs.InvalidState, "The topics of the content plan %s were not to be approved: its "+
 				"whole price is reserved. Drop the item once it is written, or replace the plan.", d.plan.ID).
 				With(errs.StateContext{State: string(t.State), Allowed: []string{"update"}})
 		}
 		if t.Hold > 0 && d.recipe.Holds[t.Hold-1].Credits > 0 {
-			freed := d.recipe.Items[t.Type].Credits
+			freed := d.recipe.reserved(t.Type)
 			rest, _, err := ledger.Split(tx, now, d.stored.Owner.Account, d.recipe.Holds[t.Hold-1],
 				[]ledger.Part{{Subject: d.plan.ID, Credits: freed, Free: true}})
 			if err != nil {

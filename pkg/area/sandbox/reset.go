@@ -55,6 +55,8 @@ var kinds = []struct{ name, prefix string }{
 	{product.PromotionKind, id.Promotion},
 	{product.ItemKind, id.Product},
 	{social.DaysKind, id.SocialAccount},
+	{social.PastKind, id.SocialAccount},
+	{social.ImportKind, id.PostImport},
 	{social.Kind, id.SocialAccount},
 	{social.ApplicationKind, id.Application},
 	{"factory", id.Factory},

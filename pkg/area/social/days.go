@@ -26,6 +26,8 @@ type Measuring struct {
 	Tries   int  `json:"tries,omitempty"`
 	// Granted reports that the next reading is taken out of the budget of its platform.
 	Granted bool `json:"granted,omitempty"`
+	// Imported reports that the import of its earlier posts was started.
+	Imported bool `json:"imported,omitempty"`
 	// Logged reports that the log has that the figures cannot be read, since the last reading.
 	Logged bool `json:"logged,omitempty"`
 }

@@ -52,6 +52,8 @@ type Platform struct {
 	// Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from
 	// the connection on.
 	History bool `json:"account_history"`
+	// Whether the platform lists the posts that an account has had before it was connected, for importPosts.
+	Past bool `json:"past_posts"`
 	// Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the
 	// platform are made without, unless its logo_places say otherwise, and others are refused.
 	Plain bool `json:"plain_media"`
@@ -174,7 +176,7 @@ func show(name string, configured bool, c platform.Capabilities) Platform {
 		Plain:         c.Plain, Edits: c.Edits, Deletes: c.Deletes,
 		MaxTags: c.Hashtags.Max, Options: texts(c.Options),
 		Privacies: texts(c.Privacies), Metrics: texts(c.Metrics), AccountHas: texts(c.Account.Names),
-		History: c.Account.History, Notes: texts(c.Notes),
+		History: c.Account.History, Past: c.Past.Page > 0, Notes: texts(c.Notes),
 	}
 	if c.DailyPosts > 0 {
 		p.DailyLimit = &c.DailyPosts

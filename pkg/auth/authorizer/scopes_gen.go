@@ -8,6 +8,8 @@ import "github.com/content-automation/api/pkg/auth"
 var Scopes = map[string]auth.Scope{
 	"GET /v1/analytics/accounts":                                            "factories:read",
 	"GET /v1/analytics/best-times":                                          "factories:read",
+	"POST /v1/analytics/imports":                                            "social:manage",
+	"GET /v1/analytics/imports/{post_import_id}":                            "social:manage",
 	"GET /v1/api-keys":                                                      "account:manage",
 	"POST /v1/api-keys":                                                     "account:manage",
 	"DELETE /v1/api-keys/{api_key_id}":                                      "account:manage",
@@ -56,6 +58,7 @@ var Scopes = map[string]auth.Scope{
 	"GET /v1/experiments/{experiment_id}":                                   "factories:read",
 	"PATCH /v1/experiments/{experiment_id}":                                 "factories:write",
 	"POST /v1/experiments/{experiment_id}/apply":                            "factories:write",
+	"GET /v1/experiments/{experiment_id}/posts":                             "factories:read",
 	"GET /v1/factories":                                                     "factories:read",
 	"POST /v1/factories":                                                    "factories:write",
 	"DELETE /v1/factories/{factory_id}":                                     "factories:write",

@@ -51,6 +51,7 @@ const (
 	Comment       = "com"
 	Experiment    = "exp"
 	Application   = "app"
+	PostImport    = "pim"
 )
 
 // kinds are the prefixes by the names of the resources, as members of the API have them: factory_id is the id of a
@@ -64,6 +65,7 @@ var kinds = map[string]string{
 	"person": Person, "connection": Connection, "group": Group, "integration": Integration, "review_link": ReviewLink,
 	"profile": Profile, "automation": Automation, "comment": Comment, "experiment": Experiment,
 	"application": Application,
+	"post_import": PostImport,
 }
 
 // Prefix returns the prefix of the ids of a resource, such as fac of factory, or false if there is no such resource.

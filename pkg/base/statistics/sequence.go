@@ -147,9 +147,8 @@ type Arm struct {
 }
 
 // Propensities returns the probability of each arm in Thompson sampling: that its mean score is the greatest, by beta
-// distributions with a uniform prior, each approximated by a normal one. A part of the probability, floor, is shared
-// equally among all arms.
-func Propensities(arms []Arm, floor float64) []float64 {
+// distributions with a uniform prior, each approximated by a normal one. The smallest ones are next to 0: see Floored.
+func Propensities(arms []Arm) []float64 {
 	means, deviations := make([]float64, len(arms)), make([]float64, len(arms))
 	for i, a := range arms {
 		hits, misses := 1+a.Score, 1+float64(a.N)-a.Score
@@ -173,7 +172,21 @@ func Propensities(arms []Arm, floor float64) []float64 {
 		sum += best[i]
 	}
 	for i := range best {
-		best[i] = (1-floor)*best[i]/sum + floor/float64(len(arms))
+		best[i] /= sum
 	}
 	return best
+}
+
+// Floored returns probabilities that are proportional to weights, but for a part of them, floor, which is shared
+// equally: so each is at least floor divided by their number.
+func Floored(weights []float64, floor float64) []float64 {
+	sum, n := 0.0, float64(len(weights))
+	for _, w := range weights {
+		sum += w
+	}
+	p := make([]float64, len(weights))
+	for i, w := range weights {
+		p[i] = (1-floor)*w/sum + floor/n
+	}
+	return p
 }

@@ -22,7 +22,7 @@ func lookedAt(t *testing.T, lift, drift float64, adaptive bool) (rejectsZero, mi
 		for n := range posts {
 			p := 0.5
 			if adaptive {
-				p = Propensities(arms[:], 0.1)[1]
+				p = Floored(Propensities(arms[:]), 0.1)[1]
 			}
 			treated := r.Float64() < p
 			// A heavy tail: the standard deviation of the logarithm is 1.
@@ -104,15 +104,15 @@ func TestRanksAreOfEarlierValues(t *testing.T) {
 }
 
 func TestPropensitiesFollowTheScores(t *testing.T) {
-	if p := Propensities(make([]Arm, 4), 0.1); math.Abs(p[0]-0.25) > 1e-9 || math.Abs(p[3]-0.25) > 1e-9 {
+	if p := Propensities(make([]Arm, 4)); math.Abs(p[0]-0.25) > 1e-9 || math.Abs(p[3]-0.25) > 1e-9 {
 		t.Errorf("before the first score: %v", p)
 	}
-	p := Propensities([]Arm{{100, 30}, {100, 70}}, 0.1)
+	p := Floored(Propensities([]Arm{{100, 30}, {100, 70}}), 0.1)
 	if math.Abs(p[0]-0.05) > 0.001 || math.Abs(p[0]+p[1]-1) > 1e-9 {
 		t.Errorf("after clear scores: %v", p)
 	}
 	// The probability that a beta distribution of 4 and 2 exceeds one of 2 and 4 is 0.901.
-	if p := Propensities([]Arm{{4, 3}, {4, 1}}, 0); math.Abs(p[0]-0.90) > 0.03 {
+	if p := Propensities([]Arm{{4, 3}, {4, 1}}); math.Abs(p[0]-0.90) > 0.03 {
 		t.Errorf("after few scores: %v", p)
 	}
 }

@@ -60,6 +60,7 @@ const (
 	IntegrationNeedsReconnect   Type = "integration.needs_reconnect"
 	AutomationFailed            Type = "automation.failed"
 	ModelRetiring               Type = "model.retiring"
+	PostsImported               Type = "posts.imported"
 )
 
 // Types lists all types in the order of the documents, each with a summary and the scope that may read the resource of
@@ -116,6 +117,7 @@ var Types = []struct {
 		"acts for has no access any more. It makes nothing until it is set to active"},
 	{ModelRetiring, auth.FactoriesRead, "A model that a factory names ends in about 60 days, or sooner if its " +
 		"provider has told it late"},
+	{PostsImported, auth.SocialManage, "The earlier posts of a social account were read, or their import has failed"},
 }
 
 // Scope returns the scope that may read the resource of the type's events, or an empty scope for an unknown type.

@@ -28,6 +28,8 @@ const (
 	mostChats = 2000
 	// A chat of the sandbox may have 300 KB for nothing.
 	mostChatsInSandbox = 200
+	// An experiment is never deleted, and runs for days: so a day has what a caller begins for some hundred factories.
+	mostExperiments = 500
 )
 
 // The bounds. pkg/service/docs/guides/limits.md tells them to callers.
@@ -41,6 +43,12 @@ var (
 
 	PendingAccounts = Bound{Name: "pending social accounts", Remedy: "Connect or disconnect one of them first",
 		Live: mostPendingAccounts, Test: mostInSandbox, Daily: true}
+
+	Experiments = Bound{Name: "experiments", Remedy: "Start one of the drafts", Live: mostExperiments,
+		Test: mostInSandbox, Daily: true}
+
+	PostImports = Bound{Name: "imports of posts", Remedy: "Read the posts of an earlier one", Live: mostPendingAccounts,
+		Test: mostInSandbox, Daily: true}
 
 	Chats = Bound{Name: "chats", Remedy: "Continue one of them", Live: mostChats, Test: mostChatsInSandbox, Daily: true}
 )

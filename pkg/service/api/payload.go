@@ -53,6 +53,7 @@ var payloads = map[event.Type]reflect.Type{
 	event.APIKeyCreated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRotated:               reflect.TypeFor[apikey.Key](),
 	event.APIKeyRevoked:               reflect.TypeFor[apikey.Key](),
+	event.PostsImported:               reflect.TypeFor[social.PostImport](),
 	event.ModelRetiring:               reflect.TypeFor[factory.Retirement](),
 	event.IntegrationNeedsReconnect:   reflect.TypeFor[crm.Integration](),
 }

@@ -36,6 +36,9 @@ var methods = map[string]struct{ resource, method string }{
 	"getFactoryAnalytics":   {"factories", "getAnalytics"},
 	"getBestTimes":          {"analytics", "bestTimes"},
 	"listAccountMetrics":    {"analytics", "listAccounts"},
+	"importPosts":           {"analytics", "importPosts"},
+	"getPostImport":         {"analytics", "getImport"},
+	"listExperimentPosts":   {"experiments", "listPosts"},
 	"createPlanTopic":       {"factories", "createTopic"},
 	"getPlanTopic":          {"factories", "getTopic"},
 	"updatePlanTopic":       {"factories", "updateTopic"},
@@ -76,6 +79,7 @@ var waits = map[string]struct{ done, failed []string }{
 	"getDiagnosis":   {[]string{"completed"}, []string{"failed"}},
 	"getTraining":    {[]string{"completed"}, []string{"failed", "canceled"}},
 	"getGeneration":  {[]string{"generated"}, []string{"failed", "canceled"}},
+	"getPostImport":  {[]string{"completed"}, []string{"failed"}},
 	"getMedia":       {[]string{"ready"}, []string{"rejected"}},
 }
 

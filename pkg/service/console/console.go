@@ -92,6 +92,7 @@ func New(o Options) (http.Handler, error) {
 	addApprovals(open)
 	addCalendar(open)
 	addAutomations(open)
+	addExperiments(open)
 	addProfiles(open)
 	addPeople(open)
 	addProfile(open)

@@ -23,6 +23,8 @@ func TestTheGuideTellsTheBounds(t *testing.T) {
 		"Review links that are made in a day (UTC)":                             quota.ReviewLinks,
 		"Social accounts that are made in a day (UTC) and wait for their owner": quota.PendingAccounts,
 		"Chats that are begun in a day (UTC)":                                   quota.Chats,
+		"Imports of earlier posts that are begun in a day (UTC)":                quota.PostImports,
+		"Experiments that are made in a day (UTC)":                              quota.Experiments,
 	} {
 		if b.Daily != strings.Contains(subject, "a day") {
 			t.Errorf("%s: daily is %t", b.Name, b.Daily)

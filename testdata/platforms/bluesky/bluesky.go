@@ -79,6 +79,7 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST /xrpc/com.atproto.repo.deleteRecord", f.remove)
 	api.HandleFunc("GET /xrpc/com.atproto.repo.getRecord", f.read)
 	api.HandleFunc("GET /xrpc/app.bsky.feed.getPosts", f.posts)
+	api.HandleFunc("GET /xrpc/app.bsky.feed.getAuthorFeed", f.past)
 	api.HandleFunc("GET /xrpc/app.bsky.feed.getPostThread", f.thread)
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /xrpc/com.atproto.server.createSession", f.connect)

@@ -304,6 +304,10 @@ func (f *Fake) publish(w http.ResponseWriter, r *http.Request) {
 
 // list lists the posts, newest first. Stories have a separate list.
 func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	if strings.Contains(r.URL.Query().Get("fields"), "media_type") {
+		f.past(w, r)
+		return
+	}
 	stories := strings.HasSuffix(r.URL.Path, "/stories")
 	data := []any{}
 	f.mu.Lock()
@@ -355,6 +359,7 @@ func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, ok := f.Find(r.PathValue("media"))
+	ok = ok || f.FindPast(r.PathValue("media"))
 	if story := strings.HasPrefix(p.Content, "STORIES"); !ok || story &&
 		strings.Contains(r.URL.Query().Get("metric"), "likes") {
 		bad(w, 33)

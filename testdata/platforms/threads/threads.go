@@ -255,6 +255,10 @@ func (f *Fake) Reply(id string) (to, topic string) {
 
 // list lists the posts, newest first. Replies have a separate list.
 func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	if strings.Contains(r.URL.Query().Get("fields"), "media_type") {
+		f.past(w, r)
+		return
+	}
 	replies := strings.HasSuffix(r.URL.Path, "/replies")
 	data := []any{}
 	posts := f.Published()
@@ -286,7 +290,7 @@ func (f *Fake) node(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Fake) insights(w http.ResponseWriter, r *http.Request) {
-	if _, ok := f.Find(r.PathValue("media")); !ok {
+	if _, ok := f.Find(r.PathValue("media")); !ok && !f.FindPast(r.PathValue("media")) {
 		bad(w)
 		return
 	}

@@ -128,6 +128,7 @@ func (f *Fake) Handler() http.Handler {
 	api.HandleFunc("POST /v2/post/publish/content/init/", f.initPhotos)
 	api.HandleFunc("POST /v2/post/publish/status/fetch/", f.status)
 	api.HandleFunc("POST /v2/video/query/", f.query)
+	api.HandleFunc("POST /v2/video/list/", f.past)
 	guarded := http.NewServeMux()
 	guarded.HandleFunc("POST /v2/oauth/token/", f.token)
 	guarded.HandleFunc("POST /v2/oauth/revoke/", func(w http.ResponseWriter, r *http.Request) {

@@ -121,7 +121,7 @@ var known = map[string][]string{
 	"photos.getWallUploadServer": {"group_id"}, "photos.saveWallPhoto": {"group_id", "photo", "server", "hash"},
 	"video.save": {"group_id", "wallpost", "name", "description"}, "wall.post": {"owner_id", "from_group", "guid",
 		"message", "attachments", "close_comments", "mute_notifications", "mark_as_ads", "signed", "copyright"},
-	"wall.get": {"owner_id", "count", "filter"}, "wall.getById": {"posts"},
+	"wall.get": {"owner_id", "count", "filter", "offset"}, "wall.getById": {"posts"},
 	"wall.createComment": {"owner_id", "post_id", "from_group", "message", "guid", "reply_to_comment"},
 	"wall.deleteComment": {"owner_id", "comment_id"},
 	"wall.getComments": {"owner_id", "post_id", "sort", "count", "offset", "extended", "thread_items_count",
@@ -212,6 +212,10 @@ func (f *Fake) do(w http.ResponseWriter, r *http.Request, method string, q url.V
 	case "wall.post":
 		f.post(w, q)
 	case "wall.get":
+		if q.Has("offset") {
+			f.past(w, q)
+			return
+		}
 		f.mu.Lock()
 		items := slices.Clone(f.wall)
 		f.mu.Unlock()

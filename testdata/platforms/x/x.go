@@ -320,6 +320,10 @@ func (f *Fake) snowflake() string {
 
 // list lists the posts since a time, newest first, with replies.
 func (f *Fake) list(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("exclude") != "" {
+		f.past(w, r)
+		return
+	}
 	since, err := time.Parse(time.RFC3339, r.URL.Query().Get("start_time"))
 	most, bad1 := strconv.Atoi(r.URL.Query().Get("max_results"))
 	if err != nil || bad1 != nil || most < 5 {

@@ -50,6 +50,10 @@ func (f *Fake) playlists(w http.ResponseWriter, r *http.Request) {
 
 func (f *Fake) items(w http.ResponseWriter, r *http.Request) {
 	q, items := r.URL.Query(), []any{}
+	if q.Get("playlistId") == uploads {
+		f.listPast(w, q.Get("pageToken"))
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if q.Get("playlistId") != Playlist {

@@ -204,6 +204,11 @@ func (f *Fake) channels(w http.ResponseWriter, r *http.Request) {
 				"viewCount": "90000"}}}})
 		return
 	}
+	if q := r.URL.Query(); q.Get("part") == "contentDetails" && q.Get("id") == Channel {
+		control.JSON(w, http.StatusOK, map[string]any{"items": []any{map[string]any{"id": Channel,
+			"contentDetails": map[string]any{"relatedPlaylists": map[string]string{"uploads": uploads}}}}})
+		return
+	}
 	if q := r.URL.Query(); q.Get("part") != "snippet" || q.Get("mine") != "true" {
 		refuse(w, http.StatusBadRequest, "missingRequiredParameter")
 		return
@@ -251,6 +256,10 @@ func (f *Fake) insert() bool {
 func (f *Fake) videos(w http.ResponseWriter, r *http.Request) {
 	items := []any{}
 	id := r.URL.Query().Get("id")
+	if r.URL.Query().Get("part") == "snippet,statistics" {
+		f.past(w, id)
+		return
+	}
 	switch post, ok := f.Find(id); {
 	case !ok:
 	case r.URL.Query().Get("part") == "statistics":

@@ -23,6 +23,7 @@ export const eventTypes: INodePropertyOptions[] = [
   { name: 'Diagnosis Completed', value: 'diagnosis.completed' },
   { name: 'Integration Needs Reconnect', value: 'integration.needs_reconnect' },
   { name: 'Model Retiring', value: 'model.retiring' },
+  { name: 'Posts Imported', value: 'posts.imported' },
   { name: 'Proposal Applied', value: 'proposal.applied' },
   { name: 'Proposal Created', value: 'proposal.created' },
   { name: 'Publication Deleted', value: 'publication.deleted' },

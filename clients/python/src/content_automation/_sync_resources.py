@@ -152,6 +152,45 @@ class AnalyticsResource:
         )
         return cast("types.BestTimes", data)
 
+    def import_posts(
+        self, body: types.AnalyticsImportCreate, **options: Unpack[RequestOptions]
+    ) -> types.PostImport:
+        """Import the earlier posts of an account.
+
+        Reads the posts that a social account has had before it was connected, and their figures: those of the last
+        12 months, at most 500. Best times and comparisons count them, and they are marked as imported. They cost
+        nothing, and are never published, changed or counted as content of the service. It begins by itself when an
+        account is connected; call it to read the figures again. A post is imported once. The event `posts.imported`
+        reports the end. `past_posts` of listPlatforms says which platforms list them.
+
+        Needs the scope `social:manage`.
+        """
+        data = self._client.call(
+            "POST", "/v1/analytics/imports", (), None, body, options
+        )
+        return cast("types.PostImport", data)
+
+    def get_import(
+        self, post_import_id: str, **options: Unpack[RequestOptions]
+    ) -> types.PostImport:
+        """Get an import of posts.
+
+        Shows how many posts were read. An import is kept for 30 days, and its posts for 400.
+
+        Needs the scope `social:manage`.
+        """
+        data = self._client.call(
+            "GET", "/v1/analytics/imports/{post_import_id}", (post_import_id, ), None, None, options
+        )
+        return cast("types.PostImport", data)
+
+    def wait_for_import(
+        self, post_import_id: str, **options: Unpack[WaitOptions[Literal["running", "completed", "failed"]]]
+    ) -> types.PostImport:
+        """Calls get_import until the work has ended. Failed work raises FailedError."""
+        rule = Rule("state", ("completed",), ("failed",))
+        return cast("types.PostImport", self._client.wait("/v1/analytics/imports/{post_import_id}", (post_import_id, ), rule, options))
+
     def list_experiments(
         self, params: types.ListExperimentsParams | None = None, **options: Unpack[RequestOptions]
     ) -> Pages[types.Experiment]:
@@ -217,8 +256,8 @@ class AnalyticsResource:
         """Apply the result of an experiment.
 
         Makes a proposal for the factory of the winners of a decided experiment, with the evidence, once. With
-        `apply`, it changes the factory at once. A length and the style of pictures are no settings of a factory:
-        send them with your items.
+        `apply`, it changes the factory at once. A length, a format and the style of pictures are no settings of a
+        factory: send them with your items, or name the experiment in `from_experiment_ids` of a content plan.
 
         Needs the scope `factories:write`.
         """
@@ -914,6 +953,26 @@ class EventsResource:
             "GET", "/v1/events/{event_id}", (event_id, ), None, None, options
         )
         return cast("types.Event", data)
+
+
+class ExperimentsResource:
+    """List the posts of an experiment."""
+
+    def __init__(self, client: ContentAutomation) -> None:
+        self._client = client
+
+    def list_posts(
+        self, experiment_id: str, params: types.ListExperimentPostsParams | None = None, **options: Unpack[RequestOptions]
+    ) -> Pages[types.ExperimentRow]:
+        """List the posts of an experiment.
+
+        Lists the raw rows from which the results follow, in the order in which items were given their arms: each
+        item with each of its arms, the probability of the arm, and the figure of its post. With the header `Accept:
+        text/csv`, the answer is a file of comma-separated values with all rows.
+
+        Needs the scope `factories:read`.
+        """
+        return self._client.pages("/v1/experiments/{experiment_id}/posts", (experiment_id, ), params, options)
 
 
 class FactoriesResource:
@@ -2499,6 +2558,7 @@ class Resources:
         self.comments = CommentsResource(client)
         self.content = ContentResource(client)
         self.events = EventsResource(client)
+        self.experiments = ExperimentsResource(client)
         self.factories = FactoriesResource(client)
         self.integrations = IntegrationsResource(client)
         self.media = MediaResource(client)

@@ -295,6 +295,10 @@ class AnalyticsComparison(TypedDict):
     """Number of publications that the sandbox has simulated for accounts that a test key has connected, in the period.
     0 with a live key.
     """
+    imported: int
+    """Number of publications in the period that were imported: earlier posts of the accounts, which the service has not
+    published.
+    """
 
 
 AnalyticsComparisonDecision = Union[Literal["a", "b", "no_difference", "no_decision"], str]
@@ -306,6 +310,16 @@ AnalyticsGroup = Union[Literal["day", "kind", "platform"], str]
 
 AnalyticsGroupInput = Literal["day", "kind", "platform"]
 """Values of `group_by` of `getFactoryAnalytics`."""
+
+
+class AnalyticsImportCreate(TypedDict):
+    """Body of `importPosts`."""
+
+    social_account_id: str
+    """Social account whose earlier posts are read. It has to be connected."""
+    metadata: NotRequired[Dict[str, str]]
+    """Up to 20 key-value pairs of your own."""
+
 
 AnalyticsMetric = Literal["engagement", "impressions", "reach", "views", "watch_time_seconds", "likes", "comments", "shares", "saves", "clicks"]
 """Values of `metric` of `getBestTimes`."""
@@ -1172,6 +1186,10 @@ class BestHour(TypedDict):
     """Lower end of the interval of 95% of the effect."""
     high: float
     """Upper end of the interval."""
+    superiority: Optional[float]
+    """Probability that a publication of the hour does better than one of the others, with ties counted half, as in
+    experiments and diagnoses. Null where p is null.
+    """
     p: Optional[float]
     """Probability of such a difference to the other hours by chance (Mann-Whitney test, two-sided). Null with fewer
     than 10 publications of the hour or of the others.
@@ -1197,6 +1215,7 @@ BestTimes = TypedDict(
         "enough": bool,
         "complete": bool,
         "simulated": int,
+        "imported": int,
         "hours": List["BestHour"],
     },
 )
@@ -3227,6 +3246,12 @@ class ContentPlan(TypedDict):
     """Quality of the texts of its items: draft, standard or best. Empty if the plan is older than the member."""
     approve: "PlanApproval"
     """What waits for an approval before it costs anything: the topics, or none."""
+    experiment_id: Optional[str]
+    """Experiment that its items take part in. Null: none."""
+    learned: List["ContentPlanLearned"]
+    """What it has from decided experiments of its factory. What the settings of the factory have is told once its
+    topics are written.
+    """
     write_ahead_hours: Optional[int]
     """Hours before its time at which an item is written. Null: all are written at once."""
     calendar: List["ContentPlanTopic"]
@@ -3239,7 +3264,9 @@ class ContentPlan(TypedDict):
     items: "ContentPlanItems"
     """Progress of its items."""
     cost_estimate: int
-    """Credits that the items of all topics cost together with a live key. The topics cost nothing."""
+    """Credits that the items of all topics cost together with a live key, at most: where an experiment draws a format
+    or a length, those of the dearest arm. The topics cost nothing.
+    """
     reserved_credits: int
     """Credits that are reserved for items that have not ended. Always 0 in the sandbox."""
     cost_credits: int
@@ -3363,6 +3390,15 @@ class ContentPlanCreate(TypedDict):
     add some, and approve them one by one or all. none: the items are made of the topics as they are. Absent: that of
     the factory, `plan_approval`.
     """
+    experiment_id: NotRequired[str]
+    """Id of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and
+    slot only if all are written at once, and slot only with one item a day. Absent: they take part in none.
+    """
+    from_experiment_ids: NotRequired[List[str]]
+    """Ids of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a
+    style of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is
+    applied.
+    """
     write_ahead_hours: NotRequired[int]
     """Hours before its time at which an item is written, so that it knows the figures and news until then. Absent: 2
     for a factory of type news, 48 for others with `approve: topics`, and all items at once for the rest.
@@ -3413,6 +3449,27 @@ class ContentPlanItems(TypedDict):
     published: int
     """Items that were published."""
 
+
+
+class ContentPlanLearned(TypedDict):
+    """What a plan has from a decided experiment."""
+
+    experiment_id: str
+    """Id of the experiment."""
+    factor: str
+    """Name of the factor."""
+    arm: str
+    """The arm that has won."""
+    by: "ContentPlanLearnedBy"
+    """What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
+    plan: from_experiment_ids names the experiment.
+    """
+
+
+ContentPlanLearnedBy = Union[Literal["factory", "plan"], str]
+"""What brought it into the plan. factory: the factory has it among its settings, as after its proposal was applied.
+plan: from_experiment_ids names the experiment.
+"""
 
 
 class ContentPlanPillar(TypedDict):
@@ -4689,19 +4746,19 @@ class EstimateItem(TypedDict):
 EstimateOperation = Union[Literal["createAvatar", "createContentItem", "createContentItems", "createContentPlan", "createImage", "createMusic", "createVideo", "createVoice", "regenerateContentItem", "sendMessage", "startTraining", "updateComment"], str]
 """The operation that the body is for."""
 
-Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
+Event = Union["ApiKeyCreatedEvent", "ApiKeyExpiringEvent", "ApiKeyRevokedEvent", "ApiKeyRotatedEvent", "AutomationFailedEvent", "BalanceLowEvent", "CommentCreatedEvent", "CommentRepliedEvent", "ContentApprovedEvent", "ContentCanceledEvent", "ContentChangesRequestedEvent", "ContentDeletedEvent", "ContentFailedEvent", "ContentGeneratedEvent", "ContentPublishedEvent", "ContentPlanCompletedEvent", "ContentPlanProposedEvent", "DiagnosisCompletedEvent", "IntegrationNeedsReconnectEvent", "ModelRetiringEvent", "PostsImportedEvent", "ProposalAppliedEvent", "ProposalCreatedEvent", "PublicationDeletedEvent", "SocialAccountConnectedEvent", "SocialAccountNeedsReconnectEvent", "StudioFailedEvent", "StudioGeneratedEvent", "TrainingCompletedEvent", "TrainingFailedEvent", "WebhookDisabledEvent"]
 """An event as callers and receivers see it."""
 
-EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
+EventPattern = Union[Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"], str]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
+EventPatternInput = Literal["*", "content.*", "publication.*", "comment.*", "proposal.*", "balance.*", "content_plan.*", "studio.*", "training.*", "diagnosis.*", "social_account.*", "webhook.*", "api_key.*", "integration.*", "automation.*", "model.*", "posts.*", "content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"]
 """Subscribed events: types, areas such as content.*, or * for all."""
 
-EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"], str]
+EventType = Union[Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"], str]
 """Type of the event."""
 
-EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring"]
+EventTypeInput = Literal["content.generated", "content.published", "content.failed", "content.canceled", "content.deleted", "content.approved", "content.changes_requested", "publication.deleted", "comment.created", "comment.replied", "proposal.created", "proposal.applied", "balance.low", "content_plan.proposed", "content_plan.completed", "studio.generated", "studio.failed", "training.completed", "training.failed", "diagnosis.completed", "social_account.connected", "social_account.needs_reconnect", "webhook.disabled", "api_key.expiring", "api_key.created", "api_key.rotated", "api_key.revoked", "integration.needs_reconnect", "automation.failed", "model.retiring", "posts.imported"]
 """Type of the sample event. The webhook need not subscribe to it."""
 
 
@@ -4869,14 +4926,15 @@ class ExperimentFactor(TypedDict):
     """What differs between the posts of an experiment."""
 
     name: "ExperimentFactorName"
-    """What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-    published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-    captions of videos. first_frame: whether the picture of a post has words on it.
+    """What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a
+    topic. slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+    picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post
+    has words on it.
     """
     arms: List[str]
     """Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
-    question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
-    outline. Of first_frame: picture, headline. Others are your own words.
+    question, scene. Of length: seconds, such as 20. Of format: post, carousel, short_video. Of slot: times, such as
+    18:30. Of caption_style: words, lines, outline. Of first_frame: picture, headline. Others are your own words.
     """
 
 
@@ -4885,27 +4943,30 @@ class ExperimentFactorInput(TypedDict):
     """What differs: one to three factors, each drawn by itself."""
 
     name: "ExperimentFactorNameInput"
-    """What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-    published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-    captions of videos. first_frame: whether the picture of a post has words on it.
+    """What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a
+    topic. slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+    picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post
+    has words on it.
     """
     arms: List[str]
     """Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
-    question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
-    outline. Of first_frame: picture, headline. Others are your own words.
+    question, scene. Of length: seconds, such as 20. Of format: post, carousel, short_video. Of slot: times, such as
+    18:30. Of caption_style: words, lines, outline. Of first_frame: picture, headline. Others are your own words.
     """
 
 
-ExperimentFactorName = Union[Literal["hook", "length", "slot", "pillar", "picture_style", "caption_style", "first_frame"], str]
-"""What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-captions of videos. first_frame: whether the picture of a post has words on it.
+ExperimentFactorName = Union[Literal["hook", "length", "format", "slot", "pillar", "picture_style", "caption_style", "first_frame"], str]
+"""What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
+slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post has
+words on it.
 """
 
-ExperimentFactorNameInput = Literal["hook", "length", "slot", "pillar", "picture_style", "caption_style", "first_frame"]
-"""What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-captions of videos. first_frame: whether the picture of a post has words on it.
+ExperimentFactorNameInput = Literal["hook", "length", "format", "slot", "pillar", "picture_style", "caption_style", "first_frame"]
+"""What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a topic.
+slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post has
+words on it.
 """
 
 ExperimentFigure = Union[Literal["likes", "comments", "shares", "saves", "clicks", "views", "reach", "impressions", "engagement"], str]
@@ -4979,6 +5040,33 @@ class ExperimentResult(TypedDict):
     median: Optional[float]
     """Median of the figure of its posts. Null without any."""
 
+
+
+class ExperimentRow(TypedDict):
+    """An arm of a post of an experiment, with the figure of the post."""
+
+    number: int
+    """Number of the item in the experiment, from 1. An item has a row for each factor that applies to it."""
+    content_item_id: str
+    """Id of the content item."""
+    kind: "ContentKind"
+    """Kind of content. Ranks are among posts of the same kind."""
+    factor: str
+    """Name of the factor."""
+    arm: str
+    """The arm."""
+    propensity: float
+    """Probability with which the item was given this arm."""
+    value: Optional[float]
+    """The metric of its post, divided by the impressions where the platform counts them. Null: it is not known."""
+    state: "ExperimentRowState"
+    """Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count."""
+    due_at: str
+    """Time at which the figure was due."""
+
+
+ExperimentRowState = Union[Literal["known", "open", "missing"], str]
+"""Whether the figure is known. open: it is not due yet, or late. missing: there is none, and it does not count."""
 
 ExperimentState = Union[Literal["draft", "running", "decided", "inconclusive", "stopped"], str]
 """State. draft: it has not begun. running: items get arms. decided: there is a winner. inconclusive: the budget is used
@@ -8291,6 +8379,73 @@ PostAspectRatioInput = Literal["1:1", "4:5", "2:3"]
 """Aspect ratio of the pictures of posts and carousels. Absent: 4:5. 2:3 is for Pinterest: Instagram refuses it."""
 
 
+class PostImport(TypedDict):
+    """A reading of the earlier posts of an account."""
+
+    id: str
+    """Unique id (TypeID). Ids sort by creation time."""
+    created_at: str
+    """Time of creation, UTC."""
+    updated_at: str
+    """Time of the last change, UTC."""
+    version: int
+    """Version, increased by every change. It is the ETag of the resource, for If-Match."""
+    metadata: Dict[str, str]
+    """Your own key-value pairs."""
+    profile_id: Optional[str]
+    """Profile of its account. Null: the account as a whole."""
+    social_account_id: str
+    """Social account whose posts are read."""
+    platform: "Platform"
+    """Platform of the account."""
+    state: "PostImportState"
+    """State of the import."""
+    posts: int
+    """Posts that were read."""
+    added: int
+    """Posts of them that no earlier import has read."""
+    own: int
+    """Posts of them that this service has published. They are not imported."""
+    since: Optional[str]
+    """Time of the earliest post that was read. Null until there is one."""
+    reason: Optional[str]
+    """Why it failed, and what to do about it. Posts that were read until then stay. Null unless failed."""
+    ended_at: Optional[str]
+    """Time of its end. Null until then."""
+
+
+
+class PostImportEventData(TypedDict):
+    """Data of the event."""
+
+    object: "PostImport"
+    """The resource as GET returned it at that time. URLs of media are signed each time the event is read or sent."""
+
+
+PostImportState = Union[Literal["running", "completed", "failed"], str]
+"""State of the import."""
+
+
+class PostsImportedEvent(TypedDict):
+    """The earlier posts of a social account were read, or their import has failed."""
+
+    account_id: str
+    """Account of the event."""
+    api_version: str
+    """Version of the payload."""
+    created_at: str
+    """Time of the event, UTC."""
+    id: str
+    """Id of the event. It is the same in every delivery and attempt: use it to ignore duplicates."""
+    mode: "Mode"
+    """Mode of the event: test if it follows from a request with a test key."""
+    type: Literal["posts.imported"]
+    """Type of the event."""
+    data: "PostImportEventData"
+    """Data of the event."""
+
+
+
 class PriceChange(TypedDict):
     """A price of a product since a time."""
 
@@ -10385,6 +10540,8 @@ class SocialPlatform(TypedDict):
     """Whether the platform tells the figures of an account of earlier days. Otherwise, they are read once a day from
     the connection on.
     """
+    past_posts: bool
+    """Whether the platform lists the posts that an account has had before it was connected, for importPosts."""
     plain_media: bool
     """Whether media may show no logo and no name of a brand. Finished media of a factory with an account of the
     platform are made without, unless its logo_places say otherwise, and others are refused.
@@ -11731,6 +11888,16 @@ ListEventsParams = TypedDict(
     },
     total=False,
 )
+
+
+class ListExperimentPostsParams(TypedDict, total=False):
+    """The parameters of listExperimentPosts."""
+
+    limit: int
+    """Maximum number of results."""
+    cursor: str
+    """next_cursor of the previous page. The filters and the order must be the same."""
+
 
 
 class ListFactoriesParams(TypedDict, total=False):

@@ -64,6 +64,7 @@ var capabilities = platform.Capabilities{
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"likes", "comments", "shares", "saves"},
 	Account:   platform.AccountFigures{Names: []string{"followers", "posts"}},
+	Past:      platform.Past{Page: pastPage, Figures: true},
 	Deletes:   true,
 	Habits: platform.Habits{Least: 60, Most: 180, Hashtags: 1, Links: true,
 		Action: "to answer, to share the post or to open a link",

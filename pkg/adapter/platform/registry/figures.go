@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/content-automation/api/pkg/adapter/platform"
@@ -43,6 +45,35 @@ func (p *SandboxPlatform) counts(d dice, views int64) (m platform.Metrics) {
 	return m
 }
 
+// The truth of the sandbox: how much more often viewers react to a post than to others, for each view. What is not
+// here makes no difference. pkg/service/docs/guides/sandbox.md tells callers.
+const (
+	FavorVideo    = 1.3
+	FavorQuestion = 2.5
+)
+
+// favorUnit is the number that the last byte of an id has for a factor of 1.
+const favorUnit = 50
+
+// favor returns the factor of the truth for a post.
+func favor(kind platform.Kind, hook string) float64 {
+	f := 1.0
+	if kind == platform.KindVideo {
+		f *= FavorVideo
+	}
+	if hook == "question" {
+		f *= FavorQuestion
+	}
+	return f
+}
+
+// react multiplies the reactions to a post, and leaves its views.
+func react(m *platform.Metrics, by float64) {
+	for _, count := range []*int64{m.Likes, m.Comments, m.Shares, m.Saves, m.Clicks} {
+		scale(count, by)
+	}
+}
+
 // Metrics implements platform.Publisher. Views grow to a number between 500 and 9,999, and reach half of it after a
 // day.
 func (p *SandboxPlatform) Metrics(ctx context.Context, _ platform.Account, post platform.Published) (platform.Metrics,
@@ -51,16 +82,20 @@ func (p *SandboxPlatform) Metrics(ctx context.Context, _ platform.Account, post 
 		return platform.Metrics{}, err
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(post.ID)
-	if err != nil || len(raw) != 17 {
+	if err != nil || len(raw) != 17 && len(raw) != 18 {
 		return platform.Metrics{}, platform.Reject(platform.CodePostNotFound,
 			"The platform does not have the post.").Because(err)
 	}
 	if len(p.caps.Metrics) == 0 {
 		return platform.Metrics{}, platform.Unsupported("metrics")
 	}
-	age := max(p.now().Add(post.Ahead).Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0)), 0)
+	age := max(p.now().Add(post.Ahead).Sub(time.Unix(int64(binary.BigEndian.Uint64(raw[9:17])), 0)), 0)
 	d := roll(post.ID)
-	return p.counts(d, int64(float64(d.between(0, 500, 10_000))*age.Hours()/(age.Hours()+24))), nil
+	m := p.counts(d, int64(float64(d.between(0, 500, 10_000))*age.Hours()/(age.Hours()+24)))
+	if len(raw) == 18 { // an earlier release has made ids without the byte
+		react(&m, float64(raw[17])/favorUnit)
+	}
+	return m, nil
 }
 
 // Days implements platform.AccountReader. The followers of an account grow by some on each day.
@@ -138,7 +173,7 @@ func (p *SandboxPlatform) Earlier(account string, before time.Time) (all []Earli
 			factor = 0.9
 		}
 		if post.Kind == platform.KindVideo {
-			factor *= 1.3
+			factor *= FavorVideo
 		}
 		noise := math.Exp(float64(d.between(2, 0, 1000))/1000 - 0.5)
 		post.Metrics = p.counts(d, int64(3000*noise))
@@ -147,13 +182,36 @@ func (p *SandboxPlatform) Earlier(account string, before time.Time) (all []Earli
 				scale(count, math.Sqrt(factor))
 			}
 		}
-		for _, count := range []*int64{post.Metrics.Likes, post.Metrics.Comments, post.Metrics.Shares,
-			post.Metrics.Saves, post.Metrics.Clicks} {
-			scale(count, factor*math.Sqrt(factor))
-		}
+		react(&post.Metrics, factor*math.Sqrt(factor))
 		all = append(all, post)
 	}
 	return all
+}
+
+var _ platform.PastReader = (*SandboxPlatform)(nil)
+
+// PastPosts implements platform.PastReader. The posts are those of Earlier, with texts of the sandbox.
+func (p *SandboxPlatform) PastPosts(ctx context.Context, a platform.Account, cursor string) (posts []platform.PastPost,
+	next string, err error) {
+	if err := ended(ctx); err != nil {
+		return nil, "", err
+	}
+	if p.caps.Past.Page == 0 {
+		return nil, "", platform.Unsupported("a list of earlier posts")
+	}
+	from, _ := strconv.Atoi(cursor)
+	all := p.Earlier(a.ID, p.now())
+	slices.SortStableFunc(all, func(a, b Earlier) int { return b.At.Compare(a.At) })
+	for n := from; n < min(from+p.caps.Past.Page, len(all)); n++ {
+		e := all[n]
+		posts = append(posts, platform.PastPost{Kind: e.Kind,
+			ID:   fmt.Sprintf("%s-%s-%d", a.ID, e.At.Format("20060102"), n),
+			Text: fmt.Sprintf("Earlier post %d of the sandbox", len(all)-n), At: e.At, Metrics: e.Metrics})
+	}
+	if from += p.caps.Past.Page; from < len(all) {
+		next = strconv.Itoa(from)
+	}
+	return posts, next, nil
 }
 
 func scale(count *int64, by float64) {

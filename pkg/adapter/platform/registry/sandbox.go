@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -152,8 +153,9 @@ func (p *SandboxPlatform) Finalize(ctx context.Context, a platform.Account, post
 		return platform.Step{}, err
 	}
 	sum := sha256.Sum256([]byte(a.ID + "\x00" + post.Key))
-	// The time makes metrics grow with the age of the post.
+	// The time makes metrics grow with the age of the post, and the last byte says how it is received.
 	raw := binary.BigEndian.AppendUint64(sum[:9:9], uint64(w.Ready/1000))
+	raw = append(raw, byte(math.Round(favor(post.Kind, post.Rehearsal.Hook)*favorUnit)))
 	id := base64.RawURLEncoding.EncodeToString(raw)
 	return platform.Step{Next: platform.StageDone, Post: platform.Published{ID: id, URL: page + p.name + "/" + id}}, nil
 }

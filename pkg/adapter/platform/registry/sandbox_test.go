@@ -3,6 +3,8 @@ package registry_test
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"sync"
@@ -23,6 +25,7 @@ var capabilities = platform.Capabilities{
 	},
 	Privacies: []platform.Privacy{platform.Public},
 	Metrics:   []string{"views", "likes", "shares"},
+	Past:      platform.Past{Page: 100, Figures: true},
 	Account:   platform.AccountFigures{Names: []string{"followers", "followers_gained", "views"}, History: true},
 	Edits:     true, Deletes: true,
 }
@@ -169,5 +172,45 @@ func TestMetricsGrowWithThePost(t *testing.T) {
 	}
 	if last < 450 || last > 9_999 {
 		t.Errorf("%d views after 30 days", last)
+	}
+}
+
+// The figures of posts follow the truth that the guide tells: videos and questions get more reactions for each view.
+func TestTheSandboxHasATruth(t *testing.T) {
+	row, _ := registry.Find("vk")
+	now := time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
+	p := registry.NewSandbox("vk", row.Capabilities, func() time.Time { return now })
+	rate := func(kind platform.Kind, hook string) float64 {
+		likes, views := int64(0), int64(0)
+		for n := range 300 {
+			post := platform.Post{Key: fmt.Sprint("pub_", n), Kind: kind, Rehearsal: platform.Rehearsal{Hook: hook}}
+			h, err := platform.Encode(map[string]int64{"ready": now.UnixMilli()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			done, err := p.Finalize(t.Context(), platform.Account{ID: "a"}, post, h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			done.Post.Ahead = 90 * 24 * time.Hour
+			m, err := p.Metrics(t.Context(), platform.Account{}, done.Post)
+			if err != nil {
+				t.Fatal(err)
+			}
+			likes, views = likes+*m.Likes, views+*m.Views
+		}
+		return float64(likes) / float64(views)
+	}
+	base := rate(platform.KindPost, "claim")
+	for _, c := range []struct {
+		kind platform.Kind
+		hook string
+		want float64
+	}{{platform.KindCarousel, "scene", 1}, {platform.KindVideo, "", registry.FavorVideo},
+		{platform.KindPost, "question", registry.FavorQuestion},
+		{platform.KindVideo, "question", registry.FavorVideo * registry.FavorQuestion}} {
+		if got := rate(c.kind, c.hook) / base; math.Abs(got-c.want) > 0.12*c.want {
+			t.Errorf("a %s with the hook %q has %.2f times the reactions, want %.2f", c.kind, c.hook, got, c.want)
+		}
 	}
 }

@@ -70,6 +70,7 @@ var capabilities = platform.Capabilities{
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
+	Past:       platform.Past{Page: pastPage},
 	Account:    platform.AccountFigures{Names: []string{"followers", "views"}, History: true},
 	DailyPosts: 250,
 	Deletes:    true,

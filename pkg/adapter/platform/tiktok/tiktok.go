@@ -68,6 +68,7 @@ var capabilities = platform.Capabilities{
 	Shape:      Options{},
 	Privacies:  []platform.Privacy{platform.Public, platform.Friends, platform.Private},
 	Metrics:    []string{"views", "likes", "comments", "shares"},
+	Past:       platform.Past{Page: pastPage, Figures: true},
 	Account:    platform.AccountFigures{Names: []string{"followers", "posts"}},
 	DailyPosts: 15,
 	Plain:      true,

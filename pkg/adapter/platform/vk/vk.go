@@ -66,6 +66,7 @@ var capabilities = platform.Capabilities{
 	Account: platform.AccountFigures{Names: []string{"followers", "followers_gained", "followers_lost", "visitors",
 		"reach", "likes", "comments", "shares"}, History: true},
 	DailyPosts: 50,
+	Past:       platform.Past{Page: pastPage, Figures: true},
 	Edits:      true,
 	Deletes:    true,
 	Habits: platform.Habits{FirstLine: 280, Least: 150, Most: 1000, Hashtags: 3, Links: true,

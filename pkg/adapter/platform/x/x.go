@@ -92,6 +92,7 @@ var capabilities = platform.Capabilities{
 	Deletes:   true,
 	Budget:    &platform.Budget{Max: dailyPrice, Shared: true, Cost: cost, Unit: 10, Least: 600},
 	Reads:     &platform.Reads{Price: readPrice, Part: readPart},
+	Past:      platform.Past{Page: pastPage, Figures: true, Price: pastPage * readPrice},
 	Habits: platform.Habits{Least: 60, Most: 170, Hashtags: 1, Links: true,
 		Action: "to answer, to share the post or to open a link",
 		Form: "One thought, which stands alone without the picture. The first five words decide; no " +

@@ -55,6 +55,7 @@ var capabilities = platform.Capabilities{
 	Shape:     Options{},
 	Privacies: []platform.Privacy{platform.Public, platform.Unlisted, platform.Private},
 	Metrics:   []string{"views", "watch_time_seconds", "likes", "comments"},
+	Past:      platform.Past{Page: pastPage, Figures: true},
 	// Of the 10,000 units of a day, a reading takes one, and calls about comments take units, too.
 	Reads:   &platform.Reads{Max: 5000},
 	Lookups: []platform.Lookup{{Kind: platform.LookupPlaylist, Units: 1}},

@@ -51,6 +51,7 @@ const (
 const (
 	FactorHook         = "hook"
 	FactorLength       = "length"
+	FactorFormat       = "format"
 	FactorSlot         = "slot"
 	FactorPillar       = "pillar"
 	FactorPictureStyle = "picture_style"
@@ -61,19 +62,21 @@ const (
 // fixed are the arms that a factor may have, where they are not free.
 var fixed = map[string][]string{
 	FactorHook:         {"claim", "contradiction", "number", "question", "scene"},
+	FactorFormat:       {"carousel", "post", "short_video"},
 	FactorCaptionStyle: {"words", "lines", "outline"},
 	FactorFirstFrame:   {"picture", "headline"},
 }
 
 // Factor is what differs between the posts of an experiment.
 type Factor struct {
-	// What differs. hook: how the text begins. length: seconds of a video. slot: the time of day at which a post is
-	// published, in the time zone of the factory. pillar: the subject. picture_style: how pictures look. caption_style:
-	// captions of videos. first_frame: whether the picture of a post has words on it.
-	Name string `json:"name" enum:"hook,length,slot,pillar,picture_style,caption_style,first_frame" example:"hook"`
+	// What differs. hook: how the text begins. length: seconds of a video. format: what a content plan makes of a
+	// topic. slot: the time of day at which a post is published, in the time zone of the factory. pillar: the subject.
+	// picture_style: how pictures look. caption_style: captions of videos. first_frame: whether the picture of a post
+	// has words on it.
+	Name string `json:"name" enum:"hook,length,format,slot,pillar,picture_style,caption_style,first_frame" example:"hook"`
 	// Values that are compared; the first is the one that the others must beat. Of hook: claim, contradiction, number,
-	// question, scene. Of length: seconds, such as 20. Of slot: times, such as 18:30. Of caption_style: words, lines,
-	// outline. Of first_frame: picture, headline. Others are your own words.
+	// question, scene. Of length: seconds, such as 20. Of format: post, carousel, short_video. Of slot: times, such as
+	// 18:30. Of caption_style: words, lines, outline. Of first_frame: picture, headline. Others are your own words.
 	Arms []string `json:"arms" format:"arm" nullable:"false" example:"[\"claim\",\"question\"]"`
 }
 
@@ -334,21 +337,16 @@ func (r *Record) propensities(f Factor, stratum string) []float64 {
 	if len(r.Models) > 0 {
 		copy(arms, r.Models[len(r.Models)-1].Arms[f.Name])
 	}
-	p := statistics.Propensities(arms, exploration)
+	p := statistics.Propensities(arms)
 	counts, all := make([]float64, len(p)), 0.0
 	for i, arm := range f.Arms {
 		counts[i] = float64(r.Given[given(f.Name, arm, stratum)])
 		all += counts[i]
 	}
-	sum := 0.0
 	for i := range p {
 		p[i] *= math.Exp((p[i]*all - counts[i]) / 2)
-		sum += p[i]
 	}
-	for i := range p {
-		p[i] = (1-exploration)*p[i]/sum + exploration/float64(len(p))
-	}
-	return p
+	return statistics.Floored(p, exploration) // last, so that it holds after the balance
 }
 
 // chance returns a number in [0, 1) for the draw of a factor for the latest item.

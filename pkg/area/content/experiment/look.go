@@ -16,6 +16,7 @@ import (
 
 // Outcome is what became of an item of an experiment.
 type Outcome struct {
+	Item  string // its id
 	Trial *item.Trial
 	Kind  item.Kind
 	// Value is the figure, if it is known. Open reports that it may still become known: the sequence waits for it, so
@@ -71,7 +72,7 @@ func figures(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, of []
 	now time.Time) ([]Outcome, error) {
 	all, pubs, keys := make([]Outcome, len(of)), make([]*item.Publication, len(of)), []store.Key{}
 	for i, one := range of {
-		all[i] = Outcome{Trial: one.Experiment, Kind: one.Kind}
+		all[i] = Outcome{Item: one.ID, Trial: one.Experiment, Kind: one.Kind}
 		late := one.CreatedAt.Add(lateAfterCreation)
 		if at := one.PlannedAt(); at.Add(lateAfterPlan).After(late) {
 			late = at.Add(lateAfterPlan)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/content-automation/api/pkg/area/content/item"
+	"github.com/content-automation/api/pkg/base/statistics"
 	"github.com/content-automation/api/pkg/record/resource"
 )
 
@@ -180,6 +181,25 @@ func TestArmsAreBalancedInTheirStratum(t *testing.T) {
 		for arm, n := range given {
 			if n < 15 || n > 25 {
 				t.Errorf("%s has %d of 60 posts of %s", arm, n, stratum)
+			}
+		}
+	}
+}
+
+// The floor is the last step: an arm that does worst, and that posts of the stratum have had most often, still has its
+// part of the exploration, and the rest is not shrunk by a second floor.
+func TestTheFloorHoldsAfterTheBalance(t *testing.T) {
+	r := running("f", 1000, hook)
+	r.Models = []Model{{Arms: map[string][]statistics.Arm{FactorHook: {{N: 400, Score: 40}, {N: 400, Score: 360}}}}}
+	r.Given = map[string]int{given(FactorHook, hook.Arms[0], "1-2"): 50}
+	p := r.propensities(hook, "1-2")
+	if math.Abs(p[0]-exploration/2) > 1e-9 || math.Abs(p[1]-(1-exploration/2)) > 1e-9 {
+		t.Errorf("the probabilities are %v", p)
+	}
+	for n := range 200 {
+		for i, given := range r.Draw("2-1", every).Arms[0].All {
+			if given < exploration/2-1e-9 {
+				t.Fatalf("arm %d of draw %d has the probability %v", i, n, given)
 			}
 		}
 	}

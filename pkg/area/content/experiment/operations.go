@@ -22,9 +22,6 @@ import (
 	"github.com/content-automation/api/pkg/task"
 )
 
-// MaxPerOwner is the number of experiments that an account, or a profile, may have.
-const MaxPerOwner = 200
-
 // Service holds the operations of experiments.
 type Service struct {
 	db        *store.DB
@@ -130,6 +127,8 @@ func (s *Service) Register(r *httpapi.Router) {
 			"count in the order of their items, so that a result waits for an earlier item that is not published yet: "+
 			"for 14 days after its creation, or three days after the time that it is planned for."), s.get)
 
+	s.registerRows(r)
+
 	update := op("updateExperiment", http.MethodPatch, one, auth.FactoriesWrite, "Start or stop an experiment",
 		"Takes a JSON merge patch (RFC 7396). Everything else is fixed: create another experiment instead. A stopped "+
 			"one has no winner.")
@@ -180,7 +179,7 @@ func (s *Service) create(ctx context.Context, tx *store.Tx, in *createInput) (ou
 	if err != nil {
 		return out, err
 	}
-	quota.Take(tx, &it, MaxPerOwner, "experiments")
+	quota.Experiments.Take(tx, now, &it)
 	tx.Create(it, nil)
 	return r.Experiment, nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/content-automation/api/pkg/adapter/platform"
+	"github.com/content-automation/api/pkg/area/social"
 	"github.com/content-automation/api/pkg/base/tenant"
 	"github.com/content-automation/api/pkg/craft/guard"
 	"github.com/content-automation/api/pkg/craft/prompt"
@@ -72,8 +74,51 @@ func recall(ctx context.Context, db *store.DB, o tenant.Owner, r *Record) (*memo
 			all = append(all, other)
 		}
 	}
-	m.learn(r, all)
+	if m.learn(r, all); len(m.examples) < maxExamples {
+		return m, m.start(ctx, db, o, r, accounts)
+	}
 	return m, nil
+}
+
+// leastText is the size of the shortest earlier post that is an example, in bytes.
+const leastText = 80
+
+// start fills the examples with earlier posts of the accounts, as long as the channel has too few measured texts of its
+// own: those with the most reactions. They are in the language of the channel, so that an item in another one has none.
+func (m *memory) start(ctx context.Context, db *store.DB, o tenant.Owner, r *Record, accounts []store.Item) error {
+	if len(accounts) == 0 {
+		return nil
+	}
+	items, err := db.GetAll(ctx, factoryrecord.Key(r.FactoryID))
+	if err != nil {
+		return err
+	}
+	var f struct {
+		Language string `json:"language"`
+	}
+	if items[0].Kind == "" || items[0].Decode(&f) != nil || !sameLanguage(f.Language, r.Language) {
+		return nil
+	}
+	var keys []store.Key
+	now := r.CreatedAt.Time
+	for _, it := range accounts {
+		keys = append(keys, social.PastKeys(it.PK, now.Add(-social.PastSince), now)...)
+	}
+	if items, err = db.GetAll(ctx, keys...); err != nil {
+		return err
+	}
+	past, err := social.Past(items, o)
+	if err != nil {
+		return err
+	}
+	reactions := func(p platform.PastPost) int64 { return Counts(p.Metrics).Reactions() }
+	slices.SortStableFunc(past, func(a, b platform.PastPost) int { return cmp.Compare(reactions(b), reactions(a)) })
+	for _, p := range past {
+		if len(m.examples) < maxExamples && len(p.Text) >= leastText {
+			m.examples = append(m.examples, clipBytes(p.Text, exampleSize))
+		}
+	}
+	return nil
 }
 
 // learn chooses the examples and the openings among items of the channel, the newest first.

@@ -50,8 +50,11 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 	if !ok {
 		return task.Outcome{Done: true}, nil
 	}
-	reads, ok := adapter.(platform.AccountReader)
 	limits := adapter.Capabilities()
+	if limits.Past.Page > 0 && !p.Imported {
+		return w.imports(s, p, acct), nil
+	}
+	reads, ok := adapter.(platform.AccountReader)
 	if !ok || len(limits.Account.Names) == 0 {
 		return task.Outcome{Done: true}, nil
 	}
@@ -103,6 +106,15 @@ func (w measurer) Step(ctx context.Context, s *task.Step) (o task.Outcome, err e
 		return nil
 	}
 	return o, nil
+}
+
+// imports returns the first step of a connection, which starts the import of earlier posts.
+func (w measurer) imports(s *task.Step, p social.Measuring, acct social.Record) task.Outcome {
+	p.Imported = true
+	return task.Outcome{Payload: p, Join: func(_ context.Context, tx *store.Tx) error {
+		_, err := acct.StartImport(tx, w.Now(), s.Owner, nil)
+		return err
+	}}
 }
 
 // rest returns the outcome of a reading that is over or left out.

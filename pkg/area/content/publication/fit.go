@@ -1,6 +1,7 @@
 package publication
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/content-automation/api/pkg/adapter/platform"
 	"github.com/content-automation/api/pkg/adapter/provider"
+	"github.com/content-automation/api/pkg/area/content/experiment"
 	"github.com/content-automation/api/pkg/area/content/item"
 	"github.com/content-automation/api/pkg/base/errs"
 	"github.com/content-automation/api/pkg/media"
@@ -52,6 +54,7 @@ func post(r *item.Record, pub *item.Publication, limits platform.Capabilities) (
 		captions := fileOf(*words.Captions)
 		p.Captions = &captions
 	}
+	p.Rehearsal.Hook = cmp.Or(r.Experiment.Arm(experiment.FactorHook), string(r.HookKind))
 	if s := r.Rehearsed; s != nil {
 		p.Rehearsal.Delay = time.Duration(s.DelaySeconds) * time.Second
 		if p.Rehearsal.Code = s.FailureCode; s.Outcome == item.PublicationFailed && s.FailureCode == "" {

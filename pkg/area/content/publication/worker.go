@@ -44,6 +44,7 @@ func (w *Worker) Handlers() map[task.Kind]task.Handler {
 		Alter:            alterer{w},
 		Advance:          advancer{Worker: w},
 		social.Measure:   measurer{Worker: w},
+		social.Import:    importer{Worker: w},
 		item.AutoPublish: automatic{Worker: w}}
 }
 

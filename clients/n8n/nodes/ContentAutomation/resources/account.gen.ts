@@ -347,7 +347,7 @@ export const accountDescription: INodeProperties[] = [
     },
     required: true,
     default: '{}',
-    description: 'Body of that operation, as it would be sent there. Members: days (required), posts_per_day (required), content_types, starts_on, brief, pillars, campaigns, quality, product_ids, product_share, country, timezone, approve, write_ahead_hours, replace, sandbox, metadata.',
+    description: 'Body of that operation, as it would be sent there. Members: days (required), posts_per_day (required), content_types, starts_on, brief, pillars, campaigns, quality, product_ids, product_share, country, timezone, approve, experiment_id, from_experiment_ids, write_ahead_hours, replace, sandbox, metadata.',
     routing: { send: { type: 'body', property: 'body', preSend: [json('body')] } },
   },
   {

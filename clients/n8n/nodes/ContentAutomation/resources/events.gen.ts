@@ -145,6 +145,8 @@ export const eventsDescription: INodeProperties[] = [
           { name: 'Integration Needs Reconnect', value: 'integration.needs_reconnect' },
           { name: 'Model (All)', value: 'model.*' },
           { name: 'Model Retiring', value: 'model.retiring' },
+          { name: 'Posts (All)', value: 'posts.*' },
+          { name: 'Posts Imported', value: 'posts.imported' },
           { name: 'Proposal (All)', value: 'proposal.*' },
           { name: 'Proposal Applied', value: 'proposal.applied' },
           { name: 'Proposal Created', value: 'proposal.created' },

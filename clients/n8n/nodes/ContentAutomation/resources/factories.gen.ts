@@ -1348,6 +1348,33 @@ export const factoriesDescription: INodeProperties[] = [
         routing: { send: { type: 'body', property: 'country' } },
       },
       {
+        displayName: 'Experiment',
+        name: 'experiment_id',
+        type: 'resourceLocator',
+        default: { mode: 'list', value: '' },
+        modes: [
+          {
+            displayName: 'From List',
+            name: 'list',
+            type: 'list',
+            typeOptions: { searchListMethod: 'searchExperiment', searchable: true },
+          },
+          { displayName: 'By ID', name: 'id', type: 'string' },
+        ],
+        description: 'ID of a running experiment of the factory. Its items get one arm of each factor at random: format, pillar and slot only if all are written at once, and slot only with one item a day. Absent: they take part in none.',
+        routing: { send: { type: 'body', property: 'experiment_id' } },
+      },
+      {
+        displayName: 'From Experiment IDs',
+        name: 'from_experiment_ids',
+        type: 'string',
+        default: '',
+        description: 'IDs of decided experiments of the factory whose winners are no settings of a factory: a length, a format or a style of pictures. Its items are made with them. What is a setting comes with the factory once its proposal is applied. Several values are separated by commas.',
+        routing: {
+          send: { type: 'body', property: 'from_experiment_ids', preSend: [list('from_experiment_ids')] },
+        },
+      },
+      {
         displayName: 'Idempotency Key',
         name: 'idempotencyKey',
         type: 'string',

@@ -10,6 +10,7 @@ import { catalogDescription } from './catalog.gen';
 import { commentsDescription } from './comments.gen';
 import { contentDescription } from './content.gen';
 import { eventsDescription } from './events.gen';
+import { experimentsDescription } from './experiments.gen';
 import { factoriesDescription } from './factories.gen';
 import { integrationsDescription } from './integrations.gen';
 import { mediaDescription } from './media.gen';
@@ -35,6 +36,7 @@ export const resources: INodePropertyOptions[] = [
   { name: 'Comment', value: 'comments' },
   { name: 'Content Item', value: 'content' },
   { name: 'Event', value: 'events' },
+  { name: 'Experiment', value: 'experiments' },
   { name: 'Factory', value: 'factories' },
   { name: 'Integration', value: 'integrations' },
   { name: 'Media', value: 'media' },
@@ -61,6 +63,7 @@ export const descriptions: INodeProperties[] = [
   ...commentsDescription,
   ...contentDescription,
   ...eventsDescription,
+  ...experimentsDescription,
   ...factoriesDescription,
   ...integrationsDescription,
   ...mediaDescription,

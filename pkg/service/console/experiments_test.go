@@ -1,0 +1,31 @@
+package console
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// An experiment is drawn as the interval of each arm at each look, and told as a table. The first arm has none.
+func TestExperimentsAreDrawnAsIntervals(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	look := func(day int, estimate, lower, upper float64, n int) experimentLook {
+		return experimentLook{at.AddDate(0, 0, day), []armResult{{Factor: "hook", Arm: "claim", N: n},
+			{Factor: "hook", Arm: `a "<b>`, N: n, Estimate: &estimate, Lower: &lower, Upper: &upper}}}
+	}
+	e := experimentOfAPI{History: []experimentLook{{At: at, Results: []armResult{{Factor: "hook", Arm: `a "<b>`}}},
+		look(1, 0.1, -0.3, 0.4, 9), look(2, 0.2, 0.05, 0.35, 30)}}
+	e.Results = e.History[2].Results
+	all := intervalsOf(e, &view{Language: "en"})
+	if len(all) != 1 || all[0].Arm != `a "<b>` || len(all[0].Rows) != 2 {
+		t.Fatalf("%+v", all)
+	}
+	if got := all[0].Rows[1]; got != (intervalRow{"22 Nov", 30, "70 %", "55 %", "85 %"}) {
+		t.Errorf("%+v", got)
+	}
+	svg := string(all[0].SVG)
+	if strings.Count(svg, "<rect") != 4 || !strings.Contains(svg, "22 Nov: 70 % (55 %–85 %)") ||
+		strings.Contains(svg, `"<b>`) {
+		t.Errorf("%s", svg)
+	}
+}
