@@ -31,6 +31,7 @@ type data struct {
 	providers awssecretsmanager.ISecret
 	platforms awssecretsmanager.ISecret
 	canary    awssecretsmanager.ISecret
+	caller    awssecretsmanager.ISecret // nil if the API is called without client certificates
 	bus       awsevents.EventBus
 	alarms    awssns.Topic // of alarms that can wait
 	pages     awssns.Topic // of alarms that wake somebody
@@ -47,6 +48,11 @@ func newData(app constructs.Construct, s customer.Settings) *data {
 		d.useReplicas()
 	} else {
 		d.makeStores()
+	}
+	if s.Inside() {
+		d.caller = newFilledSecret(stack, s, d.key, "CallerSecret", "Client certificate of the functions of "+s.Customer+
+			" that call the API", "An authority of the customer issues the certificate: only it can replace it.")
+		output(stack, "CallerSecretArn", arnOf(d.caller))
 	}
 	d.bus = newBus(stack, s)
 	alarmKey := newAlarmKey(stack, s)

@@ -29,6 +29,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/content-automation/api/infra/local/edge"
+	identities "github.com/content-automation/api/infra/local/identity"
 	"github.com/content-automation/api/pkg/adapter/provider"
 	"github.com/content-automation/api/pkg/adapter/provider/registry"
 	"github.com/content-automation/api/pkg/area/training"
@@ -94,6 +95,14 @@ type Options struct {
 	Keyless int
 	// Wrap may change the handler of the API.
 	Wrap func(http.Handler) http.Handler
+	// Inside is how the account area and the server for agents call the API. The default is the port of the service.
+	Inside Inside
+}
+
+// Inside is an address of the API, and the client that calls it.
+type Inside struct {
+	URL  string
+	HTTP *http.Client
 }
 
 // Service is a running service.
@@ -116,7 +125,7 @@ type Service struct {
 	secrets    *secrets
 	blobs      blobs
 	providers  string // that live keys may use
-	people     connection.Pool
+	people     *identities.Provider
 	assets     atomic.Pointer[function]
 	// scheduled are the functions of schedules, by name.
 	scheduled map[string]lambda.Handler
