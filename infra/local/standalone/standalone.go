@@ -95,6 +95,9 @@ type Options struct {
 	Keyless int
 	// Wrap may change the handler of the API.
 	Wrap func(http.Handler) http.Handler
+	// Private is another address of the API, of a customer whose callers show client certificates: URL is that of all
+	// others then.
+	Private string
 	// Inside is how the account area and the server for agents call the API. The default is the port of the service.
 	Inside Inside
 }
@@ -307,6 +310,9 @@ func (s *Service) handler(ctx context.Context, g *gateway) (http.Handler, error)
 	front := edge.Config{
 		Gateway: &url.URL{Scheme: "http", Host: "gateway"}, Transport: g, Host: base.Host, Stage: "local",
 		Keyless: s.options.Keyless, Now: time.Now,
+	}
+	if private, err := url.Parse(s.options.Private); err == nil && private.Host != "" {
+		front.Others = []string{private.Host}
 	}
 	api := edge.New(front)
 	files := s.buckets(filesPath)

@@ -92,6 +92,9 @@ func (s *Service) mount(e area.Env) *gateway {
 	var routes []httpapi.Route
 	for _, f := range serve.All {
 		handler, operations := f.Open(e)
+		if s.options.Private != "" {
+			handler = httpapi.Published(handler, s.BaseURL)
+		}
 		functions[f.Name], routes = httpapi.Lambda(handler), append(routes, operations...)
 	}
 	functions[api.DocsFunction] = func(ctx context.Context,
