@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/cloud/inside"
+	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
@@ -88,10 +88,7 @@ func (r run) canary(ctx context.Context) (finding, error) {
 func (r run) caller(ctx context.Context) (finding, error) {
 	const set = "set it with `admin caller set`"
 	secret := r.outputs["CallerSecretArn"]
-	switch {
-	case !r.Inside():
-		return found(Skipped, "no name is for callers without a client certificate")
-	case secret == "" || !r.deployed():
+	if secret == "" || !r.deployed() {
 		return beforeDeployment, nil
 	}
 	value, err := r.Secret(ctx, secret)
