@@ -83,6 +83,7 @@ func root(out io.Writer, open func(context.Context, string) (services, error),
 		providersCommand(out, keep), platformsCommand(out, keep), canaryCommand(out, keep), callerCommand(out, keep), auditCommand(out, log),
 		personCommand(out, &s), connectionCommand(out, &s, openPool),
 		analyticsCommand(out, &s), releaseCommand(out, openReleases), restoreCheckCommand(out, openData),
+		rehearseCommand(out),
 		itemCommand(out, &s), providerCommand(out, &s), provenanceCommand(out, &s, openKeys))
 	cmd.AddCommand(haltCommands(out, openDeployment)...)
 	log.record(cmd)
