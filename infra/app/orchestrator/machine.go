@@ -85,10 +85,14 @@ func create(next string) object {
 		"Capabilities": []string{"CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"}}), object{"ResultPath": nil})
 }
 
-// found is the output of describe: the input with the status of the change set and its reason, which only a refused one
-// has. The changes themselves may be larger than a state.
-const found = `{% $merge([$states.input, {"set": {"Status": $states.result.Status, "Reason": ` +
-	`$exists($states.result.StatusReason) ? $states.result.StatusReason : ""}}]) %}`
+// found is the output of describe: the input with the status of the change set, or executed, and its reason, which only
+// a refused one has. The changes themselves may be larger than a state.
+const (
+	found = `{% $merge([$states.input, {"set": {"Status": $states.result.ExecutionStatus in ["AVAILABLE", ` +
+		`"UNAVAILABLE"] ? $states.result.Status : "` + executed + `", "Reason": ` +
+		`$exists($states.result.StatusReason) ? $states.result.StatusReason : ""}}]) %}`
+	executed = "EXECUTED"
+)
 
 // describe reads the status of the change set.
 func describe(next string) object {
@@ -108,11 +112,11 @@ func is(variable, text, next string) object {
 }
 
 func like(variable, next string, patterns ...string) object {
-	var any []object
+	var rules []object
 	for _, p := range patterns {
-		any = append(any, object{"Variable": variable, "StringMatches": p})
+		rules = append(rules, object{"Variable": variable, "StringMatches": p})
 	}
-	return object{"Or": any, "Next": next}
+	return object{"Or": rules, "Next": next}
 }
 
 func choice(otherwise string, choices ...object) object {
@@ -131,7 +135,7 @@ func prepare() object {
 		"Making":   wait(askChangeSet, "Describe"),
 		"Describe": describe("Made"),
 		"Made": choice("Making", is("$.set.Status", "CREATE_COMPLETE", "Prepared"),
-			is("$.set.Status", "FAILED", "Needless")),
+			is("$.set.Status", executed, "Prepared"), is("$.set.Status", "FAILED", "Needless")),
 		"Needless": choice("Later", like("$.set.Reason", "Prepared", unchanged...)),
 		"Later": choice("Prepared", object{"Variable": "$.stack.first", "BooleanEquals": true,
 			"Next": "Unprepared"}),
@@ -198,7 +202,8 @@ func Machine(table string) object {
 		"Prepare": cells("Prepare", "Stacks", object{"Stacks": stacks(0, prepare(), end)}, object{"Next": "Deploy"}),
 		"Deploy": cells("Deploy", "Stacks", object{
 			"Stacks": stacks(1, execute(), object{"Next": "Record"}),
-			"Record": object{"Type": "Task", "Resource": "arn:aws:states:::dynamodb:updateItem", "ResultPath": nil, "End": true,
+			"Record": object{"Type": "Task", "Resource": "arn:aws:states:::dynamodb:updateItem", "ResultPath": nil,
+				"End": true,
 				"Parameters": object{"TableName": table, "Key": object{"cell": object{"S.$": "$.cell"}},
 					"UpdateExpression": "SET deployed = :version", "ExpressionAttributeValues": object{
 						":version": object{"S.$": "$.version"}}}}}, end),

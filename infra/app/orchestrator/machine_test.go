@@ -155,8 +155,8 @@ func filled(template any, in object, item any) any {
 
 // matches reports whether a rule of a choice holds.
 func matches(rule object, in object) bool {
-	if any, ok := rule["Or"].([]any); ok {
-		return slices.ContainsFunc(any, func(r any) bool { return matches(r.(object), in) })
+	if rules, ok := rule["Or"].([]any); ok {
+		return slices.ContainsFunc(rules, func(r any) bool { return matches(r.(object), in) })
 	}
 	value := at(rule["Variable"].(string), in)
 	switch {
@@ -329,8 +329,10 @@ func TestACellIsPreparedAndDeployed(t *testing.T) {
 		calls  string // of the deployment of api and all others
 		n      int
 	}{
-		"all change":      {func(*cloud) {}, "", "executeChangeSet", 4},
-		"nothing changes": {func(c *cloud) { c.same = map[string]bool{"data": true, "work": true, "areas": true, "api": true} }, "", "executeChangeSet", 0},
+		"all change": {func(*cloud) {}, "", "executeChangeSet", 4},
+		"nothing changes": {func(c *cloud) {
+			c.same = map[string]bool{"data": true, "work": true, "areas": true, "api": true}
+		}, "", "executeChangeSet", 0},
 		"one needs another's export": {func(c *cloud) { c.needs["work"], c.needs["api"] = "data", "areas" }, "",
 			"createChangeSet", 6},
 		"the first is refused": {func(c *cloud) { c.needs["data"] = "never" }, "Unprepared: No export named x found",

@@ -155,7 +155,8 @@ func (s *Service) workers(e area.Env) worker.Env {
 			Endpoint: s.Providers, Now: s.now,
 		}),
 		Sources: &fetch.Fetcher{Client: fetch.NewClient(true), Now: s.now}, Repeats: !s.options.RealProviders,
-		People: s.people, Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{}, Probed: s.secrets.read(CanarySecret),
+		People: s.people, Receivers: s.caller(webhook.NewClient(true)), Accounts: noAWS{},
+		Probed: s.secrets.read(CanarySecret),
 	}
 	if s.options.Trainer != nil {
 		w.Trainer = s.options.Trainer(s.AWS(), s.Providers, bucket)

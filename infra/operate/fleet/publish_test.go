@@ -88,7 +88,8 @@ func TestAssetsAreStoredOnceARegion(t *testing.T) {
 			all.Go(func() {
 				c, err := p.Publish(t.Context(), of, "v1", dirs[of.Name()])
 				want := map[bool]string{true: "UPDATE", false: "CREATE"}[of.Customer == "acme"]
-				if err != nil || len(c.Stacks) != parts || c.Stacks[0].Type != want || !c.Stacks[0].First || c.Stacks[1].First ||
+				if err != nil || len(c.Stacks) != parts || c.Stacks[0].Type != want || !c.Stacks[0].First ||
+					c.Stacks[1].First ||
 					c.Stacks[0].Template != "https://releases-"+of.Region+".s3."+of.Region+".amazonaws.com/"+of.Name()+"-data.json" {
 					t.Errorf("%+v, %v", c, err)
 				}
@@ -177,8 +178,9 @@ func TestTheOrchestratorGetsWhatDoesNotRunTheVersion(t *testing.T) {
 		orders string
 		stops  bool
 	}{
-		"all":               {nil, nil, "one: a; two: b c", false},
-		"some are done":     {map[string]State{"a": {Version: "v2", Whole: true}, "c": {Version: "v2", Whole: true}}, nil, "two: b", false},
+		"all": {nil, nil, "one: a; two: b c", false},
+		"some are done": {map[string]State{"a": {Version: "v2", Whole: true}, "c": {Version: "v2", Whole: true}}, nil,
+			"two: b", false},
 		"an alarm":          {map[string]State{"b": {Burned: []string{"FastBurn"}}}, nil, "one: a", true},
 		"a failed wave":     {nil, errors.New("rolled back"), "one: a", true},
 		"not the whole one": {map[string]State{"a": {Version: "v2"}}, nil, "one: a; two: b c", false},
