@@ -112,7 +112,7 @@ func (o *operators) release(version, kind string, cells []string, broken string)
 			o.put(key, body)
 			c.Stacks = append(c.Stacks, orchestrator.Stack{Name: name + "-" + part, Type: kind, First: i == 0,
 				Template: *o.cfg.BaseEndpoint + "/" + o.bucket + "/" + key,
-				Tags: []orchestrator.Tag{{Key: "customer", Value: name}}})
+				Tags:     []orchestrator.Tag{{Key: "customer", Value: name}}})
 		}
 		list = append(list, c)
 	}
