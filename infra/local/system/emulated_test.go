@@ -81,9 +81,9 @@ func (o *operators) put(key string, content any) {
 	}
 }
 
-// template is one of a stack with a parameter of Systems Manager that has the version. That of work needs what the
+// cellTemplate is the template of a stack with a parameter of Systems Manager that has the version. That of work needs what the
 // stack data of the same cell exports with a version.
-func template(cell, part, version string) map[string]any {
+func cellTemplate(cell, part, version string) map[string]any {
 	var value any = version
 	if part == "work" {
 		value = map[string]any{"Fn::ImportValue": cell + "-" + version}
@@ -104,7 +104,7 @@ func (o *operators) release(version, kind string, cells []string, broken string)
 			Executor: "arn:aws:iam::000000000000:role/exec", Version: version}
 		for i, part := range []string{"data", "work"} {
 			key := name + "-" + part + "-" + version + ".json"
-			body := template(name, part, version)
+			body := cellTemplate(name, part, version)
 			if part == broken {
 				body = map[string]any{"Resources": map[string]any{"P": map[string]any{"Type": "AWS::SSM::Parameter",
 					"Properties": map[string]any{"Value": map[string]any{"Ref": "Nothing"}}}}}

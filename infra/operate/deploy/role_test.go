@@ -172,8 +172,8 @@ var roleResources = map[string]string{
 // whole are actions of these services that name no resource.
 var whole = []string{"lambda:GetAccountSettings"}
 
-// orchestrated returns the actions that a state machine takes in the accounts of cells.
-func orchestrated(machine string) (actions []string) {
+// machineCalls returns the actions that a state machine takes in the accounts of cells.
+func machineCalls(machine string) (actions []string) {
 	for _, call := range regexp.MustCompile(`aws-sdk:(\w+):(\w)(\w+)`).FindAllStringSubmatch(machine, -1) {
 		if action := call[1] + ":" + strings.ToUpper(call[2]) + call[3]; !slices.Contains(actions, action) {
 			actions = append(actions, action)
@@ -204,7 +204,7 @@ func TestTheRoleOfADeploymentHasItsCalls(t *testing.T) {
 	}
 	type object = map[string]any
 	// The orchestrator calls CloudFormation by the same role, which reads the templates and passes the CDK's role on.
-	for _, action := range orchestrated(orchestrator.Text("")) {
+	for _, action := range machineCalls(orchestrator.Text("")) {
 		if of := roleResources["cloudformation"]; !slices.Contains(byResource[of], action) {
 			byResource[of] = append(byResource[of], action)
 		}
