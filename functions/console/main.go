@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/cloud/awsenv"
-	"github.com/content-automation/api/pkg/cloud/inside"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/seal/stored"
@@ -30,7 +29,7 @@ func main() {
 	}
 	var client *http.Client
 	if n.CallerSecret != "" {
-		client = inside.Client(manager.Manager(cfg, n.CallerSecret), console.APITimeout)
+		client = manager.Client(manager.Manager(cfg, n.CallerSecret), console.APITimeout)
 	}
 	lambda.Start(console.Lambda(func(base string) (http.Handler, error) {
 		// Browsers have no client certificate.

@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/content-automation/api/pkg/cloud/awsenv"
-	"github.com/content-automation/api/pkg/cloud/inside"
 	"github.com/content-automation/api/pkg/cloud/metric"
 	"github.com/content-automation/api/pkg/cloud/needs"
 	"github.com/content-automation/api/pkg/cloud/secret"
@@ -20,7 +19,7 @@ func main() {
 	client := &http.Client{Timeout: mcp.AttemptTimeout}
 	if n.CallerSecret != "" {
 		cfg := awsenv.Must(awsenv.Config())
-		client = inside.Client(secret.Manager(cfg, n.CallerSecret), mcp.AttemptTimeout)
+		client = secret.Client(secret.Manager(cfg, n.CallerSecret), mcp.AttemptTimeout)
 	}
 	lambda.Start(mcp.Lambda(mcp.Open(n.SignIn, n.APIURL, client)))
 }

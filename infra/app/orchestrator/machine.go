@@ -127,8 +127,8 @@ func fail(name string) object {
 	return object{"Type": "Fail", "Error": name, "CausePath": "$.set.Reason"}
 }
 
-// prepare makes the change set of a stack, and waits until it is made or refused. A stack that needs what another one is
-// about to export is refused here, and prepared again in its turn.
+// prepare makes the change set of a stack, and waits until it is made or refused. A stack that needs what another one
+// is about to export is refused here, and prepared again in its turn.
 func prepare() object {
 	return object{"StartAt": "Create", "States": object{
 		"Create":   with(create("Making"), catch("Making")), // an earlier execution has made it
@@ -195,7 +195,8 @@ func cells(label, start string, states object, more object) object {
 
 // Machine returns the definition of the state machine. Table is the name of the table of the cells.
 //
-// All change sets are prepared first: a template that CloudFormation refuses stops the wave before any cell has changed.
+// All change sets are prepared first: a template that CloudFormation refuses stops the wave before any cell has
+// changed.
 func Machine(table string) object {
 	end := object{"End": true}
 	return object{"Comment": "Deploys the cells of a wave in one region", "StartAt": "Prepare", "States": object{

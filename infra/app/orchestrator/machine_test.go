@@ -19,8 +19,8 @@ type errRun struct{ name, cause string }
 func (e *errRun) Error() string { return e.name + ": " + e.cause }
 
 // stackTimes are the minutes that CloudFormation takes to update a stack, at least and at most: assumptions, since no
-// stack was ever deployed. Those with functions wait for the canary, whose ten minutes are the default of canaryMinutes;
-// the functions of a stack are shifted at the same time. The data stack has tables, keys and the user pool, which an
+// stack was ever deployed. Those with functions wait for the canary, whose ten minutes are the default of
+// canaryMinutes; the functions of a stack are shifted at the same time. The data stack has tables, keys and the user pool, which an
 // update checks; the gateway's deployment and its functions are in api and areas.
 var stackTimes = map[string][2]float64{"data": {1, 4}, "work": {12, 18}, "areas": {12, 16}, "api": {12, 18}}
 
@@ -398,8 +398,8 @@ func schedule(children []time.Duration) time.Duration {
 	return last
 }
 
-// TestAWaveOf700Cells simulates the last wave of 1,000 customers with the durations above: the definition of the machine
-// runs, and CloudFormation is simulated.
+// TestAWaveOf700Cells simulates the last wave of 1,000 customers with the durations above: the definition of the
+// machine runs, and CloudFormation is simulated.
 func TestAWaveOf700Cells(t *testing.T) {
 	var prepared, deployed []time.Duration
 	for i := range 700 {

@@ -80,7 +80,8 @@ func Add(app constructs.Construct, o Operators, region string) awscdk.Stack {
 		TerminationProtection: jsii.Bool(true),
 	})
 	bucket := awss3.NewBucket(stack, jsii.String("Releases"), &awss3.BucketProps{
-		BucketName: jsii.String(o.Bucket(region)), EnforceSSL: jsii.Bool(true), Encryption: awss3.BucketEncryption_S3_MANAGED,
+		BucketName: jsii.String(o.Bucket(region)), EnforceSSL: jsii.Bool(true),
+		Encryption:        awss3.BucketEncryption_S3_MANAGED,
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(), RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 		LifecycleRules: &[]*awss3.LifecycleRule{{Expiration: awscdk.Duration_Days(jsii.Number(keepDays)),
 			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1))}},

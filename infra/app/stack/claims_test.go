@@ -258,8 +258,8 @@ func follow(rows []proven, template []granted) (all []proven) {
 	}
 	for _, at := range slices.Sorted(maps.Keys(left)) {
 		for _, g := range left[at] {
-			all = append(all, proven{g.role, g.effect, []string{g.action}, strings.Join([]string{g.on, g.condition, unproven},
-				" | ")})
+			all = append(all, proven{g.role, g.effect, []string{g.action},
+				strings.Join([]string{g.on, g.condition, unproven}, " | ")})
 		}
 	}
 	return all

@@ -12,8 +12,8 @@ import (
 // Names are the two names of a customer whose callers show client certificates, as the gateway's custom domains and the
 // rule of the firewall serve them.
 type Names struct {
-	// Private is the host name of callers with a certificate of one of the authorities. Public is that of all others, who
-	// have the paths that begin with one of Open.
+	// Private is the host name of callers with a certificate of one of the authorities. Public is that of all others,
+	// who have the paths that begin with one of Open.
 	Private, Public string
 	Authorities     *x509.CertPool
 	Open            []string
@@ -25,8 +25,8 @@ type Names struct {
 // certificate, and no other names are served.
 func (n Names) TLS() *tls.Config {
 	own := func(auth tls.ClientAuthType) *tls.Config {
-		return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{n.Certificate}, ClientAuth: auth,
-			ClientCAs: n.Authorities}
+		return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{n.Certificate},
+			ClientAuth: auth, ClientCAs: n.Authorities}
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12,
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {

@@ -65,7 +65,7 @@ func (p *Provider) SetProvider(ctx context.Context, name string, of connection.P
 	return p.save()
 }
 
-// OfferAll implements connection.Client.
+// OfferAll implements connection.Client for people who sign in here.
 func (p *Provider) OfferAll(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *Provider) OfferAll(context.Context) error {
 	return p.save()
 }
 
-// RemoveProvider implements connection.Client.
+// RemoveProvider implements connection.Client for people who sign in here.
 func (p *Provider) RemoveProvider(_ context.Context, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -102,12 +102,6 @@ type Options struct {
 	Inside Inside
 }
 
-// Inside is an address of the API, and the client that calls it.
-type Inside struct {
-	URL  string
-	HTTP *http.Client
-}
-
 // Service is a running service.
 type Service struct {
 	// BaseURL is the address of the API.
@@ -391,25 +385,4 @@ func (s *Service) Stop() {
 	if err := s.journal.close(); err != nil {
 		slog.Error("the journal was not closed", "error", err)
 	}
-}
-
-// PortError is returned when the requested port is not available.
-type PortError struct {
-	Port  int
-	Cause error
-}
-
-// Error names the port.
-func (e *PortError) Error() string { return fmt.Sprintf("port %d cannot be used: %v", e.Port, e.Cause) }
-
-// Unwrap returns the cause.
-func (e *PortError) Unwrap() error { return e.Cause }
-
-func listen(host string, port int) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp",
-		net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		return nil, &PortError{port, err}
-	}
-	return listener, nil
 }

@@ -81,8 +81,8 @@ func (o *operators) put(key string, content any) {
 	}
 }
 
-// cellTemplate is the template of a stack with a parameter of Systems Manager that has the version. That of work needs what the
-// stack data of the same cell exports with a version.
+// cellTemplate is the template of a stack with a parameter of Systems Manager that has the version. That of work needs
+// what the stack data of the same cell exports with a version.
 func cellTemplate(cell, part, version string) map[string]any {
 	var value any = version
 	if part == "work" {
@@ -131,7 +131,8 @@ func (o *operators) release(version, kind string, cells []string, broken string)
 		o.t.Fatal(err)
 	}
 	for {
-		is, err := client.DescribeExecution(o.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: begun.ExecutionArn})
+		is, err := client.DescribeExecution(o.t.Context(),
+			&sfn.DescribeExecutionInput{ExecutionArn: begun.ExecutionArn})
 		if err != nil {
 			o.t.Fatal(err)
 		}
@@ -214,8 +215,8 @@ func TestARestoreIsRehearsed(t *testing.T) {
 		if _, err := client.CreateTable(t.Context(), store.CreateInput(name, indexes)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.UpdateContinuousBackups(t.Context(), &dynamodb.UpdateContinuousBackupsInput{TableName: &name,
-			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{
+		if _, err := client.UpdateContinuousBackups(t.Context(), &dynamodb.UpdateContinuousBackupsInput{
+			TableName: &name, PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: aws.Bool(true)}}); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/content-automation/api/pkg/cloud/inside"
+	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/service/worker"
 )
 
@@ -33,7 +33,7 @@ func callerCommand(out io.Writer, keep keeper) *cobra.Command {
 		example:  `  jq -n --rawfile certificate client.pem --rawfile private_key client.key '$ARGS.named' | admin caller set`,
 		variable: "CALLER_SECRET", output: "CallerSecretArn", stored: "The certificate is stored.",
 		check: func(text string) error {
-			_, err := inside.Parse(text)
+			_, err := secret.ParseCertificate(text)
 			return err
 		}})
 }

@@ -87,7 +87,7 @@ func regions(all []customer.Settings) map[string][]customer.Settings {
 	return by
 }
 
-// Await implements fleet.Orchestrator.
+// Await implements fleet.Orchestrator by the executions in progress.
 func (o *orchestrated) Await(ctx context.Context, w customer.Wave) error {
 	for region := range regions(w.Cells) {
 		client := sfn.NewFromConfig(in(o.cfg, region))
@@ -108,7 +108,7 @@ func (o *orchestrated) Await(ctx context.Context, w customer.Wave) error {
 	return nil
 }
 
-// Deploy implements fleet.Orchestrator.
+// Deploy implements fleet.Orchestrator by one execution a region.
 func (o *orchestrated) Deploy(ctx context.Context, wave string, cells []customer.Settings, version string) error {
 	lists, err := o.synthesise(ctx, cells, version)
 	if err != nil {
@@ -293,7 +293,7 @@ func (b buckets) client(bucket string) *s3.Client {
 	return s3.NewFromConfig(in(b.cfg, strings.Join(parts[max(len(parts)-3, 0):], "-")))
 }
 
-// Has implements fleet.Store.
+// Has implements fleet.Store by the head of the object.
 func (b buckets) Has(ctx context.Context, bucket, key string) (bool, error) {
 	_, err := b.client(bucket).HeadObject(ctx, &s3.HeadObjectInput{Bucket: &bucket, Key: &key})
 	if none := (*s3types.NotFound)(nil); errors.As(err, &none) {
@@ -302,7 +302,7 @@ func (b buckets) Has(ctx context.Context, bucket, key string) (bool, error) {
 	return err == nil, err
 }
 
-// Put implements fleet.Store.
+// Put implements fleet.Store, and replaces an earlier object.
 func (b buckets) Put(ctx context.Context, bucket, key string, content []byte) error {
 	_, err := b.client(bucket).PutObject(ctx, &s3.PutObjectInput{Bucket: &bucket, Key: &key,
 		Body: bytes.NewReader(content)})

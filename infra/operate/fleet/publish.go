@@ -170,8 +170,8 @@ func pack(path, packaging string) ([]byte, error) {
 }
 
 // List stores the list of the cells of a wave in a region, and returns the input of its execution.
-func (p *Publisher) List(ctx context.Context, bucket, version, wave string, cells []orchestrator.Cell) (orchestrator.Input,
-	error) {
+func (p *Publisher) List(ctx context.Context, bucket, version, wave string,
+	cells []orchestrator.Cell) (orchestrator.Input, error) {
 	in := orchestrator.Input{Bucket: bucket, Key: "waves/" + version + "/" + wave + ".json"}
 	slices.SortFunc(cells, func(a, b orchestrator.Cell) int { return strings.Compare(a.Cell, b.Cell) })
 	text, err := json.Marshal(cells)

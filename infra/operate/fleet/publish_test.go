@@ -46,7 +46,8 @@ func synthesised(t *testing.T, dir string, of customer.Settings) {
 	t.Helper()
 	write := func(name, content string) {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o755)); err != nil {
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if err = errors.Join(err, os.WriteFile(path, []byte(content), 0o755)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,7 +131,8 @@ func TestWhatIsNotPublished(t *testing.T) {
 	} {
 		publisher := &Publisher{Store: p.store, Exists: p.exists}
 		for range 2 {
-			if _, err := publisher.Publish(t.Context(), p.of, "v1", p.dir); err == nil || !strings.Contains(err.Error(), says) {
+			_, err := publisher.Publish(t.Context(), p.of, "v1", p.dir)
+			if err == nil || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %v", says, err)
 			}
 		}

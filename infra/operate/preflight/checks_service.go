@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/content-automation/api/pkg/cloud/inside"
+	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/cloud/topology"
 	"github.com/content-automation/api/pkg/service/worker"
 )
@@ -87,19 +87,19 @@ func (r run) canary(ctx context.Context) (finding, error) {
 // caller checks that the account area and the server for agents have a client certificate, if callers need one.
 func (r run) caller(ctx context.Context) (finding, error) {
 	const set = "set it with `admin caller set`"
-	secret := r.outputs["CallerSecretArn"]
-	if secret == "" || !r.deployed() {
+	name := r.outputs["CallerSecretArn"]
+	if name == "" || !r.deployed() {
 		return beforeDeployment, nil
 	}
-	value, err := r.Secret(ctx, secret)
+	value, err := r.Secret(ctx, name)
 	if err != nil {
 		return finding{}, err
 	}
-	shown, err := inside.Parse(value)
-	switch name := r.Domains[r.Region].Name; {
+	shown, err := secret.ParseCertificate(value)
+	switch {
 	case err != nil:
-		return found(Warning, "the account area and agents' tools do not work, since they cannot call %s: %v; %s", name, err,
-			set)
+		return found(Warning, "the account area and agents' tools do not work, since they cannot call %s: %v; %s",
+			r.Domains[r.Region].Name, err, set)
 	case shown.Leaf.NotAfter.Before(r.now.Add(soon)):
 		return found(Warning, "the client certificate of the account area expires at %s: replace it; %s",
 			shown.Leaf.NotAfter.Format(time.RFC3339), set)

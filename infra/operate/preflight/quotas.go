@@ -113,7 +113,8 @@ func (r run) modelsOf(provider string) []catalog.Model {
 	})
 }
 
-// quotas shows what Bedrock and Polly take a minute. Calls beyond that are throttled, unless there is a limit of the same.
+// quotas shows what Bedrock and Polly take a minute. Calls beyond that are throttled, unless there is a limit of the
+// same.
 func (r run) quotas(ctx context.Context) (finding, error) {
 	var said, unknown []string
 	for _, service := range LimitedServices {

@@ -36,7 +36,7 @@ import (
 	"github.com/content-automation/api/pkg/adapter/crm/hubspot"
 	"github.com/content-automation/api/pkg/auth"
 	"github.com/content-automation/api/pkg/base/tenant"
-	"github.com/content-automation/api/pkg/cloud/inside"
+	"github.com/content-automation/api/pkg/cloud/secret"
 	"github.com/content-automation/api/pkg/record/connection"
 	service "github.com/content-automation/api/pkg/service/api"
 	"github.com/content-automation/api/testdata/fakes/crms"
@@ -156,11 +156,11 @@ func newDedicated(t *testing.T, clients *authority) *dedicated {
 	d := &dedicated{t: t, address: listener.Addr().String(), servers: newAuthority(t),
 		private: "https://" + privateName + ":" + port, public: "https://" + publicName + ":" + port}
 	certificate, key := clients.issue()
-	value, err := json.Marshal(inside.Certificate{Certificate: string(certificate), PrivateKey: string(key)})
+	value, err := json.Marshal(secret.Certificate{Certificate: string(certificate), PrivateKey: string(key)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := inside.Client(func(context.Context) (string, error) { return string(value), nil }, patience)
+	own := secret.Client(func(context.Context) (string, error) { return string(value), nil }, patience)
 	d.reach(own.Transport.(*http.Transport), privateName)
 	leaf, _ := pem.Decode(certificate)
 	var api http.Handler
@@ -428,7 +428,7 @@ type shown struct {
 	next   http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper with the credential added.
 func (s shown) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+s.bearer)

@@ -44,10 +44,12 @@ var Functions = []Function{
 		Audit: []Use{Put}, Grants: []Grant{CallPlatforms, ReachAddresses}},
 	// A page waits for calls of the API.
 	{Name: "console", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
-		State: use(Put, Update, Delete, Check), Audit: []Use{Put}, Grants: []Grant{ManageKeySecrets, SignPeopleIn, CallAPI}},
+		State: use(Put, Update, Delete, Check), Audit: []Use{Put},
+		Grants: []Grant{ManageKeySecrets, SignPeopleIn, CallAPI}},
 	{Name: "docs", Trigger: ByGateway, Alone: true, Memory: 256, Timeout: 10 * time.Second},
 	// Agents wait up to 26 seconds for work. The function calls the API, and nothing else.
-	{Name: "mcp", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second, Grants: []Grant{NameIssuer, CallAPI}},
+	{Name: "mcp", Trigger: ByGateway, Alone: true, Memory: 512, Timeout: 28 * time.Second,
+		Grants: []Grant{NameIssuer, CallAPI}},
 
 	{Name: "relay", Trigger: ByStream, Memory: 512, Timeout: time.Minute, Batch: 100,
 		Sends: append([]Queue{Rollup}, Outbox...), Grants: []Grant{PublishEvents}},

@@ -106,7 +106,8 @@ func newWorld(t *testing.T) *world {
 // offer takes the tasks that change what people can choose.
 func (w *world) offer() {
 	w.t.Helper()
-	kernel := task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text, Chance: func() float64 { return 0 },
+	kernel := task.NewKernel(task.Config{DB: w.db, Now: w.clock.Now, Name: rand.Text,
+		Chance: func() float64 { return 0 },
 		Handlers: map[task.Kind]task.Handler{
 			connection.OfferKind: connection.Offerer{DB: w.db, Client: w.pool, Now: w.clock.Now}}})
 	for _, row := range storetest.Rows(w.t, w.db) {

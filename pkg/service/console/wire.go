@@ -51,7 +51,8 @@ func Open(w Wiring) (http.Handler, error) {
 	people := person.NewService(w.DB, w.Now, nil)
 	admissions := admission.NewService(w.DB, people, w.Now)
 	return New(Options{
-		URL: w.URL, API: w.API, HTTP: w.HTTP, Sessions: session.New(w.DB, w.Seal, w.Now), Issuer: signin.NewClient(w.SignIn),
+		URL: w.URL, API: w.API, HTTP: w.HTTP, Sessions: session.New(w.DB, w.Seal, w.Now),
+		Issuer:      signin.NewClient(w.SignIn),
 		Connections: connection.NewService(w.DB, w.Now, rand.Reader, w.Resolver, w.Pool), SignIn: w.SignIn,
 		Verifier: signin.New(w.SignIn, w.Now), Seal: w.Seal, Now: w.Now,
 		RoleOf: func(ctx context.Context, account tenant.Account, personID string) (auth.Role, error) {

@@ -1,6 +1,4 @@
-// Package inside is how the account area and the server for agents call the API. If callers of the API need a client
-// certificate, they show one of their own, as any other caller does.
-package inside
+package secret
 
 import (
 	"context"
@@ -10,8 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/content-automation/api/pkg/cloud/secret"
 )
 
 // Certificate is the value of the secret with the client certificate. Both members are in PEM.
@@ -20,14 +16,14 @@ type Certificate struct {
 	PrivateKey  string `json:"private_key"`
 }
 
-// Parse reads the value of the secret.
-func Parse(value string) (*tls.Certificate, error) {
+// ParseCertificate reads the value of a secret with a client certificate.
+func ParseCertificate(value string) (*tls.Certificate, error) {
 	d := json.NewDecoder(strings.NewReader(value))
 	d.DisallowUnknownFields()
 	var c Certificate
 	if d.Decode(&c) != nil || c.Certificate == "" || c.PrivateKey == "" {
-		return nil, errors.New(`the client certificate is no JSON such as {"certificate": "…", "private_key": "…"}, both ` +
-			`in PEM`)
+		return nil, errors.New(`the client certificate is no JSON such as {"certificate": "…", "private_key": "…"}, ` +
+			`both in PEM`)
 	}
 	pair, err := tls.X509KeyPair([]byte(c.Certificate), []byte(c.PrivateKey))
 	if err != nil {
@@ -36,10 +32,10 @@ func Parse(value string) (*tls.Certificate, error) {
 	return &pair, nil
 }
 
-// Client returns a client that shows the certificate that read returns. It is read again a few minutes after it was
+// Client returns a client of HTTP that shows the certificate that read returns. It is read again a few minutes after it was
 // replaced, for new connections.
 func Client(read func(context.Context) (string, error), timeout time.Duration) *http.Client {
-	cached := secret.NewCache(read, Parse, time.Now)
+	cached := NewCache(read, ParseCertificate, time.Now)
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // of the standard library
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12,
 		GetClientCertificate: func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
